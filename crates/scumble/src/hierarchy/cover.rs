@@ -1,0 +1,98 @@
+//! A set of values that stand for one published cell.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hierarchy::Hierarchy;
+use crate::table::Domain;
+
+/// The values one published cell may stand for.
+#[derive(
+    Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+pub enum Cover {
+    /// What is below a node of the hierarchy.
+    Node {
+        /// The node's level.
+        level: usize,
+        /// Its place on the level.
+        node: u32,
+    },
+    /// All values between two, in the order of the domain, both included; and "not known"
+    /// or not.
+    Range {
+        /// The first value.
+        low: u32,
+        /// The last value.
+        high: u32,
+        /// Whether "not known" is in it, too.
+        missing: bool,
+    },
+    /// These values, ascending.
+    Set(Vec<u32>),
+}
+
+impl Cover {
+    /// The smallest node above `codes`.
+    pub fn node_over(hierarchy: &Hierarchy, codes: &[u32]) -> Self {
+        let (level, node) = hierarchy.common(codes);
+        Self::Node { level, node }
+    }
+
+    /// The smallest range around `codes`, which ascend. If "not known" alone occurs, the
+    /// range is that one value.
+    pub fn range_over(domain: &Domain, codes: &[u32]) -> Self {
+        let missing =
+            codes.last().copied().filter(|code| domain.missing() == Some(*code));
+        let known = &codes[..codes.len() - usize::from(missing.is_some())];
+        match (known, missing) {
+            ([low, .., high], _) => {
+                Self::Range { low: *low, high: *high, missing: missing.is_some() }
+            }
+            ([only], _) => {
+                Self::Range { low: *only, high: *only, missing: missing.is_some() }
+            }
+            ([], Some(code)) => Self::Range { low: code, high: code, missing: false },
+            ([], None) => Self::Set(Vec::new()),
+        }
+    }
+
+    /// The whole domain.
+    pub fn root(hierarchy: &Hierarchy) -> Self {
+        Self::Node { level: hierarchy.height(), node: 0 }
+    }
+
+    /// Whether the cell may stand for `code`.
+    pub fn contains(&self, domain: &Domain, hierarchy: &Hierarchy, code: u32) -> bool {
+        match self {
+            Self::Node { level, node } => hierarchy.node(*level, code) == *node,
+            Self::Range { low, high, missing } => {
+                (*low..=*high).contains(&code)
+                    || (*missing && domain.missing() == Some(code))
+            }
+            Self::Set(codes) => codes.binary_search(&code).is_ok(),
+        }
+    }
+
+    /// How many values of the domain it covers.
+    pub fn n_values(&self, hierarchy: &Hierarchy) -> u64 {
+        match self {
+            Self::Node { level, node } => {
+                u64::from(hierarchy.levels()[*level].nodes[*node as usize].n_leaves)
+            }
+            Self::Range { low, high, missing } => {
+                u64::from(high - low) + 1 + u64::from(*missing)
+            }
+            Self::Set(codes) => codes.len() as u64,
+        }
+    }
+
+    /// All values it covers, ascending.
+    pub fn codes(&self, domain: &Domain, hierarchy: &Hierarchy) -> Vec<u32> {
+        match self {
+            Self::Set(codes) => codes.clone(),
+            _ => (0..domain.len() as u32)
+                .filter(|code| self.contains(domain, hierarchy, *code))
+                .collect(),
+        }
+    }
+}

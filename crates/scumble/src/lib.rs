@@ -1,0 +1,15 @@
+//! scumble publishes tables about people.
+//!
+//! Give it a table and say what must be promised to the people in it: it finds the most
+//! useful release that keeps the promise, proves it from the published files, and attacks
+//! it.
+//!
+//! The folders stand in the order data flows:
+//! [`table`] → [`hierarchy`] → [`promise`] → [`loss`] → [`method`] → [`release`] →
+//! [`audit`]; [`recipe`] ties them together. The library reads and writes files, but has
+//! no terminal, no clock and no environment.
+
+pub mod decimal;
+pub mod error;
+pub mod hierarchy;
+pub mod table;

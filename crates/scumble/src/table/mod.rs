@@ -1,0 +1,45 @@
+//! What comes in: columns as dictionary codes, domains, roles, readers.
+//!
+//! A table is read once to be *counted*: how often each distinct tuple of quasi and
+//! sensitive values occurs. Everything up to the plan works on these counts, so memory
+//! follows the number of distinct tuples, not of rows.
+
+mod census;
+mod counts;
+mod domain;
+mod value;
+
+pub use census::{Census, Histogram};
+pub use counts::Counts;
+pub use domain::{Domain, Unreadable};
+pub use value::{Reading, format_date, format_number, parse_date, parse_number};
+
+use serde::{Deserialize, Serialize};
+
+/// What a column is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Names a person; never published.
+    Identifier,
+    /// Known to an adversary from elsewhere; coarsened.
+    Quasi,
+    /// What the adversary wants to know.
+    Sensitive,
+    /// Neither; published as it is.
+    Other,
+    /// Not wanted; never published.
+    Drop,
+}
+
+/// What the values of a column are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Words.
+    Category,
+    /// Numbers.
+    Number,
+    /// Days of the calendar.
+    Date,
+}
