@@ -12,4 +12,7 @@
 pub mod decimal;
 pub mod error;
 pub mod hierarchy;
+pub mod loss;
+pub mod method;
+pub mod promise;
 pub mod table;

@@ -1,0 +1,37 @@
+//! A quasi column as methods see it: domain, hierarchy, and which levels are allowed.
+
+use crate::hierarchy::Hierarchy;
+use crate::table::Domain;
+
+/// A quasi column with its hierarchy bound to its domain.
+#[derive(Debug, Clone)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// Its values.
+    pub domain: Domain,
+    /// How they coarsen.
+    pub hierarchy: Hierarchy,
+    /// How many rows have each value.
+    pub rows: Vec<u64>,
+    /// The finest level that may be published.
+    pub lowest: usize,
+    /// The coarsest level that may be published.
+    pub highest: usize,
+    /// How much a cell of this column counts in a loss; above 0.
+    pub weight: f64,
+    /// What its published cells are.
+    pub cells: Cells,
+}
+
+/// What published cells are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cells {
+    /// Nodes of the hierarchy.
+    Taxonomy,
+    /// Ranges in the order of the domain.
+    Interval,
+    /// Sets of the values that occur.
+    Set,
+}
