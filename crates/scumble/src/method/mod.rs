@@ -1,1 +1,104 @@
-//! methods
+//! How to get there: a method turns counts into groups and their cells.
+
+mod full_domain;
+mod mondrian;
+
+pub use full_domain::{Found, FullDomain, lattice_size};
+pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
+
+use crate::hierarchy::{Cells, Column, Cover};
+use crate::loss::{Loss, Shape};
+use crate::promise::Promises;
+use crate::table::Census;
+
+/// What a method is asked to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Task<'a> {
+    /// The quasi columns.
+    pub columns: &'a [Column],
+    /// The counts.
+    pub census: &'a Census,
+    /// What must hold of every group.
+    pub promises: &'a Promises,
+    /// What to make small.
+    pub loss: Loss,
+    /// How many rows may be left out.
+    pub limit: u64,
+}
+
+/// How the tuples of a census are grouped and published.
+#[derive(Debug, Clone)]
+pub struct Grouping {
+    /// For each tuple its group, or nothing if its rows are left out.
+    pub group_of: Vec<Option<u32>>,
+    /// For each group a cell per quasi column.
+    pub covers: Vec<Vec<Cover>>,
+    /// How any row finds its group.
+    pub route: Route,
+}
+
+/// How a row finds its group.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    /// By its nodes on one level per column.
+    Levels(Vec<usize>),
+    /// By cuts, from the first branch on.
+    Cuts(Vec<Branch>),
+}
+
+/// A place in a tree of cuts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Branch {
+    /// Rows whose code in `column` is below `code` go to branch `below`, others to `rest`.
+    Cut {
+        /// The quasi column.
+        column: usize,
+        /// The first code of the other side.
+        code: u32,
+        /// Where smaller codes go.
+        below: u32,
+        /// Where the others go.
+        rest: u32,
+    },
+    /// The rows of one group.
+    Group(u32),
+}
+
+impl Grouping {
+    /// The sizes and cells, as a loss sees them.
+    pub fn shape(&self, census: &Census) -> Shape<'_> {
+        let mut rows = vec![0; self.covers.len()];
+        let mut left_out = 0;
+        for (group, n) in self.group_of.iter().zip(&census.rows) {
+            match group {
+                Some(group) => rows[*group as usize] += n,
+                None => left_out += n,
+            }
+        }
+        let groups =
+            rows.into_iter().zip(self.covers.iter().map(Vec::as_slice)).collect();
+        Shape { groups, left_out }
+    }
+}
+
+/// The cell that stands for the values `codes` of a column, ascending and distinct.
+/// `at_least` is the level of the hierarchy on which rows were grouped, if any.
+pub fn cover(column: &Column, codes: &[u32], at_least: Option<usize>) -> Cover {
+    match (column.cells, at_least) {
+        (Cells::Taxonomy, Some(level)) => {
+            Cover::Node { level, node: column.hierarchy.node(level, codes[0]) }
+        }
+        (Cells::Taxonomy, None) => {
+            let lowest = Cover::node_over(&column.hierarchy, codes);
+            match lowest {
+                Cover::Node { level, .. } if level < column.lowest => Cover::Node {
+                    level: column.lowest,
+                    node: column.hierarchy.node(column.lowest, codes[0]),
+                },
+                other => other,
+            }
+        }
+        (Cells::Interval, _) => Cover::range_over(&column.domain, codes),
+        (Cells::Set, _) => Cover::Set(codes.to_vec()),
+    }
+}

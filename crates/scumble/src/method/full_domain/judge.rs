@@ -1,0 +1,405 @@
+//! What a node of the lattice leaves out, and what it costs.
+
+use crate::hierarchy::{Cells, Cover};
+use crate::loss::{CellLoss, Loss, Sizes, scale};
+use crate::method::full_domain::groups::{Groups, Ladder, Tuples};
+use crate::method::full_domain::lattice::Node;
+use crate::method::{Task, cover};
+use crate::promise::{Group, Promises};
+use crate::table::Histogram;
+
+/// Everything about a task that does not change from node to node.
+#[derive(Debug)]
+pub(super) struct Judge<'a> {
+    pub(super) task: Task<'a>,
+    pub(super) ladder: Ladder,
+    n_rows: u64,
+    whole: Vec<Histogram>,
+    costs: Option<Costs>,
+}
+
+/// Memory that is reused from node to node.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    pub(super) groups: Groups,
+    pub(super) fails: Vec<bool>,
+    values: Vec<Histogram>,
+}
+
+impl<'a> Judge<'a> {
+    pub(super) fn new(task: Task<'a>) -> Self {
+        let mut whole = task.census.histograms();
+        for tuple in 0..task.census.n_tuples() {
+            task.census.add_to(tuple, &mut whole);
+        }
+        let plain = task.columns.iter().all(|column| column.cells == Cells::Taxonomy);
+        let costs = match task.loss {
+            Loss::Cells(loss) if plain => Some(Costs::of(&task, loss)),
+            _ => None,
+        };
+        let ladder = Ladder::of(task.columns);
+        Self { task, ladder, n_rows: task.census.n_rows(), whole, costs }
+    }
+
+    pub(super) fn scratch(&self) -> Scratch {
+        let values = self.task.census.histograms();
+        Scratch { groups: Groups::new(), fails: Vec::new(), values }
+    }
+
+    /// The whole table as one group.
+    pub(super) fn whole(&self) -> Group<'_> {
+        Group { rows: self.n_rows, values: &self.whole }
+    }
+
+    /// How many rows stand in groups that break `promises` when `tuples` are grouped at
+    /// `node`; nothing if more than may be left out. Marks these groups in
+    /// `scratch.fails`.
+    pub(super) fn left_out(
+        &self,
+        promises: &Promises,
+        tuples: &Tuples,
+        node: &Node,
+        scratch: &mut Scratch,
+    ) -> Option<u64> {
+        scratch.groups.assign(tuples, &self.ladder, node);
+        scratch.fails.clear();
+        scratch.fails.resize(scratch.groups.n_groups(), false);
+        let left_out = if promises.look_at_values() {
+            scratch.groups.sort_members();
+            self.left_out_by_values(promises, tuples, scratch)?
+        } else {
+            self.left_out_by_size(promises, scratch)?
+        };
+        // A release without rows is no release.
+        (left_out < self.n_rows).then_some(left_out)
+    }
+
+    fn left_out_by_size(
+        &self,
+        promises: &Promises,
+        scratch: &mut Scratch,
+    ) -> Option<u64> {
+        let whole = Group { rows: self.n_rows, values: &[] };
+        let mut left_out = 0;
+        for (rows, fails) in scratch.groups.sizes.iter().zip(&mut scratch.fails) {
+            if !promises.hold(Group { rows: *rows, values: &[] }, whole) {
+                *fails = true;
+                left_out += rows;
+                if left_out > self.task.limit {
+                    return None;
+                }
+            }
+        }
+        Some(left_out)
+    }
+
+    /// Leaving rows out changes what a reader takes for the whole table. If a promise
+    /// compares with it, look again until nothing more fails: what is left then holds
+    /// against what is published.
+    fn left_out_by_values(
+        &self,
+        promises: &Promises,
+        tuples: &Tuples,
+        scratch: &mut Scratch,
+    ) -> Option<u64> {
+        let mut whole: Option<Vec<Histogram>> = None;
+        let mut left_out = 0;
+        loop {
+            let before = left_out;
+            let values = whole.as_deref().unwrap_or(&self.whole);
+            let published = Group { rows: self.n_rows - left_out, values };
+            for group in 0..scratch.groups.n_groups() {
+                if scratch.fails[group] {
+                    continue;
+                }
+                gather(tuples, &scratch.groups, group, &mut scratch.values);
+                let rows = scratch.groups.sizes[group];
+                let holds =
+                    promises.hold(Group { rows, values: &scratch.values }, published);
+                if !holds {
+                    scratch.fails[group] = true;
+                    left_out += rows;
+                    if left_out > self.task.limit {
+                        return None;
+                    }
+                }
+            }
+            if left_out == before || !promises.look_at_whole() {
+                return Some(left_out);
+            }
+            let mut rest = self.task.census.histograms();
+            for (tuple, group) in scratch.groups.of.iter().enumerate() {
+                if !scratch.fails[*group as usize] {
+                    tuples.add_to(tuple, &mut rest);
+                }
+            }
+            whole = Some(rest);
+        }
+    }
+
+    /// The loss at `node` if nothing had to be left out, from the columns alone: what any
+    /// release at the node costs at least. Only for losses that add up over nodes.
+    pub(super) fn bound(&self, node: &Node) -> Option<f64> {
+        self.costs.as_ref().map(|costs| costs.bound(node))
+    }
+
+    /// What a left-out row adds to `bound` at least.
+    pub(super) fn bound_per_left_out(&self, node: &Node) -> f64 {
+        self.costs.as_ref().map_or(0.0, |costs| costs.per_left_out(node))
+    }
+
+    /// The loss at `node` with the groups in `scratch.fails` left out, after `left_out`.
+    /// Does not depend on which `tuples` the groups were made of.
+    pub(super) fn loss(&self, tuples: &Tuples, node: &Node, scratch: &Scratch) -> f64 {
+        match (&self.costs, self.task.loss) {
+            (Some(costs), _) => costs.total(&self.ladder, tuples, node, scratch),
+            (None, Loss::Sizes(loss)) => {
+                let mut sizes = Sizes::default();
+                let mut left_out = 0;
+                for (rows, fails) in scratch.groups.sizes.iter().zip(&scratch.fails) {
+                    if *fails {
+                        left_out += rows;
+                    } else {
+                        sizes.add(*rows);
+                    }
+                }
+                sizes.left_out = left_out;
+                sizes.n_rows += left_out;
+                loss.total(&sizes)
+            }
+            (None, Loss::Cells(loss)) => {
+                let mut fine = self.scratch();
+                let all = Tuples::of(self.task.census, false);
+                fine.groups.assign(&all, &self.ladder, node);
+                fine.groups.sort_members();
+                self.loss_of_covers(loss, node, &fine, |group| {
+                    // Groups are numbered differently here: ask through a shared tuple.
+                    self.fails_in(tuples, node, scratch, fine.groups.first[group])
+                })
+            }
+        }
+    }
+
+    /// Whether the group that holds census tuple `tuple` fails in `scratch`.
+    fn fails_in(
+        &self,
+        tuples: &Tuples,
+        node: &Node,
+        scratch: &Scratch,
+        tuple: u32,
+    ) -> bool {
+        if !scratch.fails.contains(&true) {
+            return false;
+        }
+        let census = self.task.census;
+        let wanted = |column: usize| {
+            let code = census.quasi[column][tuple as usize];
+            self.ladder.map(column, 0, node[column])[code as usize]
+        };
+        scratch.groups.first.iter().zip(&scratch.fails).any(|(first, fails)| {
+            *fails
+                && (0..node.len()).all(|column| {
+                    let map = self.ladder.map(column, tuples.at[column], node[column]);
+                    map[tuples.codes[column][*first as usize] as usize]
+                        == wanted(column)
+                })
+        })
+    }
+
+    fn loss_of_covers(
+        &self,
+        loss: &dyn CellLoss,
+        node: &Node,
+        fine: &Scratch,
+        fails: impl Fn(usize) -> bool,
+    ) -> f64 {
+        let columns = self.task.columns;
+        let mut totals = vec![0.0; columns.len()];
+        for group in 0..fine.groups.n_groups() {
+            let rows = fine.groups.sizes[group] as f64;
+            let left_out = fails(group);
+            for (place, column) in columns.iter().enumerate() {
+                let cost = if left_out {
+                    loss.left_out(column)
+                } else {
+                    let members = fine.groups.members(group);
+                    let codes = distinct(&self.task.census.quasi[place], members);
+                    loss.cell(column, &cover(column, &codes, Some(node[place].into())))
+                };
+                totals[place] += rows * cost;
+            }
+        }
+        let sum: f64 = columns
+            .iter()
+            .zip(totals)
+            .map(|(column, total)| column.weight * (total - loss.offset(column)))
+            .sum();
+        sum * scale(loss, columns, self.n_rows)
+    }
+
+    /// The cells of every group at `node`, from census tuples grouped in `scratch`.
+    pub(super) fn covers(&self, node: &Node, scratch: &Scratch) -> Vec<Vec<Cover>> {
+        let census = self.task.census;
+        let groups = 0..scratch.groups.n_groups();
+        groups
+            .map(|group| {
+                let members = scratch.groups.members(group);
+                let columns = self.task.columns.iter().enumerate();
+                columns
+                    .map(|(place, column)| {
+                        let level = usize::from(node[place]);
+                        if column.cells == Cells::Taxonomy {
+                            let code = census.quasi[place][members[0] as usize];
+                            let node = column.hierarchy.node(level, code);
+                            return Cover::Node { level, node };
+                        }
+                        let codes = distinct(&census.quasi[place], members);
+                        cover(column, &codes, Some(level))
+                    })
+                    .collect()
+            })
+            .collect()
+    }
+}
+
+/// Fills one histogram per sensitive column with the values of a group.
+fn gather(tuples: &Tuples, groups: &Groups, group: usize, values: &mut [Histogram]) {
+    for histogram in values.iter_mut() {
+        histogram.clear();
+    }
+    for tuple in groups.members(group) {
+        tuples.add_to(*tuple as usize, values);
+    }
+}
+
+/// The different codes of some tuples, ascending.
+pub(super) fn distinct(codes: &[u32], tuples: &[u32]) -> Vec<u32> {
+    let mut distinct: Vec<u32> =
+        tuples.iter().map(|tuple| codes[*tuple as usize]).collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    distinct
+}
+
+/// For losses that add up over cells, when cells are nodes: what each node costs, and how
+/// many rows it has. The loss of any lattice node is then a sum over columns.
+#[derive(Debug)]
+struct Costs {
+    // [column][level][node]
+    cells: Vec<Vec<Vec<f64>>>,
+    rows: Vec<Vec<Vec<u64>>>,
+    // [column][level], weighted, without offset.
+    sums: Vec<Vec<f64>>,
+    // [column][level], the dearest cell that has rows, weighted.
+    dearest: Vec<Vec<f64>>,
+    left_out: Vec<f64>,
+    offset: f64,
+    weights: Vec<f64>,
+    scale: f64,
+}
+
+impl Costs {
+    fn of(task: &Task<'_>, loss: &dyn CellLoss) -> Self {
+        let mut costs = Self {
+            cells: Vec::new(),
+            rows: Vec::new(),
+            sums: Vec::new(),
+            dearest: Vec::new(),
+            left_out: Vec::new(),
+            offset: 0.0,
+            weights: Vec::new(),
+            scale: scale(loss, task.columns, task.census.n_rows()),
+        };
+        for column in task.columns {
+            let (mut cells, mut rows) = (Vec::new(), Vec::new());
+            for (level, shape) in column.hierarchy.levels().iter().enumerate() {
+                let nodes = 0..shape.nodes.len() as u32;
+                let cost = |node| loss.cell(column, &Cover::Node { level, node });
+                cells.push(nodes.map(cost).collect::<Vec<f64>>());
+                let mut n = vec![0; shape.nodes.len()];
+                for (node, code_rows) in shape.node_of.iter().zip(&column.rows) {
+                    n[*node as usize] += code_rows;
+                }
+                rows.push(n);
+            }
+            let priced = || cells.iter().zip(&rows);
+            costs.sums.push(
+                priced()
+                    .map(|(cells, rows)| column.weight * dot(cells, rows))
+                    .collect(),
+            );
+            costs.dearest.push(
+                priced()
+                    .map(|(cells, rows)| {
+                        let used = cells.iter().zip(rows).filter(|(_, n)| **n > 0);
+                        column.weight * used.map(|(cost, _)| *cost).fold(0.0, f64::max)
+                    })
+                    .collect(),
+            );
+            costs.left_out.push(column.weight * loss.left_out(column));
+            costs.offset += column.weight * loss.offset(column);
+            costs.weights.push(column.weight);
+            costs.cells.push(cells);
+            costs.rows.push(rows);
+        }
+        costs
+    }
+
+    fn bound(&self, node: &Node) -> f64 {
+        let sum: f64 = node
+            .iter()
+            .zip(&self.sums)
+            .map(|(level, sums)| sums[usize::from(*level)])
+            .sum();
+        (sum - self.offset) * self.scale
+    }
+
+    fn per_left_out(&self, node: &Node) -> f64 {
+        let saved: f64 = node
+            .iter()
+            .zip(&self.dearest)
+            .map(|(level, dearest)| dearest[usize::from(*level)])
+            .sum();
+        let paid: f64 = self.left_out.iter().sum();
+        (paid - saved).max(0.0) * self.scale
+    }
+
+    /// Rows are counted per node in whole numbers first, so the sum does not depend on the
+    /// order of groups.
+    fn total(
+        &self,
+        ladder: &Ladder,
+        tuples: &Tuples,
+        node: &Node,
+        scratch: &Scratch,
+    ) -> f64 {
+        let failing = || {
+            let sized = scratch.groups.first.iter().zip(&scratch.groups.sizes);
+            sized
+                .zip(&scratch.fails)
+                .filter(|(_, fails)| **fails)
+                .map(|(sized, _)| sized)
+        };
+        let left_out: u64 = failing().map(|(_, rows)| *rows).sum();
+        if left_out == 0 {
+            return self.bound(node);
+        }
+        let mut sum = 0.0;
+        for (column, level) in node.iter().enumerate() {
+            let mut rows = self.rows[column][usize::from(*level)].clone();
+            let map = ladder.map(column, tuples.at[column], *level);
+            for (tuple, n) in failing() {
+                let code = tuples.codes[column][*tuple as usize];
+                rows[map[code as usize] as usize] -= n;
+            }
+            let cells = &self.cells[column][usize::from(*level)];
+            sum += self.weights[column] * dot(cells, &rows);
+            sum += self.left_out[column] * left_out as f64;
+        }
+        (sum - self.offset) * self.scale
+    }
+}
+
+fn dot(cells: &[f64], rows: &[u64]) -> f64 {
+    cells.iter().zip(rows).map(|(cost, n)| cost * *n as f64).sum()
+}

@@ -1,0 +1,324 @@
+//! Ruling out nodes by looking at few columns at a time.
+//!
+//! If the necessary promises fail when all columns but a few stand on their highest level,
+//! they fail at every node with those few on the same or a lower level.
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::method::full_domain::Pool;
+use crate::method::full_domain::groups::Tuples;
+use crate::method::full_domain::judge::Judge;
+use crate::method::full_domain::lattice::{Lattice, Node};
+use crate::promise::Promises;
+
+/// A node that no projection rules out.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    pub(super) node: Node,
+    /// No release at this node costs less.
+    pub(super) bound: f64,
+}
+
+/// More candidates than this are refused: 100 bytes each, and a check each in the worst
+/// case.
+const MOST_CANDIDATES: usize = 4_000_000;
+
+/// With at most this many candidates, checking them costs less than projecting on three
+/// columns.
+const FEW_CANDIDATES: usize = 48;
+
+/// What was learned from one, two and three columns at a time.
+pub(super) struct Projections<'a> {
+    judge: &'a Judge<'a>,
+    lattice: Lattice,
+    necessary: &'a Promises,
+    pool: &'a Pool<'a>,
+}
+
+/// Rows left out when only a few columns are below their highest level.
+#[derive(Debug)]
+struct Table {
+    columns: Vec<usize>,
+    lowest: Vec<u8>,
+    sizes: Vec<usize>,
+    // Nothing where the necessary promises fail.
+    left_out: Vec<Option<u64>>,
+}
+
+impl Table {
+    fn place(&self, level_of: impl Fn(usize) -> u8) -> usize {
+        let mut place = 0;
+        for ((column, lowest), size) in
+            self.columns.iter().zip(&self.lowest).zip(&self.sizes)
+        {
+            place = place * size + usize::from(level_of(*column) - lowest);
+        }
+        place
+    }
+
+    fn at(&self, node: &[u8]) -> Option<u64> {
+        self.left_out[self.place(|column| node[column])]
+    }
+}
+
+impl<'a> Projections<'a> {
+    pub(super) fn new(
+        judge: &'a Judge<'a>,
+        lattice: &Lattice,
+        necessary: &'a Promises,
+        pool: &'a Pool<'a>,
+    ) -> Self {
+        Self { judge, lattice: lattice.clone(), necessary, pool }
+    }
+
+    /// The nodes that may be allowed, and the tuples to check them with: merged at the
+    /// finest levels that occur among the candidates.
+    pub(super) fn candidates(
+        mut self,
+        with_values: bool,
+    ) -> Result<(Tuples, Vec<Candidate>)> {
+        let all = Tuples::of(self.judge.task.census, with_values);
+        let n_columns = all.codes.len();
+        let mut tuples = self.merged(&all, &self.lattice.lowest.clone());
+        drop(all);
+
+        let singles = self.project(&tuples, subsets(n_columns, 1), &[]);
+        for table in &singles {
+            let column = table.columns[0];
+            let first = table.left_out.iter().position(Option::is_some);
+            match first {
+                Some(rise) => self.lattice.lowest[column] += rise as u8,
+                None => return Ok((tuples, Vec::new())),
+            }
+        }
+        tuples = self.merged(&tuples, &self.lattice.lowest.clone());
+
+        let mut tables = self.project(&tuples, subsets(n_columns, 2), &[]);
+        if n_columns == 1 {
+            tables = self.project(&tuples, subsets(1, 1), &[]);
+        }
+        let mut candidates = self.consistent(&tables)?;
+        tuples = self.merged(&tuples, &self.meet(&candidates));
+        if candidates.len() > FEW_CANDIDATES && n_columns > 3 {
+            let triples = self.project(&tuples, subsets(n_columns, 3), &tables);
+            candidates.retain_mut(|candidate| self.refine(candidate, &triples));
+            tuples = self.merged(&tuples, &self.meet(&candidates));
+        }
+        Ok((tuples, candidates))
+    }
+
+    /// `tuples` at a coarser node, or as they are if nothing would merge.
+    fn merged(&self, tuples: &Tuples, node: &Node) -> Tuples {
+        if tuples.at == *node {
+            return tuples.clone();
+        }
+        self.pool.with(|scratch| {
+            tuples.coarsened(&self.judge.ladder, node, &mut scratch.groups)
+        })
+    }
+
+    /// The finest level of each column among the candidates.
+    fn meet(&self, candidates: &[Candidate]) -> Node {
+        let mut meet = self.lattice.highest.clone();
+        for candidate in candidates {
+            for (level, found) in meet.iter_mut().zip(&candidate.node) {
+                *level = (*level).min(*found);
+            }
+        }
+        meet
+    }
+
+    /// Looks at each set of columns on all their levels, from coarse to fine.
+    fn project(
+        &self,
+        tuples: &Tuples,
+        sets: Vec<Vec<usize>>,
+        known: &[Table],
+    ) -> Vec<Table> {
+        sets.into_par_iter()
+            .map(|columns| {
+                self.pool.with(|scratch| {
+                    let levels: Vec<(usize, u8)> = columns
+                        .iter()
+                        .map(|column| (*column, tuples.at[*column]))
+                        .collect();
+                    let node = self.lattice.top_with(&levels);
+                    let few = tuples.coarsened(
+                        &self.judge.ladder,
+                        &node,
+                        &mut scratch.groups,
+                    );
+                    let sizes: Vec<usize> = levels
+                        .iter()
+                        .map(|(column, lowest)| {
+                            usize::from(self.lattice.highest[*column] - lowest) + 1
+                        })
+                        .collect();
+                    let mut table = Table {
+                        lowest: levels.iter().map(|(_, level)| *level).collect(),
+                        left_out: vec![None; sizes.iter().product()],
+                        columns,
+                        sizes,
+                    };
+                    for place in (0..table.left_out.len()).rev() {
+                        let node = self.node_at(&table, place);
+                        if table
+                            .coarser_places(place)
+                            .all(|place| table.left_out[place].is_some())
+                            && self.allowed(&node, &table.columns, known)
+                        {
+                            table.left_out[place] = self.judge.left_out(
+                                self.necessary,
+                                &few,
+                                &node,
+                                scratch,
+                            );
+                        }
+                    }
+                    table
+                })
+            })
+            .collect()
+    }
+
+    fn node_at(&self, table: &Table, mut place: usize) -> Node {
+        let mut node = self.lattice.highest.clone();
+        for index in (0..table.columns.len()).rev() {
+            let size = table.sizes[index];
+            node[table.columns[index]] = table.lowest[index] + (place % size) as u8;
+            place /= size;
+        }
+        node
+    }
+
+    /// Whether no known table over a part of `columns` rules the node out.
+    fn allowed(&self, node: &Node, columns: &[usize], known: &[Table]) -> bool {
+        known
+            .iter()
+            .filter(|table| table.columns.iter().all(|column| columns.contains(column)))
+            .all(|table| table.at(node).is_some())
+    }
+
+    /// All nodes that no table rules out, column by column.
+    fn consistent(&self, tables: &[Table]) -> Result<Vec<Candidate>> {
+        let n_columns = self.lattice.lowest.len();
+        // The tables that can be asked once the first columns have their levels.
+        let ready: Vec<Vec<&Table>> = (0..n_columns)
+            .map(|column| {
+                let last = |table: &&Table| table.columns.iter().max() == Some(&column);
+                tables.iter().filter(last).collect()
+            })
+            .collect();
+        let mut candidates = Vec::new();
+        let mut node = self.lattice.lowest.clone();
+        self.extend(0, 0, &mut node, &ready, &mut candidates)?;
+        Ok(candidates)
+    }
+
+    fn extend(
+        &self,
+        column: usize,
+        left_out: u64,
+        node: &mut Node,
+        ready: &[Vec<&Table>],
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<()> {
+        if column == node.len() {
+            if candidates.len() == MOST_CANDIDATES {
+                return Err(too_many(&self.lattice));
+            }
+            candidates.push(self.candidate(node.clone(), left_out));
+            return Ok(());
+        }
+        for level in self.lattice.levels(column) {
+            node[column] = level;
+            let worst = ready[column]
+                .iter()
+                .try_fold(left_out, |worst, table| Some(worst.max(table.at(node)?)));
+            if let Some(worst) = worst {
+                self.extend(column + 1, worst, node, ready, candidates)?;
+            }
+        }
+        node[column] = self.lattice.lowest[column];
+        Ok(())
+    }
+
+    /// At least `left_out` rows are left out at the node, since as many are where other
+    /// columns are coarser; each costs at least what the dearest published row saves.
+    fn candidate(&self, node: Node, left_out: u64) -> Candidate {
+        let bound = match self.judge.bound(&node) {
+            Some(bound) => {
+                bound + left_out as f64 * self.judge.bound_per_left_out(&node)
+            }
+            None => f64::NEG_INFINITY,
+        };
+        Candidate { node, bound }
+    }
+
+    /// Raises a candidate's bound by what three columns tell; false if they rule it out.
+    fn refine(&self, candidate: &mut Candidate, triples: &[Table]) -> bool {
+        let worst = triples
+            .iter()
+            .try_fold(0, |worst, table| Some(table.at(&candidate.node)?.max(worst)));
+        let Some(worst) = worst else { return false };
+        let refined = self.candidate(candidate.node.clone(), worst);
+        candidate.bound = candidate.bound.max(refined.bound);
+        true
+    }
+}
+
+impl Table {
+    /// The places one level coarser in one column.
+    fn coarser_places(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
+        let mut stride = 1;
+        (0..self.sizes.len()).rev().filter_map(move |index| {
+            let size = self.sizes[index];
+            let step = stride;
+            stride *= size;
+            ((place / step) % size + 1 < size).then_some(place + step)
+        })
+    }
+}
+
+/// All nodes, none ruled out.
+pub(super) fn every_node(judge: &Judge<'_>, lattice: &Lattice) -> Vec<Candidate> {
+    let mut nodes = vec![lattice.lowest.clone()];
+    for column in 0..lattice.lowest.len() {
+        let extended = nodes.iter().flat_map(|node| {
+            lattice.levels(column).map(|level| {
+                let mut node = node.clone();
+                node[column] = level;
+                node
+            })
+        });
+        nodes = extended.collect();
+    }
+    let bound = |node: &Node| judge.bound(node).unwrap_or(f64::NEG_INFINITY);
+    nodes.into_iter().map(|node| Candidate { bound: bound(&node), node }).collect()
+}
+
+/// All sets of `size` columns out of `n`.
+fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
+    let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+    for _ in 0..size {
+        let longer = sets.iter().flat_map(|set| {
+            let next = set.last().map_or(0, |last| last + 1);
+            (next..n).map(|column| {
+                let mut set = set.clone();
+                set.push(column);
+                set
+            })
+        });
+        sets = longer.collect();
+    }
+    sets
+}
+
+fn too_many(lattice: &Lattice) -> Error {
+    Error::recipe(format!(
+        "the lattice has {} nodes, and more than {MOST_CANDIDATES} of them may be allowed",
+        lattice.size()
+    ))
+    .with_hint("give columns fewer levels (`lowest`, `highest`), or use `mondrian`")
+}

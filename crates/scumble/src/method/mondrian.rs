@@ -1,0 +1,337 @@
+#![doc = include_str!("mondrian.md")]
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Column, Cover};
+use crate::method::{Branch, Grouping, Route, Task, cover};
+use crate::promise::Group;
+use crate::table::Histogram;
+
+/// Groups rows by repeated cuts.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Mondrian {
+    /// Which column is cut first.
+    pub column: ColumnChoice,
+    /// Where it is cut.
+    pub value: ValueChoice,
+}
+
+/// In which order columns are tried.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ColumnChoice {
+    /// The widest first, relative to the whole column.
+    #[default]
+    Widest,
+    /// In turn, beginning after the one that was cut last.
+    Next,
+    /// Always in the order of the recipe.
+    Priority,
+    /// The one with the most different values first.
+    Best,
+}
+
+/// Which of the allowed cuts of a column is taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ValueChoice {
+    /// The one with the most equal numbers of rows.
+    #[default]
+    Balanced,
+    /// The first that is allowed.
+    First,
+    /// The one with the most equal numbers of different values.
+    BalancedValues,
+}
+
+/// A part below this many tuples is not worth another thread.
+const SMALL: usize = 2_000;
+
+impl Mondrian {
+    /// Groups the tuples of a census.
+    pub fn find(&self, task: &Task<'_>) -> Result<Grouping> {
+        let census = task.census;
+        let mut whole = census.histograms();
+        for tuple in 0..census.n_tuples() {
+            census.add_to(tuple, &mut whole);
+        }
+        let whole = Group { rows: census.n_rows(), values: &whole };
+        for promise in task.promises.iter() {
+            if !promise.holds(whole, whole) {
+                return Err(Error::unsatisfiable(
+                    promise.title(),
+                    promise.obstacle(whole),
+                )
+                .with_hint("add rows, or weaken the promise"));
+            }
+        }
+        let cutter = Cutter { choice: *self, task, whole };
+        let parts = cutter.cut_all((0..census.n_tuples() as u32).collect(), None);
+        Ok(grouping(task, parts))
+    }
+}
+
+/// A part of the table, cut or not. Parts of a list point at each other by their places.
+enum Part {
+    Group(Vec<u32>),
+    Cut { column: usize, code: u32, below: usize, rest: usize },
+}
+
+struct Cutter<'a> {
+    choice: Mondrian,
+    task: &'a Task<'a>,
+    whole: Group<'a>,
+}
+
+/// The values of a part in one column, ascending, with the part's tuples in that order.
+struct Sorted {
+    tuples: Vec<u32>,
+    /// Code and where its tuples begin.
+    values: Vec<(u32, usize)>,
+}
+
+impl Cutter<'_> {
+    /// Cuts until nothing more is allowed; the first of the parts is the whole. `last` is
+    /// the column cut before.
+    fn cut_all(&self, tuples: Vec<u32>, last: Option<usize>) -> Vec<Part> {
+        let mut parts = vec![Part::Group(Vec::new())];
+        let mut open = vec![(0, tuples, last)];
+        while let Some((place, tuples, last)) = open.pop() {
+            let Some((column, code, below, rest)) = self.cut(&tuples, last) else {
+                parts[place] = Part::Group(tuples);
+                continue;
+            };
+            drop(tuples);
+            let last = Some(column);
+            let places = if below.len().min(rest.len()) > SMALL {
+                let (below, rest) = rayon::join(
+                    || self.cut_all(below, last),
+                    || self.cut_all(rest, last),
+                );
+                (append(&mut parts, below), append(&mut parts, rest))
+            } else {
+                let place = parts.len();
+                parts.extend([Part::Group(Vec::new()), Part::Group(Vec::new())]);
+                open.extend([(place, below, last), (place + 1, rest, last)]);
+                (place, place + 1)
+            };
+            parts[place] = Part::Cut { column, code, below: places.0, rest: places.1 };
+        }
+        parts
+    }
+
+    /// One cut along the first column that allows one.
+    fn cut(
+        &self,
+        part: &[u32],
+        last: Option<usize>,
+    ) -> Option<(usize, u32, Vec<u32>, Vec<u32>)> {
+        for column in self.order(part, last) {
+            let sorted = self.sort(part, column);
+            let cuts = self.allowed(&sorted);
+            if let Some(place) = self.choose(&sorted, &cuts) {
+                let (code, start) = sorted.values[place];
+                let mut below = sorted.tuples;
+                let mut rest = below.split_off(start);
+                // Tuples stand in the order of the census, whatever the cuts before.
+                below.sort_unstable();
+                rest.sort_unstable();
+                return Some((column, code, below, rest));
+            }
+        }
+        None
+    }
+
+    fn order(&self, part: &[u32], last: Option<usize>) -> Vec<usize> {
+        let n = self.task.columns.len();
+        let mut order: Vec<usize> = (0..n).collect();
+        match self.choice.column {
+            ColumnChoice::Priority => {}
+            ColumnChoice::Next => {
+                order.rotate_left(last.map_or(0, |last| (last + 1) % n))
+            }
+            ColumnChoice::Widest => {
+                let width: Vec<f64> =
+                    order.iter().map(|column| self.width(part, *column)).collect();
+                // The sort is stable: of equally wide columns the first is tried first.
+                order.sort_by(|a, b| width[*b].total_cmp(&width[*a]));
+                order.retain(|column| width[*column] > 0.0);
+            }
+            ColumnChoice::Best => {
+                let values: Vec<usize> = order
+                    .iter()
+                    .map(|column| self.sort(part, *column).values.len())
+                    .collect();
+                order.sort_by(|a, b| values[*b].cmp(&values[*a]));
+            }
+        }
+        order
+    }
+
+    /// The extent of a part in a column over the column's own.
+    fn width(&self, part: &[u32], column: usize) -> f64 {
+        let codes = &self.task.census.quasi[column];
+        let mut ends: Option<(u32, u32)> = None;
+        for tuple in part {
+            let code = codes[*tuple as usize];
+            ends =
+                Some(ends.map_or((code, code), |(low, high)| {
+                    (low.min(code), high.max(code))
+                }));
+        }
+        let Some((low, high)) = ends else { return 0.0 };
+        relative_width(&self.task.columns[column], low, high)
+    }
+
+    fn sort(&self, part: &[u32], column: usize) -> Sorted {
+        let codes = &self.task.census.quasi[column];
+        let mut keyed: Vec<u64> = part
+            .iter()
+            .map(|tuple| u64::from(codes[*tuple as usize]) << 32 | u64::from(*tuple))
+            .collect();
+        keyed.sort_unstable();
+        let mut values: Vec<(u32, usize)> = Vec::new();
+        for (place, key) in keyed.iter().enumerate() {
+            let code = (key >> 32) as u32;
+            if values.last().is_none_or(|(last, _)| *last != code) {
+                values.push((code, place));
+            }
+        }
+        Sorted { tuples: keyed.into_iter().map(|key| key as u32).collect(), values }
+    }
+
+    /// For each value but the first: whether cutting before it keeps the promises on both
+    /// sides, and how many rows are below.
+    fn allowed(&self, sorted: &Sorted) -> Vec<(bool, u64)> {
+        let bounds: Vec<usize> = sorted
+            .values
+            .iter()
+            .map(|(_, start)| *start)
+            .chain([sorted.tuples.len()])
+            .collect();
+        let slices: Vec<&[u32]> =
+            bounds.windows(2).map(|pair| &sorted.tuples[pair[0]..pair[1]]).collect();
+        let below = self.sweep(slices.iter().copied());
+        let mut rest = self.sweep(slices.iter().rev().copied());
+        rest.reverse();
+        let cuts = below.iter().zip(rest.iter().skip(1));
+        cuts.map(|(below, rest)| (below.0 && rest.0, below.1)).collect()
+    }
+
+    /// After each slice: whether the promises hold of all so far, and how many rows.
+    fn sweep<'b>(&self, slices: impl Iterator<Item = &'b [u32]>) -> Vec<(bool, u64)> {
+        let census = self.task.census;
+        let with_values = self.task.promises.look_at_values();
+        let mut values: Vec<Histogram> =
+            if with_values { census.histograms() } else { Vec::new() };
+        let mut rows = 0;
+        let mut after = Vec::new();
+        for slice in slices {
+            for tuple in slice {
+                rows += census.rows[*tuple as usize];
+                if with_values {
+                    census.add_to(*tuple as usize, &mut values);
+                }
+            }
+            let group = Group { rows, values: &values };
+            after.push((self.task.promises.hold(group, self.whole), rows));
+        }
+        after
+    }
+
+    /// The place of the value to cut before, if any cut is allowed.
+    fn choose(&self, sorted: &Sorted, cuts: &[(bool, u64)]) -> Option<usize> {
+        let rows: u64 = sorted
+            .tuples
+            .iter()
+            .map(|tuple| self.task.census.rows[*tuple as usize])
+            .sum();
+        let n_values = sorted.values.len() as u64;
+        let allowed = cuts.iter().enumerate().filter(|(_, (allowed, _))| *allowed);
+        let place = match self.choice.value {
+            ValueChoice::First => allowed.map(|(place, _)| place).next(),
+            ValueChoice::Balanced => allowed
+                .min_by_key(|(_, (_, below))| (2 * below).abs_diff(rows))
+                .map(|(place, _)| place),
+            ValueChoice::BalancedValues => allowed
+                .map(|(place, _)| place)
+                .min_by_key(|place| (2 * (*place as u64 + 1)).abs_diff(n_values)),
+        };
+        place.map(|place| place + 1)
+    }
+}
+
+/// How much of its domain a column spans from one code to another; beyond every range if
+/// "not known" is among other values, which are then parted from it first.
+fn relative_width(column: &Column, low: u32, high: u32) -> f64 {
+    if low == high {
+        return 0.0;
+    }
+    let domain = &column.domain;
+    let numbers = domain.number(low).zip(domain.number(high)).zip(domain.range());
+    match numbers {
+        Some(((low, high), (smallest, largest))) if largest > smallest => {
+            (high - low) / (largest - smallest)
+        }
+        _ if domain.missing() == Some(high) => 2.0,
+        _ => f64::from(high - low) / (domain.len() as f64 - 1.0),
+    }
+}
+
+/// Adds a list of parts to another; returns the place of its first.
+fn append(parts: &mut Vec<Part>, more: Vec<Part>) -> usize {
+    let start = parts.len();
+    parts.extend(more.into_iter().map(|part| match part {
+        Part::Cut { column, code, below, rest } => {
+            Part::Cut { column, code, below: below + start, rest: rest + start }
+        }
+        group => group,
+    }));
+    start
+}
+
+/// Numbers the groups from the lowest part to the highest and writes the cuts down.
+fn grouping(task: &Task<'_>, mut parts: Vec<Part>) -> Grouping {
+    let mut group_of = vec![None; task.census.n_tuples()];
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    let mut branches: Vec<Branch> = Vec::with_capacity(parts.len());
+    // A part, and the branch that leads to it as its `rest`.
+    let mut open: Vec<(usize, Option<usize>)> = vec![(0, None)];
+    while let Some((place, rest_of)) = open.pop() {
+        let here = branches.len() as u32;
+        if let Some(Branch::Cut { rest, .. }) =
+            rest_of.map(|place| &mut branches[place])
+        {
+            *rest = here;
+        }
+        match std::mem::replace(&mut parts[place], Part::Group(Vec::new())) {
+            Part::Group(tuples) => {
+                branches.push(Branch::Group(groups.len() as u32));
+                for tuple in &tuples {
+                    group_of[*tuple as usize] = Some(groups.len() as u32);
+                }
+                groups.push(tuples);
+            }
+            Part::Cut { column, code, below, rest } => {
+                // What is below comes next, so its branch is the next one.
+                branches.push(Branch::Cut { column, code, below: here + 1, rest: 0 });
+                open.extend([(rest, Some(here as usize)), (below, None)]);
+            }
+        }
+    }
+    let covers = groups.par_iter().map(|tuples| cells(task, tuples)).collect();
+    Grouping { group_of, covers, route: Route::Cuts(branches) }
+}
+
+/// The cells of a group.
+fn cells(task: &Task<'_>, tuples: &[u32]) -> Vec<Cover> {
+    let columns = task.columns.iter().zip(&task.census.quasi);
+    columns
+        .map(|(column, codes)| {
+            let mut present: Vec<u32> =
+                tuples.iter().map(|tuple| codes[*tuple as usize]).collect();
+            present.sort_unstable();
+            present.dedup();
+            cover(column, &present, None)
+        })
+        .collect()
+}
