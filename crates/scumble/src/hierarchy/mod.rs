@@ -1,12 +1,30 @@
 //! How values coarsen: trees, number ladders, masks, calendars.
 //!
-//! A `Rule` is what a recipe says; bound to a column's domain it becomes a
+//! A [`Rule`] is what a recipe says; bound to a column's domain it becomes a
 //! [`Hierarchy`], arrays that map every code to its node on every level.
 
+mod bind;
+mod calendar;
 mod column;
 mod cover;
+mod ladder;
+mod leaves;
 mod levels;
+mod mask;
+#[cfg(test)]
+mod properties;
+mod rule;
+mod tree;
 
+pub use bind::{ColumnSpec, Microdata, no_column};
+pub use calendar::{Calendar, Grain};
 pub use column::{Cells, Column};
 pub use cover::Cover;
+pub use ladder::{Cuts, Widths};
 pub use levels::{Hierarchy, Level, Node, ROOT_LABEL};
+pub use mask::{Mask, Side};
+pub use rule::{Rule, Uncovered};
+pub use tree::Tree;
+
+/// The label above a value on one level and, for a range, where it begins and ends.
+type Step = (Box<str>, Option<(f64, f64)>);

@@ -1,0 +1,240 @@
+//! A table read, counted, and bound to its hierarchies.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cells, Column, Rule, Uncovered};
+use crate::table::{
+    Census, Counts, Dictionary, Domain, Kind, Reading, Role, Scan, Source, parse_number, scan,
+};
+
+/// What is said about a quasi or sensitive column before the table is read.
+#[derive(Debug, Clone)]
+pub struct ColumnSpec {
+    /// Its name.
+    pub name: String,
+    /// Quasi or sensitive.
+    pub role: Role,
+    /// How its texts are read.
+    pub reading: Reading,
+    /// Whether words may turn out to be numbers: if every one of them is, the column is
+    /// ordered as numbers.
+    pub may_be_numbers: bool,
+    /// How its values coarsen.
+    pub rule: Rule,
+    /// The finest level that may be published.
+    pub lowest: usize,
+    /// The coarsest level that may be published; the root if not given.
+    pub highest: Option<usize>,
+    /// How much its cells count in a loss.
+    pub weight: f64,
+    /// What its published cells are.
+    pub cells: Cells,
+    /// Values that belong to the domain even if the table does not have them.
+    pub also: Vec<String>,
+}
+
+/// A table as methods and audits see it.
+#[derive(Debug)]
+pub struct Microdata {
+    /// The quasi columns, in the order of the table.
+    pub quasi: Vec<Column>,
+    /// The sensitive columns, in the order of the table.
+    pub sensitive: Vec<Column>,
+    /// The counts, quasi columns first.
+    pub census: Census,
+    /// The specs of quasi and then sensitive columns, with what the table decided filled in.
+    pub specs: Vec<ColumnSpec>,
+    /// For quasi and then sensitive columns, the code of every text in the table.
+    pub codes: Vec<HashMap<Box<str>, u32>>,
+}
+
+impl Microdata {
+    /// Reads and counts the columns of `specs`, which the table must have.
+    pub fn read(
+        source: &Source,
+        specs: &[ColumnSpec],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
+        let place = |spec: &&ColumnSpec| {
+            let found = source.header().iter().position(|name| *name == spec.name);
+            found.ok_or_else(|| no_column(source, &spec.name))
+        };
+        let of_role = |role| specs.iter().filter(move |spec| spec.role == role);
+        let mut chosen: Vec<(usize, &ColumnSpec)> = Vec::new();
+        for role in [Role::Quasi, Role::Sensitive] {
+            let start = chosen.len();
+            for spec in of_role(role) {
+                chosen.push((place(&spec)?, spec));
+            }
+            chosen[start..].sort_by_key(|(place, _)| *place);
+        }
+        let places: Vec<usize> = chosen.iter().map(|(place, _)| *place).collect();
+        let scan = scan(source, &places, progress)?;
+        let n_quasi = of_role(Role::Quasi).count();
+        let specs = chosen.into_iter().map(|(_, spec)| spec.clone()).collect();
+        Self::bind(scan, specs, n_quasi, source.name())
+    }
+
+    fn bind(scan: Scan, mut specs: Vec<ColumnSpec>, n_quasi: usize, file: &str) -> Result<Self> {
+        let mut bound: Vec<(Domain, Vec<u32>)> = Vec::new();
+        for (dictionary, spec) in scan.dictionaries.iter().zip(&mut specs) {
+            if spec.may_be_numbers && all_plain_numbers(&dictionary.texts, &spec.reading) {
+                spec.reading.kind = Kind::Number;
+            }
+            spec.rule.check(&spec.reading).map_err(|error| {
+                Error::recipe(format!("column `{}`: {error}", spec.name))
+            })?;
+            let texts = with_more(&dictionary.texts, &spec.also);
+            let (domain, mut codes) = spec
+                .rule
+                .domain(&texts, &spec.reading)
+                .map_err(|uncovered| uncovered_error(spec, dictionary, &uncovered, file))?;
+            codes.truncate(dictionary.texts.len());
+            bound.push((domain, codes));
+        }
+
+        let maps: Vec<Vec<u32>> = bound.iter().map(|(_, codes)| codes.clone()).collect();
+        let counts = recoded(scan.counts, &maps);
+        let sizes = bound[n_quasi..].iter().map(|(domain, _)| domain.len()).collect();
+        let texts: Vec<Vec<Box<str>>> =
+            scan.dictionaries.into_iter().map(|dictionary| dictionary.texts).collect();
+        let codes = texts
+            .into_iter()
+            .zip(&maps)
+            .map(|(texts, map)| texts.into_iter().zip(map.iter().copied()).collect())
+            .collect();
+        let rows = marginals(&counts, &bound);
+        let census = Census::new(counts, n_quasi, sizes);
+
+        let mut columns = Vec::new();
+        for (((domain, _), spec), rows) in bound.into_iter().zip(&mut specs).zip(rows) {
+            spec.rule = spec.rule.fixed(&domain);
+            columns.push(column(domain, spec, rows)?);
+        }
+        let sensitive = columns.split_off(n_quasi);
+        Ok(Self { quasi: columns, sensitive, census, specs, codes })
+    }
+
+    /// How many rows the table has.
+    pub fn n_rows(&self) -> u64 {
+        self.census.n_rows()
+    }
+}
+
+/// Binds the hierarchy and checks the levels.
+fn column(domain: Domain, spec: &ColumnSpec, rows: Vec<u64>) -> Result<Column> {
+    let hierarchy = spec.rule.bind(&domain, &spec.reading);
+    let height = hierarchy.height();
+    let highest = spec.highest.unwrap_or(height);
+    if highest > height {
+        return Err(Error::out_of_range(
+            format!("{}.highest", spec.name),
+            highest,
+            format!("at most {height}, the level of `*`"),
+        ));
+    }
+    if spec.lowest > highest {
+        return Err(Error::out_of_range(
+            format!("{}.lowest", spec.name),
+            spec.lowest,
+            format!("at most {highest}"),
+        ));
+    }
+    Ok(Column {
+        name: spec.name.clone(),
+        domain,
+        hierarchy,
+        rows,
+        lowest: spec.lowest,
+        highest,
+        weight: spec.weight,
+        cells: spec.cells,
+    })
+}
+
+/// How many rows have each value of each column.
+fn marginals(counts: &Counts, bound: &[(Domain, Vec<u32>)]) -> Vec<Vec<u64>> {
+    let columns = counts.columns.iter().zip(bound);
+    columns
+        .map(|(codes, (domain, _))| {
+            let mut rows = vec![0; domain.len()];
+            for (code, n) in codes.iter().zip(&counts.rows) {
+                rows[*code as usize] += n;
+            }
+            rows
+        })
+        .collect()
+}
+
+/// Recodes unless every code stays what it is.
+fn recoded(counts: Counts, maps: &[Vec<u32>]) -> Counts {
+    let same = |map: &Vec<u32>| map.iter().zip(0..).all(|(code, place)| *code == place);
+    if maps.iter().all(same) { counts } else { counts.recoded(maps) }
+}
+
+fn with_more(texts: &[Box<str>], also: &[String]) -> Vec<Box<str>> {
+    texts.iter().cloned().chain(also.iter().map(|text| text.as_str().into())).collect()
+}
+
+/// Whether every text is a number in its shortest form, so that ordering the column as
+/// numbers changes no text. Codes with leading noughts are words.
+fn all_plain_numbers(texts: &[Box<str>], reading: &Reading) -> bool {
+    let mut known = texts.iter().filter(|text| !reading.is_missing(text)).peekable();
+    known.peek().is_some()
+        && known.all(|text| {
+            parse_number(text).is_some_and(|number| *number.to_string() == **text)
+        })
+}
+
+/// That the table has no such column, with the nearest that it has.
+pub fn no_column(source: &Source, name: &str) -> Error {
+    let error =
+        Error::recipe(format!("no column of `{}` is called `{name}`", source.name()));
+    let header = source.header();
+    match crate::words::nearest(name, header.iter().map(String::as_str)) {
+        Some(near) => error.with_hint(format!("the table has `{near}`")),
+        None => {
+            let shown: Vec<String> =
+                header.iter().take(12).map(|name| format!("`{name}`")).collect();
+            let more = if header.len() > 12 { ", ..." } else { "" };
+            error.with_hint(format!("the table has {}{more}", shown.join(", ")))
+        }
+    }
+}
+
+/// Which rows have values that the column cannot have; never the values.
+fn uncovered_error(
+    spec: &ColumnSpec,
+    dictionary: &Dictionary,
+    uncovered: &Uncovered,
+    file: &str,
+) -> Error {
+    let (places, what, hint) = match uncovered {
+        Uncovered::NotOfKind(places) => {
+            let (kind, form) = match spec.reading.kind {
+                Kind::Date => ("dates", "write dates as YYYY-MM-DD, or give their `format`"),
+                _ => ("numbers", "numbers have at most 15 digits and a decimal point"),
+            };
+            let missing = "texts that mean \"not known\" belong in `[input] missing`";
+            (places, format!("not {kind}"), format!("{form}; {missing}"))
+        }
+        Uncovered::NoLeaf(places) => {
+            let hint = "add a line for each value to the hierarchy file";
+            (places, "not in its hierarchy".to_owned(), hint.to_owned())
+        }
+    };
+    let table_places = places.iter().filter(|place| **place < dictionary.texts.len());
+    let rows: u64 = table_places.clone().map(|place| dictionary.rows[*place]).sum();
+    let first = table_places.clone().map(|place| dictionary.first_rows[*place]).min();
+    let values = table_places.count();
+    let value = if values == 1 { "value is" } else { "values are" };
+    let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+    let first = first.map_or(String::new(), |row| format!(", first in row {row}"));
+    Error::input(format!(
+        "column `{}`: {values} {value} {what} ({rows}{first})",
+        spec.name
+    ))
+    .in_file(file)
+    .with_hint(hint)
+}

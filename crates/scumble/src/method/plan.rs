@@ -1,0 +1,546 @@
+//! A plan: what a method decided, in words that do not depend on the table.
+//!
+//! A plan can be saved, read back, and applied to other rows of the same kind. It holds
+//! values of the table it was made from, so it is private.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Rule};
+use crate::method::{Branch, Grouping, Route, cover};
+use crate::promise::{Group, Promises};
+use crate::table::{Census, Histogram, Reading};
+
+/// The version of the format this library writes and reads.
+const VERSION: u32 = 1;
+
+/// What a method decided about a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    version: u32,
+    /// The method that made it.
+    pub method: String,
+    /// The quasi columns it is for, in order.
+    pub columns: Vec<PlanColumn>,
+    /// How a row finds its group.
+    pub route: PlanRoute,
+    /// For each group a cell per column. Empty if rows are grouped by levels and cells are
+    /// nodes: then the labels are the cells.
+    pub groups: Vec<PlanGroup>,
+    /// By levels only: the labels of groups that are left out.
+    pub left_out: Vec<Vec<String>>,
+}
+
+/// A quasi column as a plan needs it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanColumn {
+    /// Its name.
+    pub name: String,
+    /// How its texts are read.
+    pub reading: Reading,
+    /// How its values coarsen.
+    pub rule: Rule,
+    /// What its cells are.
+    pub cells: Cells,
+    /// The finest level that may be published.
+    pub lowest: usize,
+}
+
+/// How a row finds its group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanRoute {
+    /// By the labels above its values on one level per column.
+    Levels(Vec<usize>),
+    /// By cuts, from the first on.
+    Cuts(Vec<PlanBranch>),
+}
+
+/// A place in a tree of cuts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanBranch {
+    /// Values that stand before `value` go `below`, others to `rest`.
+    Cut {
+        /// The quasi column.
+        column: usize,
+        /// The first value of the other side; nothing stands for "not known", the last.
+        value: Option<String>,
+        /// Where values before it go.
+        below: u32,
+        /// Where the others go.
+        rest: u32,
+    },
+    /// One group.
+    Group(u32),
+}
+
+/// A group of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanGroup {
+    /// By levels: the labels that lead here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// The cells.
+    pub cells: Vec<PlanCell>,
+}
+
+/// A cell of a plan. Nothing in place of a value stands for "not known".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanCell {
+    /// A node: its level and a value below it.
+    Node {
+        /// The level.
+        level: usize,
+        /// A value below the node.
+        value: Option<String>,
+    },
+    /// A range.
+    Range {
+        /// The first value.
+        low: Option<String>,
+        /// The last value.
+        high: Option<String>,
+        /// Whether "not known" is in it, too.
+        missing: bool,
+    },
+    /// These values.
+    Set(Vec<Option<String>>),
+}
+
+impl Plan {
+    /// Writes down what a method decided.
+    pub fn of(
+        method: &str,
+        columns: &[Column],
+        specs: &[ColumnSpec],
+        census: &Census,
+        grouping: &Grouping,
+    ) -> Self {
+        let plain = columns.iter().all(|column| column.cells == Cells::Taxonomy);
+        let mut first: Vec<Option<usize>> = vec![None; grouping.covers.len()];
+        let mut left_out = Vec::new();
+        for (tuple, group) in grouping.group_of.iter().enumerate() {
+            match (group, &grouping.route) {
+                (Some(group), _) => {
+                    first[*group as usize].get_or_insert(tuple);
+                }
+                (None, Route::Levels(levels)) => {
+                    left_out.push(labels(columns, census, levels, tuple));
+                }
+                (None, Route::Cuts(_)) => {}
+            }
+        }
+        left_out.sort_unstable();
+        left_out.dedup();
+        let route = match &grouping.route {
+            Route::Levels(levels) => PlanRoute::Levels(levels.clone()),
+            Route::Cuts(branches) => PlanRoute::Cuts(
+                branches.iter().map(|branch| plan_branch(columns, branch)).collect(),
+            ),
+        };
+        let groups = match &grouping.route {
+            Route::Levels(_) if plain => Vec::new(),
+            route => grouping
+                .covers
+                .iter()
+                .zip(first)
+                .map(|(covers, first)| PlanGroup {
+                    labels: match (route, first) {
+                        (Route::Levels(levels), Some(tuple)) => {
+                            labels(columns, census, levels, tuple)
+                        }
+                        _ => Vec::new(),
+                    },
+                    cells: covers
+                        .iter()
+                        .zip(columns)
+                        .map(|(cover, column)| plan_cell(column, cover))
+                        .collect(),
+                })
+                .collect(),
+        };
+        let columns = specs.iter().map(|spec| PlanColumn {
+            name: spec.name.clone(),
+            reading: spec.reading.clone(),
+            rule: spec.rule.clone(),
+            cells: spec.cells,
+            lowest: spec.lowest,
+        });
+        Self {
+            version: VERSION,
+            method: method.to_owned(),
+            columns: columns.collect(),
+            route,
+            groups,
+            left_out,
+        }
+    }
+
+    /// Reads a saved plan.
+    pub fn from_json(text: &str, file: &str) -> Result<Self> {
+        let plan: Self = serde_json::from_str(text).map_err(|error| {
+            Error::input("this is not a plan")
+                .at(file, error.line(), error.column())
+                .with_hint("`publish --plan FILE` writes one")
+        })?;
+        if plan.version != VERSION {
+            return Err(Error::input(format!(
+                "the plan has version {}, but this program reads version {VERSION}",
+                plan.version
+            ))
+            .in_file(file));
+        }
+        plan.check().map_err(|what| Error::input(what).in_file(file))?;
+        Ok(plan)
+    }
+
+    /// As it is saved.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self)
+            .map_err(|error| Error::input(format!("the plan cannot be written: {error}")))
+    }
+
+    /// Whether everything in it points at something.
+    fn check(&self) -> Result<(), &'static str> {
+        let n = self.columns.len();
+        let whole = self.groups.iter().all(|group| group.cells.len() == n);
+        let fits = match &self.route {
+            PlanRoute::Levels(levels) => {
+                levels.len() == n && self.left_out.iter().all(|labels| labels.len() == n)
+            }
+            PlanRoute::Cuts(branches) => {
+                !branches.is_empty()
+                    && branches.iter().enumerate().all(|(place, branch)| match branch {
+                        PlanBranch::Group(group) => (*group as usize) < self.groups.len(),
+                        // Cuts lead onward only, so following them ends.
+                        PlanBranch::Cut { column, below, rest, .. } => {
+                            let onward = |next: u32| {
+                                (place + 1..branches.len()).contains(&(next as usize))
+                            };
+                            *column < n && onward(*below) && onward(*rest)
+                        }
+                    })
+            }
+        };
+        if whole && fits { Ok(()) } else { Err("the plan is damaged") }
+    }
+
+    /// Every value of a column that the plan mentions.
+    pub fn values(&self, column: usize) -> Vec<String> {
+        let mut values: Vec<String> = Vec::new();
+        if let PlanRoute::Cuts(branches) = &self.route {
+            for branch in branches {
+                match branch {
+                    PlanBranch::Cut { column: cut, value, .. } if *cut == column => {
+                        values.extend(value.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for group in &self.groups {
+            match &group.cells[column] {
+                PlanCell::Node { value, .. } => values.extend(value.clone()),
+                PlanCell::Range { low, high, .. } => {
+                    values.extend(low.iter().chain(high).cloned());
+                }
+                PlanCell::Set(set) => values.extend(set.iter().flatten().cloned()),
+            }
+        }
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+
+    /// Groups another table of the same kind. Cells are those of the plan, widened where a
+    /// row of the table needs it; groups that break a promise are left out, as long as
+    /// that is allowed.
+    pub fn grouping(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        promises: &Promises,
+        limit: u64,
+    ) -> Result<Grouping> {
+        let mut grouping = match &self.route {
+            PlanRoute::Levels(levels) => self.group_by_levels(columns, census, levels)?,
+            PlanRoute::Cuts(branches) => self.group_by_cuts(columns, census, branches)?,
+        };
+        let failing = leave_out_failing(&mut grouping, census, promises);
+        let left_out = grouping.shape(census).left_out;
+        if left_out > limit || left_out == census.n_rows() {
+            return Err(Error::unsatisfiable(
+                promises.title(),
+                format!(
+                    "the plan leaves out {left_out} of {} rows, of which {failing} are in \
+                     groups that are too small or not diverse enough here",
+                    census.n_rows()
+                ),
+            )
+            .with_hint("allow `suppression`, or make a plan for this table"));
+        }
+        Ok(grouping)
+    }
+
+    fn group_by_levels(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        levels: &[usize],
+    ) -> Result<Grouping> {
+        for (column, level) in columns.iter().zip(levels) {
+            if *level > column.hierarchy.height() {
+                return Err(Error::input(format!(
+                    "the plan has level {level} for column `{}`, which has {} levels here",
+                    column.name,
+                    column.hierarchy.height() + 1
+                )));
+            }
+        }
+        let mut index: hashbrown::HashMap<Vec<u32>, usize> = hashbrown::HashMap::new();
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for tuple in 0..census.n_tuples() {
+            let nodes = columns.iter().zip(&census.quasi).zip(levels);
+            let key: Vec<u32> = nodes
+                .map(|((column, codes), level)| column.hierarchy.node(*level, codes[tuple]))
+                .collect();
+            let group = *index.entry(key).or_insert_with(|| {
+                members.push(Vec::new());
+                members.len() - 1
+            });
+            members[group].push(tuple);
+        }
+        let left_out: hashbrown::HashSet<&[String]> =
+            self.left_out.iter().map(Vec::as_slice).collect();
+        let planned: hashbrown::HashMap<&[String], &PlanGroup> =
+            self.groups.iter().map(|group| (group.labels.as_slice(), group)).collect();
+
+        let mut grouping = Grouping {
+            group_of: vec![None; census.n_tuples()],
+            covers: Vec::new(),
+            route: Route::Levels(levels.to_vec()),
+        };
+        for tuples in members {
+            let labels = labels(columns, census, levels, tuples[0]);
+            if left_out.contains(labels.as_slice()) {
+                continue;
+            }
+            let group = planned.get(labels.as_slice()).copied();
+            let covers = self.widened(columns, census, &tuples, group, Some(levels))?;
+            for tuple in tuples {
+                grouping.group_of[tuple] = Some(grouping.covers.len() as u32);
+            }
+            grouping.covers.push(covers);
+        }
+        Ok(grouping)
+    }
+
+    fn group_by_cuts(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        branches: &[PlanBranch],
+    ) -> Result<Grouping> {
+        let mut route: Vec<Branch> = Vec::with_capacity(branches.len());
+        for branch in branches {
+            route.push(match branch {
+                PlanBranch::Group(group) => Branch::Group(*group),
+                PlanBranch::Cut { column, value, below, rest } => {
+                    let code = code_of(&columns[*column], value.as_deref())?;
+                    Branch::Cut { column: *column, code, below: *below, rest: *rest }
+                }
+            });
+        }
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
+        for tuple in 0..census.n_tuples() {
+            members[follow(&route, |column| census.quasi[column][tuple])].push(tuple);
+        }
+        let mut covers = Vec::new();
+        let mut group_of = vec![None; census.n_tuples()];
+        for (tuples, group) in members.iter().zip(&self.groups) {
+            if tuples.is_empty() {
+                continue;
+            }
+            for tuple in tuples {
+                group_of[*tuple] = Some(covers.len() as u32);
+            }
+            covers.push(self.widened(columns, census, tuples, Some(group), None)?);
+        }
+        Ok(Grouping { group_of, covers, route: Route::Cuts(route) })
+    }
+
+    /// The cells of some tuples, together with those of the plan.
+    fn widened(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        tuples: &[usize],
+        group: Option<&PlanGroup>,
+        levels: Option<&[usize]>,
+    ) -> Result<Vec<Cover>> {
+        let mut covers = Vec::with_capacity(columns.len());
+        for (place, column) in columns.iter().enumerate() {
+            let mut codes: Vec<u32> =
+                tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
+            if let Some(group) = group {
+                codes.extend(mentioned(column, &group.cells[place])?);
+            }
+            codes.sort_unstable();
+            codes.dedup();
+            covers.push(cover(column, &codes, levels.map(|levels| levels[place])));
+        }
+        Ok(covers)
+    }
+}
+
+/// Follows cuts to a group.
+pub(crate) fn follow(route: &[Branch], code: impl Fn(usize) -> u32) -> usize {
+    let mut place = 0;
+    loop {
+        match route[place] {
+            Branch::Group(group) => return group as usize,
+            Branch::Cut { column, code: first, below, rest } => {
+                place = if code(column) < first { below } else { rest } as usize;
+            }
+        }
+    }
+}
+
+/// Values whose cell is at least the one of the plan.
+fn mentioned(column: &Column, cell: &PlanCell) -> Result<Vec<u32>> {
+    let code = |value: &Option<String>| code_of(column, value.as_deref());
+    Ok(match cell {
+        PlanCell::Node { level, value } => {
+            let code = code(value)?;
+            let level = (*level).min(column.hierarchy.height());
+            let node = column.hierarchy.node(level, code);
+            Cover::Node { level, node }.codes(&column.domain, &column.hierarchy)
+        }
+        PlanCell::Range { low, high, missing } => {
+            let mut codes = vec![code(low)?, code(high)?];
+            if *missing {
+                codes.extend(column.domain.missing());
+            }
+            codes
+        }
+        PlanCell::Set(values) => values.iter().map(code).collect::<Result<_>>()?,
+    })
+}
+
+/// The code of a value that was added to the domain before.
+fn code_of(column: &Column, value: Option<&str>) -> Result<u32> {
+    let code = match value {
+        None => column.domain.missing().or(Some(column.domain.len() as u32)),
+        Some(value) => {
+            (0..column.domain.len() as u32).find(|code| column.domain.text(*code) == value)
+        }
+    };
+    code.ok_or_else(|| {
+        Error::input(format!("the plan has values that column `{}` cannot have", column.name))
+            .with_hint("it was made with another hierarchy or type")
+    })
+}
+
+/// Takes groups out that break a promise, until none does; returns how many rows.
+fn leave_out_failing(grouping: &mut Grouping, census: &Census, promises: &Promises) -> u64 {
+    let mut taken = 0;
+    loop {
+        let mut groups: Vec<(u64, Vec<Histogram>)> =
+            grouping.covers.iter().map(|_| (0, census.histograms())).collect();
+        let mut whole = (0, census.histograms());
+        for (tuple, group) in grouping.group_of.iter().enumerate() {
+            if let Some(group) = group {
+                for (rows, values) in [&mut groups[*group as usize], &mut whole] {
+                    *rows += census.rows[tuple];
+                    census.add_to(tuple, values);
+                }
+            }
+        }
+        let published = Group { rows: whole.0, values: &whole.1 };
+        let fails: Vec<bool> = groups
+            .iter()
+            .map(|(rows, values)| {
+                *rows > 0 && !promises.hold(Group { rows: *rows, values }, published)
+            })
+            .collect();
+        if !fails.contains(&true) {
+            break;
+        }
+        for (tuple, group) in grouping.group_of.iter_mut().enumerate() {
+            if group.is_some_and(|group| fails[group as usize]) {
+                *group = None;
+                taken += census.rows[tuple];
+            }
+        }
+    }
+    drop_empty(grouping);
+    taken
+}
+
+/// Renumbers the groups that still have tuples.
+fn drop_empty(grouping: &mut Grouping) {
+    let mut used = vec![false; grouping.covers.len()];
+    for group in grouping.group_of.iter().flatten() {
+        used[*group as usize] = true;
+    }
+    let mut number = Vec::with_capacity(used.len());
+    let mut next = 0;
+    for used in &used {
+        number.push(next);
+        next += u32::from(*used);
+    }
+    let mut place = 0;
+    grouping.covers.retain(|_| {
+        place += 1;
+        used[place - 1]
+    });
+    for group in grouping.group_of.iter_mut().flatten() {
+        *group = number[*group as usize];
+    }
+}
+
+fn labels(
+    columns: &[Column],
+    census: &Census,
+    levels: &[usize],
+    tuple: usize,
+) -> Vec<String> {
+    let nodes = columns.iter().zip(&census.quasi).zip(levels);
+    nodes
+        .map(|((column, codes), level)| {
+            column.hierarchy.label(*level, codes[tuple]).to_owned()
+        })
+        .collect()
+}
+
+fn value_of(column: &Column, code: u32) -> Option<String> {
+    let missing = column.domain.missing() == Some(code);
+    (!missing).then(|| column.domain.text(code).to_owned())
+}
+
+fn plan_branch(columns: &[Column], branch: &Branch) -> PlanBranch {
+    match *branch {
+        Branch::Group(group) => PlanBranch::Group(group),
+        Branch::Cut { column, code, below, rest } => {
+            let value = value_of(&columns[column], code);
+            PlanBranch::Cut { column, value, below, rest }
+        }
+    }
+}
+
+fn plan_cell(column: &Column, cover: &Cover) -> PlanCell {
+    let value = |code: &u32| value_of(column, *code);
+    match cover {
+        Cover::Node { level, node } => {
+            let nodes = &column.hierarchy.levels()[*level].node_of;
+            let below = nodes.iter().position(|above| above == node).unwrap_or(0) as u32;
+            PlanCell::Node { level: *level, value: value(&below) }
+        }
+        Cover::Range { low, high, missing } => {
+            PlanCell::Range { low: value(low), high: value(high), missing: *missing }
+        }
+        Cover::Set(codes) => PlanCell::Set(codes.iter().map(value).collect()),
+    }
+}

@@ -1,0 +1,131 @@
+//! What a release says about itself.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::hierarchy::{Cells, Rule};
+use crate::table::{Kind, Reading, Role};
+
+/// The version of the format this library writes and reads.
+pub const FORMAT: u32 = 1;
+
+/// The file's name.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+/// What was published how, and what was promised. See `FORMAT.md`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Manifest {
+    /// Version of the format.
+    pub format: u32,
+    /// Who wrote it.
+    pub software: String,
+    /// Whether randomness was fixed by a seed.
+    pub experiment: bool,
+    /// Rows published.
+    pub rows: u64,
+    /// Rows of the table that were not published.
+    pub left_out: u64,
+    /// Where the rows are.
+    pub data: DataFile,
+    /// The published columns, in order.
+    pub columns: Vec<PublishedColumn>,
+    /// The method and its public parameters.
+    pub method: MethodNote,
+    /// What was promised.
+    pub promises: Vec<PromiseNote>,
+    /// What the release costs, by every loss.
+    pub loss: BTreeMap<String, f64>,
+    /// What a reader must not take for promised.
+    pub not_promised: Vec<String>,
+    /// BLAKE3 of the other files.
+    pub checksums: BTreeMap<String, String>,
+}
+
+/// The file with the rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataFile {
+    /// Its name.
+    pub file: String,
+    /// How it is written.
+    pub format: DataFormat,
+}
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DataFormat {
+    /// Text with commas.
+    Csv,
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// A published column.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PublishedColumn {
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub role: Role,
+    /// What its values are.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// Texts that stand for "not known" in the original; the first is what is published.
+    pub missing: Vec<String>,
+    /// How dates were written in the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date_format: Option<String>,
+    /// What its cells are; quasi columns only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cells: Option<Cells>,
+    /// The level of the whole column, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level: Option<usize>,
+    /// How its values coarsen; quasi columns, and sensitive ones if a promise needs it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hierarchy: Option<Rule>,
+    /// How much its cells count in a loss.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight: Option<f64>,
+}
+
+impl PublishedColumn {
+    /// How the texts of the original are read.
+    pub fn reading(&self) -> Reading {
+        Reading {
+            kind: self.kind,
+            missing: self.missing.clone(),
+            date_format: self.date_format.clone(),
+        }
+    }
+}
+
+/// The method.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct MethodNote {
+    /// Its name.
+    pub name: String,
+    /// For `full-domain`, the level of each quasi column.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<serde_json::Map<String, Value>>,
+    /// Other public parameters.
+    #[serde(flatten)]
+    pub parameters: serde_json::Map<String, Value>,
+}
+
+/// A promise and how it was kept.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PromiseNote {
+    /// Its name.
+    pub name: String,
+    /// What was asked.
+    pub asked: Value,
+    /// What was reached, measured on the published files.
+    pub measured: Value,
+    /// Whether it holds.
+    pub holds: bool,
+    /// How that was checked.
+    pub certified: String,
+}

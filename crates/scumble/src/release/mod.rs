@@ -1,0 +1,18 @@
+//! What goes out: cells as text, the manifest, writing and reading a release.
+//!
+#![doc = include_str!("FORMAT.md")]
+
+pub mod cell;
+mod directory;
+mod manifest;
+mod read;
+mod rows;
+mod sink;
+
+pub use directory::Draft;
+pub use manifest::{
+    DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
+    PublishedColumn,
+};
+pub use read::Release;
+pub use rows::{Origin, RowsTask, write_rows};

@@ -1,0 +1,196 @@
+//! Where sorted rows go: a CSV file, or a Parquet file.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use arrow_schema::{DataType, Field, Schema};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+
+use crate::error::{Error, Result};
+use crate::release::DataFormat;
+use crate::table::ColumnForm;
+
+/// Rows of one batch of a Parquet file.
+const BATCH: usize = 65_536;
+
+/// Takes finished CSV lines.
+pub(super) enum Sink {
+    Csv { file: BufWriter<File>, name: String },
+    Parquet(Box<ParquetSink>),
+}
+
+/// Collects lines into batches of columns.
+pub(super) struct ParquetSink {
+    writer: ArrowWriter<File>,
+    schema: Arc<Schema>,
+    lines: Vec<u8>,
+    n_lines: usize,
+    name: String,
+}
+
+impl Sink {
+    /// Creates the file. `forms` tells what each column was in the input.
+    pub(super) fn create(
+        path: &Path,
+        format: DataFormat,
+        header: &[&str],
+        forms: &[ColumnForm],
+    ) -> Result<Self> {
+        let name = path.display().to_string();
+        let failed = |error| Error::io("write", name.clone(), error);
+        let file = File::create(path).map_err(failed)?;
+        match format {
+            DataFormat::Csv => {
+                let mut file = BufWriter::with_capacity(1 << 20, file);
+                let cells: Vec<Vec<u8>> = header.iter().map(|cell| quoted(cell)).collect();
+                file.write_all(&line(cells.iter().map(Vec::as_slice))).map_err(failed)?;
+                Ok(Self::Csv { file, name })
+            }
+            DataFormat::Parquet => {
+                let fields: Vec<Field> = header
+                    .iter()
+                    .zip(forms)
+                    .map(|(name, form)| Field::new(*name, arrow_type(*form), true))
+                    .collect();
+                let schema = Arc::new(Schema::new(fields));
+                let properties = WriterProperties::builder()
+                    .set_compression(Compression::SNAPPY)
+                    .set_created_by("scumble".to_owned())
+                    .build();
+                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))
+                    .map_err(|error| parquet_error(&name, &error))?;
+                let lines = Vec::new();
+                Ok(Self::Parquet(Box::new(ParquetSink {
+                    writer,
+                    schema,
+                    lines,
+                    n_lines: 0,
+                    name,
+                })))
+            }
+        }
+    }
+
+    /// Writes a line, several times.
+    pub(super) fn write(&mut self, line: &[u8], times: u64) -> Result<()> {
+        match self {
+            Self::Csv { file, name } => {
+                for _ in 0..times {
+                    file.write_all(line)
+                        .map_err(|error| Error::io("write", name.clone(), error))?;
+                }
+                Ok(())
+            }
+            Self::Parquet(sink) => {
+                for _ in 0..times {
+                    sink.lines.extend_from_slice(line);
+                    sink.n_lines += 1;
+                    if sink.n_lines == BATCH {
+                        sink.flush()?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Completes the file.
+    pub(super) fn finish(self) -> Result<()> {
+        match self {
+            Self::Csv { mut file, name } => {
+                file.flush().map_err(|error| Error::io("write", name, error))
+            }
+            Self::Parquet(mut sink) => {
+                sink.flush()?;
+                let name = sink.name.clone();
+                sink.writer.close().map_err(|error| parquet_error(&name, &error))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl ParquetSink {
+    fn flush(&mut self) -> Result<()> {
+        let n_columns = self.schema.fields().len();
+        let mut columns: Vec<Vec<String>> = vec![Vec::with_capacity(self.n_lines); n_columns];
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(std::io::Cursor::new(std::mem::take(&mut self.lines)));
+        for record in reader.records() {
+            let record = record.map_err(|error| {
+                Error::input(format!("a row cannot be written: {error}"))
+                    .in_file(self.name.clone())
+            })?;
+            for (column, cell) in columns.iter_mut().zip(record.iter()) {
+                column.push(cell.to_owned());
+            }
+        }
+        self.n_lines = 0;
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(n_columns);
+        for (cells, field) in columns.into_iter().zip(self.schema.fields()) {
+            arrays.push(array(cells, field.data_type(), &self.name)?);
+        }
+        let batch = RecordBatch::try_new(self.schema.clone(), arrays)
+            .map_err(|error| Error::input(error.to_string()).in_file(self.name.clone()))?;
+        self.writer.write(&batch).map_err(|error| parquet_error(&self.name, &error))
+    }
+}
+
+/// Texts as a column of the wanted type; an empty text is null unless text is wanted.
+fn array(cells: Vec<String>, wanted: &DataType, file: &str) -> Result<ArrayRef> {
+    if *wanted == DataType::Utf8 {
+        return Ok(Arc::new(StringArray::from(cells)));
+    }
+    let known = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
+    let texts: StringArray = known.collect();
+    arrow_cast::cast(&texts, wanted)
+        .map_err(|error| Error::input(error.to_string()).in_file(file.to_owned()))
+}
+
+fn arrow_type(form: ColumnForm) -> DataType {
+    match form {
+        ColumnForm::Integer => DataType::Int64,
+        ColumnForm::Float => DataType::Float64,
+        ColumnForm::Boolean => DataType::Boolean,
+        ColumnForm::Date => DataType::Date32,
+        _ => DataType::Utf8,
+    }
+}
+
+fn parquet_error(file: &str, error: &parquet::errors::ParquetError) -> Error {
+    Error::input(format!("cannot write: {error}")).in_file(file.to_owned())
+}
+
+/// A cell as it stands in a CSV line.
+pub(super) fn quoted(cell: &str) -> Vec<u8> {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\"")).into_bytes()
+    } else {
+        cell.as_bytes().to_vec()
+    }
+}
+
+/// A CSV line with its end. A line with one empty cell would be a blank line, which readers
+/// skip.
+pub(super) fn line<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut line = Vec::new();
+    let mut n_cells = 0;
+    for cell in cells {
+        if n_cells > 0 {
+            line.push(b',');
+        }
+        line.extend_from_slice(cell);
+        n_cells += 1;
+    }
+    if line.is_empty() {
+        line.extend_from_slice(b"\"\"");
+    }
+    line.push(b'\n');
+    line
+}
