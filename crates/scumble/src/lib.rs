@@ -12,4 +12,5 @@
 pub mod decimal;
 pub mod error;
 pub mod hierarchy;
+pub mod recipe;
 pub mod table;
