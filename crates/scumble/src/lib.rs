@@ -9,10 +9,14 @@
 //! [`audit`]; [`recipe`] ties them together. The library reads and writes files, but has
 //! no terminal, no clock and no environment.
 
+pub mod audit;
 pub mod decimal;
 pub mod error;
 pub mod hierarchy;
 pub mod loss;
 pub mod method;
 pub mod promise;
+pub mod recipe;
+pub mod release;
 pub mod table;
+mod words;

@@ -1,10 +1,31 @@
 //! The nearest known word to one that is not known.
 
-/// The nearest of `known` to `word`, if any is near enough to be a slip of the finger.
-pub fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let distance = |other: &str| {
-        strsim::damerau_levenshtein(&word.to_lowercase(), &other.to_lowercase())
-    };
-    let (best, distance) = known.map(|known| (known, distance(known))).min_by_key(|pair| pair.1)?;
-    (distance <= 2.max(word.chars().count() / 3)).then_some(best)
+use crate::error::Error;
+
+/// The nearest of `known` to `word`, if it is near enough to be a slip of the finger: a
+/// third of its letters may be wrong.
+pub(crate) fn nearest<'a>(
+    word: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let word = word.to_lowercase();
+    let distance =
+        |name: &str| strsim::damerau_levenshtein(&word, &name.to_lowercase());
+    let (distance, name) = known.map(|name| (distance(name), name)).min()?;
+    (distance * 3 <= name.chars().count().max(3)).then_some(name)
+}
+
+/// That a table has no column of this name, with the nearest that it has.
+pub(crate) fn no_column(header: &[String], name: &str) -> Error {
+    let error = Error::recipe(format!("no column is called `{name}`"));
+    let names = || header.iter().map(String::as_str);
+    match nearest(name, names()) {
+        Some(near) => error.with_hint(format!("the table has `{near}`")),
+        None => {
+            let shown: Vec<String> =
+                names().take(12).map(|n| format!("`{n}`")).collect();
+            let more = if header.len() > 12 { ", ..." } else { "" };
+            error.with_hint(format!("the table has {}{more}", shown.join(", ")))
+        }
+    }
 }

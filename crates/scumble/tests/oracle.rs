@@ -47,7 +47,13 @@ fn pick<T: Copy>(random: &mut ChaCha8Rng, from: &[T]) -> T {
     from[random.random_range(0..from.len())]
 }
 
-fn spec(name: &str, role: Role, reading: Reading, rule: Rule, cells: Cells) -> ColumnSpec {
+fn spec(
+    name: &str,
+    role: Role,
+    reading: Reading,
+    rule: Rule,
+    cells: Cells,
+) -> ColumnSpec {
     ColumnSpec {
         name: name.into(),
         role,
@@ -65,7 +71,8 @@ fn spec(name: &str, role: Role, reading: Reading, rule: Rule, cells: Cells) -> C
 fn random_case(seed: u64) -> Case {
     let random = &mut ChaCha8Rng::seed_from_u64(seed);
     let n_rows = random.random_range(1..=8);
-    let cells = pick(random, &[Cells::Taxonomy, Cells::Taxonomy, Cells::Interval, Cells::Set]);
+    let cells =
+        pick(random, &[Cells::Taxonomy, Cells::Taxonomy, Cells::Interval, Cells::Set]);
     let tree = "a;x;u;*\nb;x;u;*\nc;y;u;*\nd;z;w;*\n";
     let tree = Rule::Tree(Tree::parse(tree, "tree.csv").expect("a tree"));
     let widths = Rule::Widths { widths: vec![2.0, 4.0], origin: 0.0 };
@@ -95,7 +102,8 @@ fn random_case(seed: u64) -> Case {
         specs[1].weight = pick(random, &[1.0, 0.25, 3.0]);
     }
     let source =
-        Source::from_bytes("case.csv", text.into_bytes(), &ReadOptions::default()).unwrap();
+        Source::from_bytes("case.csv", text.into_bytes(), &ReadOptions::default())
+            .unwrap();
     let data = Microdata::read(&source, &specs, &|_| ()).unwrap();
 
     let mut asked = Vec::new();
@@ -129,18 +137,24 @@ fn promise(asked: Asked, data: &Microdata) -> Box<dyn Promise> {
     let trees = data.sensitive.iter().map(|column| column.hierarchy.clone()).collect();
     match asked {
         Asked::K(k) => Box::new(KAnonymity::new(k).unwrap()),
-        Asked::Distinct(l) => Box::new(LDiversity::new(Diversity::Distinct(l)).unwrap()),
+        Asked::Distinct(l) => {
+            Box::new(LDiversity::new(Diversity::Distinct(l)).unwrap())
+        }
         Asked::Entropy(l) => {
             Box::new(LDiversity::new(Diversity::Entropy(decimal(l))).unwrap())
         }
-        Asked::Recursive(l, c) => {
-            Box::new(LDiversity::new(Diversity::Recursive { l, c: decimal(c) }).unwrap())
+        Asked::Recursive(l, c) => Box::new(
+            LDiversity::new(Diversity::Recursive { l, c: decimal(c) }).unwrap(),
+        ),
+        Asked::Equal(t) => {
+            Box::new(TCloseness::new(decimal(t), Distance::Equal).unwrap())
         }
-        Asked::Equal(t) => Box::new(TCloseness::new(decimal(t), Distance::Equal).unwrap()),
-        Asked::Ordered(t) => Box::new(TCloseness::new(decimal(t), Distance::Ordered).unwrap()),
-        Asked::Hierarchical(t) => {
-            Box::new(TCloseness::new(decimal(t), Distance::Hierarchical(trees)).unwrap())
+        Asked::Ordered(t) => {
+            Box::new(TCloseness::new(decimal(t), Distance::Ordered).unwrap())
         }
+        Asked::Hierarchical(t) => Box::new(
+            TCloseness::new(decimal(t), Distance::Hierarchical(trees)).unwrap(),
+        ),
     }
 }
 
@@ -186,7 +200,8 @@ fn holds(case: &Case, group: &[&(Vec<u32>, u32)], whole: &[&(Vec<u32>, u32)]) ->
             ranked[0] < c * rare - 1e-12
         }
         Asked::Equal(t) => {
-            let distance: f64 = p.iter().zip(&q).map(|(p, q)| (p - q).abs() / 2.0).sum();
+            let distance: f64 =
+                p.iter().zip(&q).map(|(p, q)| (p - q).abs() / 2.0).sum();
             distance <= t + 1e-12
         }
         Asked::Ordered(t) => {
@@ -256,9 +271,8 @@ fn cell_cost(name: &str, column: &Column, codes: &[u32], level: Option<usize>) -
             let mut covered: Vec<u32> =
                 ends.map_or(Vec::new(), |(low, high)| (*low..=*high).collect());
             covered.extend(codes.iter().copied().filter(|code| Some(*code) == missing));
-            let span = ends.and_then(|(low, high)| {
-                domain.number(*low).zip(domain.number(*high))
-            });
+            let span = ends
+                .and_then(|(low, high)| domain.number(*low).zip(domain.number(*high)));
             (covered, span)
         }
         _ => (codes.to_vec(), None),
@@ -267,7 +281,8 @@ fn cell_cost(name: &str, column: &Column, codes: &[u32], level: Option<usize>) -
         "loss" if domain.len() < 2 => 0.0,
         "loss" => {
             let by_width = span.zip(domain.range()).and_then(|(span, range)| {
-                let more = covered.len() > 1 && covered.iter().any(|c| Some(*c) == missing);
+                let more =
+                    covered.len() > 1 && covered.iter().any(|c| Some(*c) == missing);
                 let more = if more { 1.0 / (n - 1.0) } else { 0.0 };
                 let width = (span.1 - span.0) / (range.1 - range.0);
                 (range.1 > range.0).then_some((width.min(1.0) + more).min(1.0))
@@ -276,7 +291,8 @@ fn cell_cost(name: &str, column: &Column, codes: &[u32], level: Option<usize>) -
         }
         "kl" => (covered.len() as f64).ln(),
         "entropy" => {
-            let rows: u64 = covered.iter().map(|code| column.rows[*code as usize]).sum();
+            let rows: u64 =
+                covered.iter().map(|code| column.rows[*code as usize]).sum();
             (rows as f64).log2()
         }
         "precision" => {
@@ -304,11 +320,17 @@ fn left_out_cost(name: &str, column: &Column) -> f64 {
     }
 }
 
-fn total(case: &Case, groups: &Groups<'_>, left_out: u64, node: Option<&[usize]>) -> f64 {
+fn total(
+    case: &Case,
+    groups: &Groups<'_>,
+    left_out: u64,
+    node: Option<&[usize]>,
+) -> f64 {
     let n = case.rows.len() as f64;
     match case.loss.name() {
         "discernibility" => {
-            let squares: f64 = groups.iter().map(|group| (group.len() as f64).powi(2)).sum();
+            let squares: f64 =
+                groups.iter().map(|group| (group.len() as f64).powi(2)).sum();
             squares + left_out as f64 * n
         }
         "average-group" => n / (groups.len() as f64 + f64::from(left_out > 0)),
@@ -319,7 +341,8 @@ fn total(case: &Case, groups: &Groups<'_>, left_out: u64, node: Option<&[usize]>
                 weights += column.weight;
                 let mut cost = left_out as f64 * left_out_cost(name, column);
                 for group in groups {
-                    let mut codes: Vec<u32> = group.iter().map(|row| row.0[place]).collect();
+                    let mut codes: Vec<u32> =
+                        group.iter().map(|row| row.0[place]).collect();
                     codes.sort_unstable();
                     codes.dedup();
                     let level = node.map(|node| node[place]);
@@ -327,11 +350,17 @@ fn total(case: &Case, groups: &Groups<'_>, left_out: u64, node: Option<&[usize]>
                 }
                 if name == "entropy" {
                     let own = column.rows.iter().filter(|rows| **rows > 0);
-                    cost -= own.map(|rows| *rows as f64 * (*rows as f64).log2()).sum::<f64>();
+                    cost -= own
+                        .map(|rows| *rows as f64 * (*rows as f64).log2())
+                        .sum::<f64>();
                 }
                 sum += column.weight * cost;
             }
-            if name == "loss" || name == "precision" { sum / (weights * n) } else { sum }
+            if name == "loss" || name == "precision" {
+                sum / (weights * n)
+            } else {
+                sum
+            }
         }
     }
 }
@@ -341,7 +370,8 @@ fn exhaustive(case: &Case) -> Option<f64> {
     let mut nodes: Vec<Vec<usize>> = vec![Vec::new()];
     for column in &case.data.quasi {
         let longer = nodes.iter().flat_map(|node| {
-            (column.lowest..=column.highest).map(|level| [node.as_slice(), &[level]].concat())
+            (column.lowest..=column.highest)
+                .map(|level| [node.as_slice(), &[level]].concat())
         });
         nodes = longer.collect();
     }
@@ -403,17 +433,33 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
                 let published = case.loss.of(&case.data.quasi, &shape);
                 let scale = expected.abs().max(1.0);
                 let near = |loss: f64| (loss - expected).abs() <= 1e-9 * scale;
-                assert!(near(found.loss), "{expected} {} {}", found.loss, about(&case, seed));
-                assert!(near(published), "{expected} {published} {}", about(&case, seed));
+                assert!(
+                    near(found.loss),
+                    "{expected} {} {}",
+                    found.loss,
+                    about(&case, seed)
+                );
+                assert!(
+                    near(published),
+                    "{expected} {published} {}",
+                    about(&case, seed)
+                );
                 assert!(shape.left_out <= case.limit);
             }
             (expected, found) => {
-                panic!("{expected:?}, {:?} {}", found.map(|f| f.levels), about(&case, seed))
+                panic!(
+                    "{expected:?}, {:?} {}",
+                    found.map(|f| f.levels),
+                    about(&case, seed)
+                )
             }
         }
     }
     // The cases are worth something: all three outcomes are common.
-    assert!(met > 1_000 && unmet > 300 && with_left_out > 300, "{met} {unmet} {with_left_out}");
+    assert!(
+        met > 1_000 && unmet > 300 && with_left_out > 300,
+        "{met} {unmet} {with_left_out}"
+    );
 }
 
 /// The least loss over all ways to cut again and again, each cut keeping the promises.
@@ -425,7 +471,10 @@ fn best_cuts(case: &Case, part: Vec<&(Vec<u32>, u32)>) -> f64 {
             let cut = row.0[place];
             let (below, rest): (Vec<_>, Vec<_>) =
                 part.iter().partition(|row| row.0[place] < cut);
-            if !below.is_empty() && holds(case, &below, &whole) && holds(case, &rest, &whole) {
+            if !below.is_empty()
+                && holds(case, &below, &whole)
+                && holds(case, &rest, &whole)
+            {
                 best = best.min(best_cuts(case, below) + best_cuts(case, rest));
             }
         }
@@ -466,7 +515,9 @@ fn mondrian_keeps_its_promises_and_never_beats_the_best_cuts() {
         let census = &case.data.census;
         for row in &case.rows {
             let tuple = (0..census.n_tuples())
-                .find(|t| census.quasi.iter().zip(&row.0).all(|(codes, c)| codes[*t] == *c))
+                .find(|t| {
+                    census.quasi.iter().zip(&row.0).all(|(codes, c)| codes[*t] == *c)
+                })
                 .unwrap();
             let group = grouping.group_of[tuple].unwrap();
             groups.entry(group).or_default().push(row);

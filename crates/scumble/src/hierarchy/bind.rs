@@ -5,8 +5,10 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Rule, Uncovered};
 use crate::table::{
-    Census, Counts, Dictionary, Domain, Kind, Reading, Role, Scan, Source, parse_number, scan,
+    Census, Counts, Dictionary, Domain, Kind, Reading, Role, Scan, Source,
+    parse_number, scan,
 };
+use crate::words::no_column;
 
 /// What is said about a quasi or sensitive column before the table is read.
 #[derive(Debug, Clone)]
@@ -58,7 +60,9 @@ impl Microdata {
     ) -> Result<Self> {
         let place = |spec: &&ColumnSpec| {
             let found = source.header().iter().position(|name| *name == spec.name);
-            found.ok_or_else(|| no_column(source, &spec.name))
+            found.ok_or_else(|| {
+                no_column(source.header(), &spec.name).in_file(source.name())
+            })
         };
         let of_role = |role| specs.iter().filter(move |spec| spec.role == role);
         let mut chosen: Vec<(usize, &ColumnSpec)> = Vec::new();
@@ -76,25 +80,33 @@ impl Microdata {
         Self::bind(scan, specs, n_quasi, source.name())
     }
 
-    fn bind(scan: Scan, mut specs: Vec<ColumnSpec>, n_quasi: usize, file: &str) -> Result<Self> {
+    fn bind(
+        scan: Scan,
+        mut specs: Vec<ColumnSpec>,
+        n_quasi: usize,
+        file: &str,
+    ) -> Result<Self> {
         let mut bound: Vec<(Domain, Vec<u32>)> = Vec::new();
         for (dictionary, spec) in scan.dictionaries.iter().zip(&mut specs) {
-            if spec.may_be_numbers && all_plain_numbers(&dictionary.texts, &spec.reading) {
+            if spec.may_be_numbers
+                && all_plain_numbers(&dictionary.texts, &spec.reading)
+            {
                 spec.reading.kind = Kind::Number;
             }
             spec.rule.check(&spec.reading).map_err(|error| {
                 Error::recipe(format!("column `{}`: {error}", spec.name))
             })?;
             let texts = with_more(&dictionary.texts, &spec.also);
-            let (domain, mut codes) = spec
-                .rule
-                .domain(&texts, &spec.reading)
-                .map_err(|uncovered| uncovered_error(spec, dictionary, &uncovered, file))?;
+            let (domain, mut codes) =
+                spec.rule.domain(&texts, &spec.reading).map_err(|uncovered| {
+                    uncovered_error(spec, dictionary, &uncovered, file)
+                })?;
             codes.truncate(dictionary.texts.len());
             bound.push((domain, codes));
         }
 
-        let maps: Vec<Vec<u32>> = bound.iter().map(|(_, codes)| codes.clone()).collect();
+        let maps: Vec<Vec<u32>> =
+            bound.iter().map(|(_, codes)| codes.clone()).collect();
         let counts = recoded(scan.counts, &maps);
         let sizes = bound[n_quasi..].iter().map(|(domain, _)| domain.len()).collect();
         let texts: Vec<Vec<Box<str>>> =
@@ -187,22 +199,6 @@ fn all_plain_numbers(texts: &[Box<str>], reading: &Reading) -> bool {
         })
 }
 
-/// That the table has no such column, with the nearest that it has.
-pub fn no_column(source: &Source, name: &str) -> Error {
-    let error =
-        Error::recipe(format!("no column of `{}` is called `{name}`", source.name()));
-    let header = source.header();
-    match crate::words::nearest(name, header.iter().map(String::as_str)) {
-        Some(near) => error.with_hint(format!("the table has `{near}`")),
-        None => {
-            let shown: Vec<String> =
-                header.iter().take(12).map(|name| format!("`{name}`")).collect();
-            let more = if header.len() > 12 { ", ..." } else { "" };
-            error.with_hint(format!("the table has {}{more}", shown.join(", ")))
-        }
-    }
-}
-
 /// Which rows have values that the column cannot have; never the values.
 fn uncovered_error(
     spec: &ColumnSpec,
@@ -213,7 +209,9 @@ fn uncovered_error(
     let (places, what, hint) = match uncovered {
         Uncovered::NotOfKind(places) => {
             let (kind, form) = match spec.reading.kind {
-                Kind::Date => ("dates", "write dates as YYYY-MM-DD, or give their `format`"),
+                Kind::Date => {
+                    ("dates", "write dates as YYYY-MM-DD, or give their `format`")
+                }
                 _ => ("numbers", "numbers have at most 15 digits and a decimal point"),
             };
             let missing = "texts that mean \"not known\" belong in `[input] missing`";

@@ -16,7 +16,7 @@ mod properties;
 mod rule;
 mod tree;
 
-pub use bind::{ColumnSpec, Microdata, no_column};
+pub use bind::{ColumnSpec, Microdata};
 pub use calendar::{Calendar, Grain};
 pub use column::{Cells, Column};
 pub use cover::Cover;

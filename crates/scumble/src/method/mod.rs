@@ -2,9 +2,11 @@
 
 mod full_domain;
 mod mondrian;
+mod plan;
 
 pub use full_domain::{Found, FullDomain, lattice_size};
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
+pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
 
 use crate::hierarchy::{Cells, Column, Cover};
 use crate::loss::{Loss, Shape};

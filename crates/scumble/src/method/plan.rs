@@ -198,8 +198,9 @@ impl Plan {
 
     /// As it is saved.
     pub fn to_json(&self) -> Result<String> {
-        serde_json::to_string(self)
-            .map_err(|error| Error::input(format!("the plan cannot be written: {error}")))
+        serde_json::to_string(self).map_err(|error| {
+            Error::input(format!("the plan cannot be written: {error}"))
+        })
     }
 
     /// Whether everything in it points at something.
@@ -208,12 +209,15 @@ impl Plan {
         let whole = self.groups.iter().all(|group| group.cells.len() == n);
         let fits = match &self.route {
             PlanRoute::Levels(levels) => {
-                levels.len() == n && self.left_out.iter().all(|labels| labels.len() == n)
+                levels.len() == n
+                    && self.left_out.iter().all(|labels| labels.len() == n)
             }
             PlanRoute::Cuts(branches) => {
                 !branches.is_empty()
                     && branches.iter().enumerate().all(|(place, branch)| match branch {
-                        PlanBranch::Group(group) => (*group as usize) < self.groups.len(),
+                        PlanBranch::Group(group) => {
+                            (*group as usize) < self.groups.len()
+                        }
                         // Cuts lead onward only, so following them ends.
                         PlanBranch::Cut { column, below, rest, .. } => {
                             let onward = |next: u32| {
@@ -265,8 +269,12 @@ impl Plan {
         limit: u64,
     ) -> Result<Grouping> {
         let mut grouping = match &self.route {
-            PlanRoute::Levels(levels) => self.group_by_levels(columns, census, levels)?,
-            PlanRoute::Cuts(branches) => self.group_by_cuts(columns, census, branches)?,
+            PlanRoute::Levels(levels) => {
+                self.group_by_levels(columns, census, levels)?
+            }
+            PlanRoute::Cuts(branches) => {
+                self.group_by_cuts(columns, census, branches)?
+            }
         };
         let failing = leave_out_failing(&mut grouping, census, promises);
         let left_out = grouping.shape(census).left_out;
@@ -304,7 +312,9 @@ impl Plan {
         for tuple in 0..census.n_tuples() {
             let nodes = columns.iter().zip(&census.quasi).zip(levels);
             let key: Vec<u32> = nodes
-                .map(|((column, codes), level)| column.hierarchy.node(*level, codes[tuple]))
+                .map(|((column, codes), level)| {
+                    column.hierarchy.node(*level, codes[tuple])
+                })
                 .collect();
             let group = *index.entry(key).or_insert_with(|| {
                 members.push(Vec::new());
@@ -433,18 +443,24 @@ fn mentioned(column: &Column, cell: &PlanCell) -> Result<Vec<u32>> {
 fn code_of(column: &Column, value: Option<&str>) -> Result<u32> {
     let code = match value {
         None => column.domain.missing().or(Some(column.domain.len() as u32)),
-        Some(value) => {
-            (0..column.domain.len() as u32).find(|code| column.domain.text(*code) == value)
-        }
+        Some(value) => (0..column.domain.len() as u32)
+            .find(|code| column.domain.text(*code) == value),
     };
     code.ok_or_else(|| {
-        Error::input(format!("the plan has values that column `{}` cannot have", column.name))
-            .with_hint("it was made with another hierarchy or type")
+        Error::input(format!(
+            "the plan has values that column `{}` cannot have",
+            column.name
+        ))
+        .with_hint("it was made with another hierarchy or type")
     })
 }
 
 /// Takes groups out that break a promise, until none does; returns how many rows.
-fn leave_out_failing(grouping: &mut Grouping, census: &Census, promises: &Promises) -> u64 {
+fn leave_out_failing(
+    grouping: &mut Grouping,
+    census: &Census,
+    promises: &Promises,
+) -> u64 {
     let mut taken = 0;
     loop {
         let mut groups: Vec<(u64, Vec<Histogram>)> =
@@ -535,7 +551,8 @@ fn plan_cell(column: &Column, cover: &Cover) -> PlanCell {
     match cover {
         Cover::Node { level, node } => {
             let nodes = &column.hierarchy.levels()[*level].node_of;
-            let below = nodes.iter().position(|above| above == node).unwrap_or(0) as u32;
+            let below =
+                nodes.iter().position(|above| above == node).unwrap_or(0) as u32;
             PlanCell::Node { level: *level, value: value(&below) }
         }
         Cover::Range { low, high, missing } => {

@@ -28,7 +28,9 @@ pub fn text(column: &Column, cover: &Cover) -> String {
         }
         Cover::Set(codes) => match &codes[..] {
             [only] => word(only),
-            _ => format!("{{{}}}", codes.iter().map(word).collect::<Vec<_>>().join(", ")),
+            _ => {
+                format!("{{{}}}", codes.iter().map(word).collect::<Vec<_>>().join(", "))
+            }
         },
     }
 }
@@ -41,12 +43,15 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
         _ if text == ROOT_LABEL => Some(Cover::root(&column.hierarchy)),
         Cells::Interval => range(column, text),
         Cells::Set => {
-            let words = match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-                Some(inside) => split(inside)?,
-                None => split(text).filter(|words| words.len() == 1)?,
-            };
-            let mut codes: Vec<u32> =
-                words.iter().map(|word| position(column, word)).collect::<Option<_>>()?;
+            let words =
+                match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                    Some(inside) => split(inside)?,
+                    None => split(text).filter(|words| words.len() == 1)?,
+                };
+            let mut codes: Vec<u32> = words
+                .iter()
+                .map(|word| position(column, word))
+                .collect::<Option<_>>()?;
             codes.sort_unstable();
             codes.dedup();
             Some(Cover::Set(codes))
@@ -62,7 +67,8 @@ fn node(column: &Column, level: Option<usize>, text: &str) -> Option<Cover> {
         None => 0..levels.len(),
     };
     wanted.rev().find_map(|level| {
-        let node = levels.get(level)?.nodes.iter().position(|node| *node.label == *text)?;
+        let node =
+            levels.get(level)?.nodes.iter().position(|node| *node.label == *text)?;
         Some(Cover::Node { level, node: node as u32 })
     })
 }
@@ -142,7 +148,11 @@ fn quoted(value: &str) -> String {
         || value.trim() != value
         || value.ends_with(OR_MISSING)
         || value.contains([',', '{', '}', '[', ']', '"']);
-    if special { format!("\"{}\"", value.replace('"', "\"\"")) } else { value.to_owned() }
+    if special {
+        format!("\"{}\"", value.replace('"', "\"\""))
+    } else {
+        value.to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -175,7 +185,8 @@ mod tests {
 
     #[test]
     fn ranges_read_back() {
-        let column = column(&["9", "10", "35", ""], &Reading::number(), Cells::Interval);
+        let column =
+            column(&["9", "10", "35", ""], &Reading::number(), Cells::Interval);
         let range = |low, high, missing| Cover::Range { low, high, missing };
         assert_eq!(survives(&column, &range(0, 2, false)), "[9, 35]");
         assert_eq!(survives(&column, &range(1, 1, false)), "10");

@@ -43,7 +43,8 @@ impl Draft {
     /// Renames the finished release into place.
     pub fn publish(self) -> Result<()> {
         check_free(&self.target, self.replace)?;
-        let failed = |error| Error::io("rename the release", shown(&self.target), error);
+        let failed =
+            |error| Error::io("rename the release", shown(&self.target), error);
         for entry in fs::read_dir(self.scratch.path()).map_err(failed)? {
             let file = fs::File::open(entry.map_err(failed)?.path()).map_err(failed)?;
             file.sync_all().map_err(failed)?;
@@ -67,8 +68,9 @@ impl Draft {
             return Err(Error::io("rename the release", shown(&self.target), error));
         }
         match old {
-            Some(old) => fs::remove_dir_all(&old)
-                .map_err(|error| Error::io("remove the old release", shown(&old), error)),
+            Some(old) => fs::remove_dir_all(&old).map_err(|error| {
+                Error::io("remove the old release", shown(&old), error)
+            }),
             None => Ok(()),
         }
     }

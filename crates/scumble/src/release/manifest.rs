@@ -1,10 +1,13 @@
 //! What a release says about itself.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Rule};
 use crate::table::{Kind, Reading, Role};
 
@@ -128,4 +131,16 @@ pub struct PromiseNote {
     pub holds: bool,
     /// How that was checked.
     pub certified: String,
+}
+
+impl Manifest {
+    /// Writes the manifest into a release directory.
+    pub fn write(&self, directory: &Path) -> Result<()> {
+        let path = directory.join(MANIFEST_FILE);
+        let shown = path.display().to_string();
+        let mut text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::input(error.to_string()).in_file(shown.clone()))?;
+        text.push('\n');
+        fs::write(&path, text).map_err(|error| Error::io("write", shown, error))
+    }
 }

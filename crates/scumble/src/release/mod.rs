@@ -14,5 +14,5 @@ pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
     PublishedColumn,
 };
-pub use read::Release;
+pub use read::{Release, checksum};
 pub use rows::{Origin, RowsTask, write_rows};

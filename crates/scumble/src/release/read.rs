@@ -58,7 +58,9 @@ impl Release {
             if found != *expected {
                 return Err(Error::input("the file is not the one that was published")
                     .in_file(self.directory.join(name).display().to_string())
-                    .with_hint("its checksum differs from the one in `manifest.json`"));
+                    .with_hint(
+                        "its checksum differs from the one in `manifest.json`",
+                    ));
             }
         }
         Ok(())

@@ -58,7 +58,8 @@ pub fn write_rows(
     path: &Path,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<u64> {
-    let header: Vec<&str> = task.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let header: Vec<&str> =
+        task.columns.iter().map(|(name, _)| name.as_str()).collect();
     let forms: Vec<ColumnForm> = task
         .columns
         .iter()
@@ -72,7 +73,8 @@ pub fn write_rows(
         .collect();
     let mut sink = Sink::create(path, task.format, &header, &forms)?;
     let ranked = Ranked::of(task);
-    let counted = task.columns.iter().all(|(_, origin)| !matches!(origin, Origin::Other(_)));
+    let counted =
+        task.columns.iter().all(|(_, origin)| !matches!(origin, Origin::Other(_)));
     let n_rows = if counted {
         write_counted(task, &ranked, &mut sink)?
     } else {
@@ -149,7 +151,9 @@ fn write_counted(task: &RowsTask<'_>, ranked: &Ranked, sink: &mut Sink) -> Resul
     for wave in ranks.chunks(WAVE) {
         let lines: Vec<Vec<(Vec<u8>, u64)>> = wave
             .par_iter()
-            .map(|rank| counted_lines(task, &values, &ranked.cells[*rank], &members[*rank]))
+            .map(|rank| {
+                counted_lines(task, &values, &ranked.cells[*rank], &members[*rank])
+            })
             .collect();
         for (line, times) in lines.iter().flatten() {
             sink.write(line, *times)?;
@@ -293,7 +297,8 @@ fn portions(task: &RowsTask<'_>, ranked: &Ranked) -> Vec<u32> {
 /// Sorts one portion by rank and text, and writes it.
 fn write_sorted(bytes: &[u8], sink: &mut Sink) -> Result<u64> {
     let number = |place: usize| {
-        let digits: [u8; 4] = [bytes[place], bytes[place + 1], bytes[place + 2], bytes[place + 3]];
+        let digits: [u8; 4] =
+            [bytes[place], bytes[place + 1], bytes[place + 2], bytes[place + 3]];
         u32::from_le_bytes(digits)
     };
     let mut rows: Vec<(u32, &[u8])> = Vec::new();
@@ -323,7 +328,8 @@ impl<'a> Router<'a> {
     fn new(task: &'a RowsTask<'a>, ranked: &'a Ranked) -> Self {
         let header = task.source.header();
         let data = task.data;
-        let place = |name: &str| header.iter().position(|known| known == name).unwrap_or(0);
+        let place =
+            |name: &str| header.iter().position(|known| known == name).unwrap_or(0);
         let counted = data.quasi.iter().chain(&data.sensitive).map(|c| place(&c.name));
         let others = task.columns.iter().filter_map(|(_, origin)| match origin {
             Origin::Other(place) => Some(*place),

@@ -47,8 +47,10 @@ impl Sink {
         match format {
             DataFormat::Csv => {
                 let mut file = BufWriter::with_capacity(1 << 20, file);
-                let cells: Vec<Vec<u8>> = header.iter().map(|cell| quoted(cell)).collect();
-                file.write_all(&line(cells.iter().map(Vec::as_slice))).map_err(failed)?;
+                let cells: Vec<Vec<u8>> =
+                    header.iter().map(|cell| quoted(cell)).collect();
+                file.write_all(&line(cells.iter().map(Vec::as_slice)))
+                    .map_err(failed)?;
                 Ok(Self::Csv { file, name })
             }
             DataFormat::Parquet => {
@@ -62,8 +64,9 @@ impl Sink {
                     .set_compression(Compression::SNAPPY)
                     .set_created_by("scumble".to_owned())
                     .build();
-                let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties))
-                    .map_err(|error| parquet_error(&name, &error))?;
+                let writer =
+                    ArrowWriter::try_new(file, schema.clone(), Some(properties))
+                        .map_err(|error| parquet_error(&name, &error))?;
                 let lines = Vec::new();
                 Ok(Self::Parquet(Box::new(ParquetSink {
                     writer,
@@ -118,7 +121,8 @@ impl Sink {
 impl ParquetSink {
     fn flush(&mut self) -> Result<()> {
         let n_columns = self.schema.fields().len();
-        let mut columns: Vec<Vec<String>> = vec![Vec::with_capacity(self.n_lines); n_columns];
+        let mut columns: Vec<Vec<String>> =
+            vec![Vec::with_capacity(self.n_lines); n_columns];
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)
             .from_reader(std::io::Cursor::new(std::mem::take(&mut self.lines)));
@@ -136,8 +140,10 @@ impl ParquetSink {
         for (cells, field) in columns.into_iter().zip(self.schema.fields()) {
             arrays.push(array(cells, field.data_type(), &self.name)?);
         }
-        let batch = RecordBatch::try_new(self.schema.clone(), arrays)
-            .map_err(|error| Error::input(error.to_string()).in_file(self.name.clone()))?;
+        let batch =
+            RecordBatch::try_new(self.schema.clone(), arrays).map_err(|error| {
+                Error::input(error.to_string()).in_file(self.name.clone())
+            })?;
         self.writer.write(&batch).map_err(|error| parquet_error(&self.name, &error))
     }
 }

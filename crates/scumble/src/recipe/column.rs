@@ -1,0 +1,212 @@
+//! Columns of a recipe: role, type, hierarchy.
+
+use crate::error::Result;
+use crate::hierarchy::{Grain, Rule, Side};
+use crate::recipe::Spot;
+use crate::recipe::section::{Item, Section};
+use crate::table::{Kind, Role};
+
+/// A column as typed.
+#[derive(Debug, Clone)]
+pub struct ColumnSpec {
+    /// Its name.
+    pub name: String,
+    /// Where the name stands.
+    pub spot: Spot,
+    /// What it is for.
+    pub role: Role,
+    /// What its values are, if said.
+    pub kind: Option<Kind>,
+    /// How dates are written, in the form of `strftime`, if said.
+    pub format: Option<String>,
+    /// How values coarsen, if said.
+    pub hierarchy: Option<HierarchySpec>,
+    /// Where the hierarchy stands, if there is one.
+    pub hierarchy_spot: Option<Spot>,
+    /// The lowest level that may be published, if said.
+    pub lowest: Option<usize>,
+    /// The highest level that may be published, if said.
+    pub highest: Option<usize>,
+    /// How much its loss counts; positive and finite.
+    pub weight: Option<f64>,
+    /// The values the column may have, in order, if said.
+    pub domain: Option<Vec<String>>,
+}
+
+/// A hierarchy as typed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum HierarchySpec {
+    /// A tree in a file, whose path is as typed: relative to the recipe's folder.
+    Csv(String),
+    /// Everything else, checked.
+    Rule(Rule),
+}
+
+const ROLES: [(&str, Role); 5] = [
+    ("identifier", Role::Identifier),
+    ("quasi", Role::Quasi),
+    ("sensitive", Role::Sensitive),
+    ("other", Role::Other),
+    ("drop", Role::Drop),
+];
+
+const KINDS: [(&str, Kind); 3] =
+    [("category", Kind::Category), ("number", Kind::Number), ("date", Kind::Date)];
+
+impl ColumnSpec {
+    /// Reads all columns, in the order of the file.
+    pub(super) fn all(section: &Section<'_>) -> Result<Vec<Self>> {
+        let mut columns = Vec::new();
+        for (span, item) in section.items() {
+            let spot = item.source.spot(&span);
+            columns.push(Self::read(&item, spot)?);
+        }
+        if columns.is_empty() {
+            return Err(section.error("`[columns]` names no column"));
+        }
+        Ok(columns)
+    }
+
+    fn read(item: &Item<'_>, spot: Spot) -> Result<Self> {
+        let mut column = Self {
+            name: item.name.clone(),
+            spot,
+            role: Role::Other,
+            kind: None,
+            format: None,
+            hierarchy: None,
+            hierarchy_spot: None,
+            lowest: None,
+            highest: None,
+            weight: None,
+            domain: None,
+        };
+        if !item.is_table() {
+            if item.value.get_ref().as_str().is_none() {
+                return Err(item.mistyped("a role or a table"));
+            }
+            column.role = item.choice("role", &ROLES)?;
+            return Ok(column);
+        }
+        let mut section = item.section()?;
+        // All keys are asked for before any complaint, so that hints know them all.
+        let kind = section.take("type");
+        let format = section.take("format");
+        let hierarchy = section.take("hierarchy");
+        let lowest = section.take("lowest");
+        let highest = section.take("highest");
+        let weight = section.take("weight");
+        let domain = section.take("domain");
+        let role = section.need("role")?;
+        section.done()?;
+        column.role = role.choice("role", &ROLES)?;
+        column.kind = kind.map(|kind| kind.choice("type", &KINDS)).transpose()?;
+        column.format = format.map(|format| date_format(&format)).transpose()?;
+        column.hierarchy_spot = hierarchy.as_ref().map(Item::spot);
+        column.hierarchy =
+            hierarchy.map(|item| HierarchySpec::read(&item)).transpose()?;
+        column.lowest = lowest.as_ref().map(Item::natural).transpose()?;
+        column.highest = highest.as_ref().map(Item::natural).transpose()?;
+        if let (Some(low), Some(high), Some(item)) =
+            (column.lowest, column.highest, &highest)
+            && high < low
+        {
+            return Err(
+                item.out_of_range(&format!("at least `lowest`, which is {low}"))
+            );
+        }
+        column.weight = weight.map(|item| positive(&item)).transpose()?;
+        column.domain = domain.map(|item| distinct(&item)).transpose()?;
+        Ok(column)
+    }
+}
+
+impl HierarchySpec {
+    fn read(item: &Item<'_>) -> Result<Self> {
+        let mut section = item.section()?;
+        let csv = section.take("csv");
+        let widths = section.take("widths");
+        let cuts = section.take("cuts");
+        let mask = section.take("mask");
+        let dates = section.take("dates");
+        let origin = section.take("origin");
+        section.done()?;
+        let kinds = [&csv, &widths, &cuts, &mask, &dates];
+        let n_kinds = kinds.into_iter().flatten().count();
+        if n_kinds != 1 {
+            let message =
+                format!("the hierarchy has {n_kinds} kinds, but must have one");
+            let hint = "write one of `csv`, `widths`, `cuts`, `mask`, `dates`";
+            return Err(section.error(message).with_hint(hint));
+        }
+        if let (Some(origin), None) = (&origin, &widths) {
+            return Err(origin.error("`origin` goes with `widths` only"));
+        }
+        if let Some(csv) = csv {
+            return csv.string().map(|path| Self::Csv(path.to_owned()));
+        }
+        let rule = if let Some(item) = widths {
+            let origin = origin.map_or(Ok(0.0), |origin| origin.float())?;
+            Rule::widths(item.floats()?, origin).map_err(|error| item.at(error))
+        } else if let Some(item) = cuts {
+            Rule::cuts(cut_points(&item)?).map_err(|error| item.at(error))
+        } else if let Some(item) = mask {
+            let sides = [("left", Side::Left), ("right", Side::Right)];
+            Ok(Rule::mask(item.choice("side", &sides)?))
+        } else if let Some(item) = dates {
+            let names = Grain::ALL.map(|grain| (grain.name(), grain));
+            let grains = item.list("a list of strings")?;
+            let grains =
+                grains.iter().map(|item| item.choice("part of the calendar", &names));
+            let grains = grains.collect::<Result<_>>()?;
+            Rule::calendar(grains).map_err(|error| item.at(error))
+        } else {
+            Ok(Rule::Plain)
+        };
+        rule.map(Self::Rule)
+    }
+}
+
+/// One list of cut points, or one for each level.
+fn cut_points(item: &Item<'_>) -> Result<Vec<Vec<f64>>> {
+    let items = item.list("a list of numbers, or a list of such lists")?;
+    match items.first() {
+        Some(first) if first.value.get_ref().is_array() => {
+            items.iter().map(Item::floats).collect()
+        }
+        _ => Ok(vec![item.floats()?]),
+    }
+}
+
+/// A date format that `strftime` knows.
+fn date_format(item: &Item<'_>) -> Result<String> {
+    let format = item.string()?;
+    let mut parts = chrono::format::StrftimeItems::new(format);
+    if parts.any(|part| part == chrono::format::Item::Error) {
+        let error = item.error(format!("`{format}` is not a date format"));
+        return Err(error.with_hint("write it as in `%d.%m.%Y`"));
+    }
+    Ok(format.to_owned())
+}
+
+fn positive(item: &Item<'_>) -> Result<f64> {
+    let number = item.float()?;
+    if number <= 0.0 {
+        return Err(item.out_of_range("positive"));
+    }
+    Ok(number)
+}
+
+/// A list of strings without repetitions.
+fn distinct(item: &Item<'_>) -> Result<Vec<String>> {
+    let values = item.strings()?;
+    if values.is_empty() {
+        return Err(item.error("`domain` is empty, but needs at least one value"));
+    }
+    let mut sorted: Vec<&str> = values.iter().map(String::as_str).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(item.error(format!("`domain` has `{}` twice", pair[0]))),
+        None => Ok(values),
+    }
+}

@@ -1,0 +1,20 @@
+//! A recipe: the spec as typed, the order as checked against its table, and the run.
+
+mod column;
+mod method;
+#[cfg(test)]
+mod mistakes;
+mod order;
+mod promise;
+mod run;
+mod section;
+mod spec;
+#[cfg(test)]
+mod spec_tests;
+
+pub use column::{ColumnSpec, HierarchySpec};
+pub use method::{MethodName, MethodSpec, ReleaseSpec};
+pub use promise::{Distance, DiversityKind, PromiseKind, PromiseSpec};
+pub use run::{Published, Request, Search, Stage, Unwatched, Watch, publish};
+pub use section::Spot;
+pub use spec::{InputSpec, Spec};

@@ -1,0 +1,255 @@
+//! From a recipe as typed to an order that can be carried out.
+
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
+use crate::promise::{
+    Distance, Diversity, KAnonymity, LDiversity, Promise, Promises, TCloseness,
+};
+use crate::recipe::{
+    DiversityKind, HierarchySpec, MethodName, PromiseKind, Spec, promise,
+};
+use crate::release::Origin;
+use crate::table::{ReadOptions, Reading, Role, Source};
+use crate::words::no_column;
+
+/// A recipe whose columns were found in its table.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The table.
+    pub(super) source: Source,
+    /// Quasi and sensitive columns.
+    pub(super) columns: Vec<ColumnSpec>,
+    /// Published columns in the order of the table.
+    pub(super) published: Vec<(String, Origin)>,
+    /// Columns of the table that the recipe does not name: left out.
+    pub(super) unnamed: Vec<String>,
+    /// Identifiers and dropped columns: left out.
+    pub(super) removed: Vec<String>,
+}
+
+impl Order {
+    /// Opens the table and checks the recipe against it. Paths in a recipe are relative to
+    /// the folder it is in.
+    pub(super) fn new(spec: &Spec, folder: &Path) -> Result<Self> {
+        check_roles(spec)?;
+        let path = resolve(folder, &spec.input.table);
+        let options =
+            ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
+        let source = Source::open(&path, &options)?;
+        let header = source.header();
+        for column in &spec.columns {
+            if !header.contains(&column.name) {
+                return Err(spec.error_at(column.spot, no_column(header, &column.name)));
+            }
+        }
+
+        let mut columns = Vec::new();
+        for typed in &spec.columns {
+            if matches!(typed.role, Role::Quasi | Role::Sensitive) {
+                columns.push(column_spec(spec, typed, folder)?);
+            }
+        }
+        let mut order = Self {
+            columns,
+            published: Vec::new(),
+            unnamed: Vec::new(),
+            removed: Vec::new(),
+            source,
+        };
+        let (mut n_quasi, mut n_sensitive) = (0, 0);
+        for (place, name) in order.source.header().iter().enumerate() {
+            let origin = match spec.column(name).map(|column| column.role) {
+                None => {
+                    order.unnamed.push(name.clone());
+                    continue;
+                }
+                Some(Role::Identifier | Role::Drop) => {
+                    order.removed.push(name.clone());
+                    continue;
+                }
+                Some(Role::Other) => Origin::Other(place),
+                Some(Role::Quasi) => {
+                    n_quasi += 1;
+                    Origin::Quasi(n_quasi - 1)
+                }
+                Some(Role::Sensitive) => {
+                    n_sensitive += 1;
+                    Origin::Sensitive(n_sensitive - 1)
+                }
+            };
+            order.published.push((name.clone(), origin));
+        }
+        Ok(order)
+    }
+}
+
+/// A path of a recipe, relative to the recipe's folder.
+pub(super) fn resolve(folder: &Path, typed: &str) -> PathBuf {
+    if typed == "-" { PathBuf::from(typed) } else { folder.join(typed) }
+}
+
+/// The promises, bound to the sensitive columns they look at.
+pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
+    let mut promises: Vec<Box<dyn Promise>> = Vec::new();
+    for typed in &spec.promises {
+        let at = |error| spec.error_at(typed.spot, error);
+        promises.push(match typed.kind {
+            PromiseKind::KAnonymity { k } => Box::new(KAnonymity::new(k).map_err(at)?),
+            PromiseKind::LDiversity { l, kind } => {
+                let diversity = match kind {
+                    DiversityKind::Distinct => Diversity::Distinct(l.to_f64() as u64),
+                    DiversityKind::Entropy => Diversity::Entropy(l),
+                    DiversityKind::Recursive { c } => {
+                        Diversity::Recursive { l: l.to_f64() as u64, c }
+                    }
+                };
+                Box::new(LDiversity::new(diversity).map_err(at)?)
+            }
+            PromiseKind::TCloseness { t, distance } => {
+                let distance = match distance {
+                    promise::Distance::Equal => Distance::Equal,
+                    promise::Distance::Ordered => Distance::Ordered,
+                    promise::Distance::Hierarchical => Distance::Hierarchical(
+                        data.sensitive.iter().map(|c| c.hierarchy.clone()).collect(),
+                    ),
+                };
+                Box::new(TCloseness::new(t, distance).map_err(at)?)
+            }
+        });
+    }
+    Ok(Promises::new(promises))
+}
+
+/// What can be said about roles, levels and cells before the table is opened.
+fn check_roles(spec: &Spec) -> Result<()> {
+    let first = spec.columns.first().map(|column| column.spot);
+    let at_columns = |error| match first {
+        Some(spot) => spec.error_at(spot, error),
+        None => error,
+    };
+    if !spec.columns.iter().any(|column| column.role == Role::Quasi) {
+        return Err(at_columns(
+            Error::recipe("no column has the role `quasi`")
+                .with_hint("say which columns an adversary may know"),
+        ));
+    }
+    let sensitive = spec.columns.iter().filter(|column| column.role == Role::Sensitive);
+    for promise in &spec.promises {
+        let hierarchical = match promise.kind {
+            PromiseKind::KAnonymity { .. } => continue,
+            PromiseKind::LDiversity { .. } => false,
+            PromiseKind::TCloseness { distance, .. } => {
+                distance == promise::Distance::Hierarchical
+            }
+        };
+        let mut looked_at = sensitive.clone().peekable();
+        if looked_at.peek().is_none() {
+            let error =
+                Error::recipe("this promise needs a column of role `sensitive`");
+            return Err(spec.error_at(promise.spot, error));
+        }
+        if let Some(column) = looked_at.find(|c| hierarchical && c.hierarchy.is_none())
+        {
+            let error = Error::recipe(format!(
+                "hierarchical distance needs a hierarchy for `{}`",
+                column.name
+            ));
+            return Err(spec.error_at(promise.spot, error));
+        }
+    }
+    for column in &spec.columns {
+        let coarse_cells =
+            spec.method.cells.is_some_and(|cells| cells != Cells::Taxonomy);
+        let at = |error| Err(spec.error_at(column.spot, error));
+        if column.role != Role::Quasi {
+            let set = [column.lowest, column.highest].iter().any(Option::is_some);
+            if set || column.weight.is_some() {
+                return at(Error::recipe(
+                    "`lowest`, `highest` and `weight` are for quasi columns",
+                ));
+            }
+            if column.hierarchy.is_some() && column.role != Role::Sensitive {
+                return at(Error::recipe(
+                    "a hierarchy is for quasi and sensitive columns",
+                ));
+            }
+        }
+        if column.lowest.is_some_and(|lowest| lowest > 0) && coarse_cells {
+            return at(Error::recipe("`lowest` needs cells that are nodes")
+                .with_hint("use `cells = \"taxonomy\"`"));
+        }
+        if column.highest.is_some() && spec.method.name == Some(MethodName::Mondrian) {
+            return at(Error::recipe("`mondrian` cannot keep `highest`")
+                .with_hint("use `full-domain`, or leave `highest` out"));
+        }
+        if column.domain.is_some() && column.hierarchy.is_some() {
+            return at(Error::recipe(
+                "a column has a `domain` or a `hierarchy`, not both",
+            )
+            .with_hint("the hierarchy says which values there are"));
+        }
+        if column.format.is_some() && column.kind != Some(crate::table::Kind::Date) {
+            return at(Error::recipe("`format` is for columns of type `date`"));
+        }
+    }
+    if spec.input.population.is_some() || !spec.input.key.is_empty() {
+        return Err(spec.error_at(
+            spec.input.table_spot,
+            Error::recipe("`population` and `key` are for promises about presence")
+                .with_hint("leave them out for now"),
+        ));
+    }
+    Ok(())
+}
+
+fn column_spec(
+    spec: &Spec,
+    typed: &crate::recipe::ColumnSpec,
+    folder: &Path,
+) -> Result<ColumnSpec> {
+    let rule = match &typed.hierarchy {
+        None => {
+            typed.domain.as_ref().map_or(Ok(Rule::Plain), |domain| listed(domain))?
+        }
+        Some(HierarchySpec::Rule(rule)) => rule.clone(),
+        Some(HierarchySpec::Csv(path)) => {
+            Rule::Tree(Tree::read(&resolve(folder, path))?)
+        }
+    };
+    let at = |error| spec.error_at(typed.hierarchy_spot.unwrap_or(typed.spot), error);
+    let kind = match (typed.kind, rule.default_kind()) {
+        (Some(kind), _) | (None, Some(kind)) => kind,
+        (None, None) => crate::table::Kind::Category,
+    };
+    let reading = Reading {
+        kind,
+        missing: spec.input.missing.clone(),
+        date_format: typed.format.clone(),
+    };
+    rule.check(&reading).map_err(at)?;
+    Ok(ColumnSpec {
+        name: typed.name.clone(),
+        role: typed.role,
+        reading,
+        may_be_numbers: typed.role == Role::Quasi
+            && typed.kind.is_none()
+            && rule == Rule::Plain,
+        rule,
+        lowest: typed.lowest.unwrap_or(0),
+        highest: typed.highest,
+        weight: typed.weight.unwrap_or(1.0),
+        cells: spec.method.cells.unwrap_or(Cells::Taxonomy),
+        also: Vec::new(),
+    })
+}
+
+/// A public list of values: themselves or `*`, in this order.
+fn listed(domain: &[String]) -> Result<Rule> {
+    let lines: Vec<String> = domain
+        .iter()
+        .map(|value| format!("\"{}\";*\n", value.replace('"', "\"\"")))
+        .collect();
+    Ok(Rule::Tree(Tree::parse(&lines.concat(), "domain")?))
+}

@@ -1,0 +1,226 @@
+//! Promises of a recipe, with their numbers checked.
+
+use crate::decimal::Decimal;
+use crate::error::Result;
+use crate::recipe::Spot;
+use crate::recipe::section::{Item, Section, listed, suggestion};
+
+/// A promise as typed.
+#[derive(Debug, Clone)]
+pub struct PromiseSpec {
+    /// Which one, with its numbers.
+    pub kind: PromiseKind,
+    /// Where its name stands.
+    pub spot: Spot,
+}
+
+/// A promise and its numbers.
+#[derive(Debug, Clone, Copy)]
+pub enum PromiseKind {
+    /// Every group has at least `k` rows.
+    KAnonymity {
+        /// At least 2.
+        k: u64,
+    },
+    /// Every group has enough different sensitive values.
+    LDiversity {
+        /// Above 1; whole unless the kind is entropy.
+        l: Decimal,
+        /// What "different" means.
+        kind: DiversityKind,
+    },
+    /// Sensitive values are spread in every group nearly as in the whole table.
+    TCloseness {
+        /// Above 0, at most 1.
+        t: Decimal,
+        /// How far apart two values are.
+        distance: Distance,
+    },
+}
+
+/// What it means for sensitive values of a group to be diverse.
+#[derive(Debug, Clone, Copy)]
+pub enum DiversityKind {
+    /// At least `l` different values.
+    Distinct,
+    /// The entropy is at least the logarithm of `l`.
+    Entropy,
+    /// The commonest value is below `c` times the sum of the `l`-th commonest and rarer.
+    Recursive {
+        /// Above 0.
+        c: Decimal,
+    },
+}
+
+/// How far apart two sensitive values are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Distance {
+    /// All values are equally far apart.
+    Equal,
+    /// By their places in the order of the domain.
+    Ordered,
+    /// By the level of their lowest common node.
+    Hierarchical,
+}
+
+const AVAILABLE: [&str; 3] = ["k-anonymity", "l-diversity", "t-closeness"];
+const LATER: [&str; 5] =
+    ["delta-presence", "r-robustness", "breach", "fine-grain", "expected-anonymity"];
+
+const DISTANCES: [(&str, Distance); 3] = [
+    ("equal", Distance::Equal),
+    ("ordered", Distance::Ordered),
+    ("hierarchical", Distance::Hierarchical),
+];
+
+impl PromiseSpec {
+    /// Reads all promises, in the order of the file.
+    pub(super) fn all(section: &Section<'_>) -> Result<Vec<Self>> {
+        let mut promises = Vec::new();
+        for (span, item) in section.items() {
+            let kind = match &*item.name {
+                "k-anonymity" => k_anonymity(&item)?,
+                "l-diversity" => l_diversity(&item)?,
+                "t-closeness" => t_closeness(&item)?,
+                name if LATER.contains(&name) => {
+                    let message = format!("the promise `{name}` is not available yet");
+                    let hint = format!("available: {}", listed(&AVAILABLE));
+                    return Err(item.source.error(&span, message).with_hint(hint));
+                }
+                name => {
+                    let error =
+                        item.source.error(&span, format!("unknown promise `{name}`"));
+                    return Err(error.with_hint(suggestion(name, &AVAILABLE)));
+                }
+            };
+            promises.push(Self { kind, spot: item.source.spot(&span) });
+        }
+        if promises.is_empty() {
+            let error = section.error("`[promise]` promises nothing");
+            return Err(error.with_hint("write a promise, as in `k-anonymity = 5`"));
+        }
+        Ok(promises)
+    }
+}
+
+/// The number of a promise in its short form, as in `k-anonymity = 5`.
+fn short<'a>(item: &Item<'a>, name: &str) -> Option<Item<'a>> {
+    (!item.is_table()).then(|| Item { name: name.to_owned(), ..item.clone() })
+}
+
+fn k_anonymity(item: &Item<'_>) -> Result<PromiseKind> {
+    let k = match short(item, "k") {
+        Some(k) => k,
+        None => {
+            let mut section = item.section()?;
+            let k = section.need("k")?;
+            section.done()?;
+            k
+        }
+    };
+    match u64::try_from(k.integer()?) {
+        Ok(number) if number >= 2 => Ok(PromiseKind::KAnonymity { k: number }),
+        _ => {
+            let error = k.out_of_range("at least 2");
+            Err(error.with_hint("k = 1 asks for no protection"))
+        }
+    }
+}
+
+fn l_diversity(item: &Item<'_>) -> Result<PromiseKind> {
+    if let Some(l) = short(item, "l") {
+        let kind = DiversityKind::Distinct;
+        return Ok(PromiseKind::LDiversity { l: whole_l(&l)?, kind });
+    }
+    let mut section = item.section()?;
+    let kind = section.take("kind");
+    let c = section.take("c");
+    let l = section.need("l")?;
+    section.done()?;
+    let kind = match &kind {
+        Some(kind) => diversity_kind(kind, c.as_ref())?,
+        None => DiversityKind::Distinct,
+    };
+    if let (Some(c), DiversityKind::Distinct | DiversityKind::Entropy) = (&c, kind) {
+        return Err(c.error("`c` goes with `kind = \"recursive\"` only"));
+    }
+    let l = match kind {
+        DiversityKind::Entropy => entropy_l(&l)?,
+        _ => whole_l(&l)?,
+    };
+    Ok(PromiseKind::LDiversity { l, kind })
+}
+
+/// `distinct`, `entropy`, `recursive` with a `c` beside it, or `recursive(c)`.
+fn diversity_kind(kind: &Item<'_>, c: Option<&Item<'_>>) -> Result<DiversityKind> {
+    let word = kind.string()?;
+    let inside = word
+        .strip_prefix("recursive(")
+        .and_then(|rest| rest.strip_suffix(')'))
+        .map(str::trim);
+    if let Some(number) = inside {
+        if let Some(c) = c {
+            return Err(c.error(format!("`c` is given twice: `kind` is `{word}`")));
+        }
+        let wanted = "positive, as in `recursive(2.5)`";
+        let parsed = crate::table::parse_number(number).filter(|number| *number > 0.0);
+        let bad = || kind.at(crate::error::Error::out_of_range("c", number, wanted));
+        let c = Decimal::from_f64("c", parsed.ok_or_else(bad)?);
+        return Ok(DiversityKind::Recursive { c: c.map_err(|error| kind.at(error))? });
+    }
+    match (
+        kind.choice("kind", &[("distinct", 0), ("entropy", 1), ("recursive", 2)])?,
+        c,
+    ) {
+        (0, _) => Ok(DiversityKind::Distinct),
+        (1, _) => Ok(DiversityKind::Entropy),
+        (_, Some(c)) => {
+            if c.float()? <= 0.0 {
+                return Err(c.out_of_range("positive"));
+            }
+            Ok(DiversityKind::Recursive { c: c.decimal()? })
+        }
+        (_, None) => {
+            let error = kind.error("`kind` is `recursive`, but `c` is missing");
+            Err(error.with_hint("write `c = 2.5`, or `kind = \"recursive(2.5)\"`"))
+        }
+    }
+}
+
+fn whole_l(item: &Item<'_>) -> Result<Decimal> {
+    if item.integer()? < 2 {
+        let error = item.out_of_range("at least 2");
+        return Err(error.with_hint("l = 1 asks for no protection"));
+    }
+    item.decimal()
+}
+
+fn entropy_l(item: &Item<'_>) -> Result<Decimal> {
+    if item.float()? <= 1.0 {
+        let error = item.out_of_range("above 1");
+        return Err(error.with_hint("l = 1 asks for no protection"));
+    }
+    item.decimal()
+}
+
+fn t_closeness(item: &Item<'_>) -> Result<PromiseKind> {
+    let (t, distance) = match short(item, "t") {
+        Some(t) => (t, None),
+        None => {
+            let mut section = item.section()?;
+            let distance = section.take("distance");
+            let t = section.need("t")?;
+            section.done()?;
+            (t, distance)
+        }
+    };
+    let number = t.float()?;
+    if number <= 0.0 || number > 1.0 {
+        return Err(t.out_of_range("above 0 and at most 1"));
+    }
+    let distance = match distance {
+        Some(distance) => distance.choice("distance", &DISTANCES)?,
+        None => Distance::Equal,
+    };
+    Ok(PromiseKind::TCloseness { t: t.decimal()?, distance })
+}

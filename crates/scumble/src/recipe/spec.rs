@@ -1,0 +1,136 @@
+//! A recipe as typed.
+
+use std::fs;
+use std::path::Path;
+
+use toml::de::DeTable;
+
+use crate::error::{Error, Result};
+use crate::recipe::section::{Item, Section, Source};
+use crate::recipe::{ColumnSpec, MethodSpec, PromiseSpec, ReleaseSpec, Spot};
+
+/// What a recipe says, as typed and with places. Each number is in its range; whether
+/// columns, hierarchies, promises and method go together is not checked here.
+#[derive(Debug, Clone)]
+pub struct Spec {
+    /// What the recipe is called in errors.
+    pub file: String,
+    /// Which table.
+    pub input: InputSpec,
+    /// Its columns, in the order of the recipe.
+    pub columns: Vec<ColumnSpec>,
+    /// What must hold, in the order of the recipe.
+    pub promises: Vec<PromiseSpec>,
+    /// How it is made.
+    pub method: MethodSpec,
+    /// Where it goes.
+    pub release: ReleaseSpec,
+}
+
+/// Which table is read and how, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputSpec {
+    /// The table's path as typed; `-` is standard input.
+    pub table: String,
+    /// Where the path stands.
+    pub table_spot: Spot,
+    /// The path of the table of everyone, if there is one.
+    pub population: Option<String>,
+    /// The columns that join table and population.
+    pub key: Vec<String>,
+    /// The texts that stand for "not known".
+    pub missing: Vec<String>,
+    /// What stands between cells, if said.
+    pub delimiter: Option<u8>,
+}
+
+impl Spec {
+    /// Reads a recipe.
+    pub fn read(path: &Path) -> Result<Self> {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path)
+            .map_err(|source| Error::io("read the file", &file, source))?;
+        Self::parse(&text, &file)
+    }
+
+    /// Parses the text of a recipe. `file` is its name in errors.
+    pub fn parse(text: &str, file: &str) -> Result<Self> {
+        let source = Source { text, file };
+        let document = DeTable::parse(text).map_err(|error| syntax(source, &error))?;
+        // What is missing altogether is missing at the beginning.
+        let mut top = Section::new(source, String::new(), document.get_ref(), 0..0);
+        for key in ["input", "columns", "promise", "method", "release"] {
+            top.take(key);
+        }
+        top.done()?;
+
+        let input = InputSpec::read(&mut top.need("input")?.section()?)?;
+        let columns = ColumnSpec::all(&top.need("columns")?.section()?)?;
+        let promises = PromiseSpec::all(&top.need("promise")?.section()?)?;
+        let method = match top.take("method") {
+            Some(item) => MethodSpec::read(&item)?,
+            None => MethodSpec::default(),
+        };
+        let release = match top.take("release") {
+            Some(item) => ReleaseSpec::read(&mut item.section()?)?,
+            None => ReleaseSpec::default(),
+        };
+        Ok(Self { file: file.to_owned(), input, columns, promises, method, release })
+    }
+
+    /// Gives an error its place in the recipe.
+    pub fn error_at(&self, spot: Spot, error: Error) -> Error {
+        error.at(&*self.file, spot.line, spot.column)
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<&ColumnSpec> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+impl InputSpec {
+    fn read(section: &mut Section<'_>) -> Result<Self> {
+        let population = section.take("population");
+        let key = section.take("key");
+        let missing = section.take("missing");
+        let delimiter = section.take("delimiter");
+        let table = section.need("table")?;
+        section.done()?;
+        let key = match key {
+            Some(item) if item.value.get_ref().is_str() => {
+                vec![item.string()?.to_owned()]
+            }
+            Some(item) if !item.value.get_ref().is_array() => {
+                return Err(item.mistyped("a string or a list of strings"));
+            }
+            Some(item) => item.strings()?,
+            None => Vec::new(),
+        };
+        let text = |item: Item<'_>| item.string().map(str::to_owned);
+        Ok(Self {
+            table_spot: table.spot(),
+            table: text(table)?,
+            population: population.map(text).transpose()?,
+            key,
+            missing: missing.map_or(Ok(vec![String::new()]), |item| item.strings())?,
+            delimiter: delimiter.map(|item| byte(&item)).transpose()?,
+        })
+    }
+}
+
+/// One character that may stand between cells.
+fn byte(item: &Item<'_>) -> Result<u8> {
+    match item.string()?.as_bytes() {
+        b"tab" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err(item.mistyped("one ASCII character or \"tab\"")),
+    }
+}
+
+/// What the TOML parser says, in one line.
+fn syntax(source: Source<'_>, error: &toml::de::Error) -> Error {
+    let message = error.message().lines().collect::<Vec<_>>().join(", ");
+    let span = error.span().unwrap_or(0..0);
+    source.error(&span, format!("not valid TOML: {message}"))
+}
