@@ -75,7 +75,7 @@ fn random_case(seed: u64) -> Case {
         pick(random, &[Cells::Taxonomy, Cells::Taxonomy, Cells::Interval, Cells::Set]);
     let tree = "a;x;u;*\nb;x;u;*\nc;y;u;*\nd;z;w;*\n";
     let tree = Rule::Tree(Tree::parse(tree, "tree.csv").expect("a tree"));
-    let widths = Rule::Widths { widths: vec![2.0, 4.0], origin: 0.0 };
+    let widths = Rule::widths(vec![2.0, 4.0], 0.0).expect("widths");
     let illness = "flu;lung;*\ncough;lung;*\nulcer;belly;*\n";
     let illness = Rule::Tree(Tree::parse(illness, "illness.csv").expect("a tree"));
 
