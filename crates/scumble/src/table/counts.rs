@@ -1,5 +1,7 @@
 //! How often each distinct tuple occurs.
 
+use rayon::prelude::*;
+
 /// Distinct tuples of codes in ascending order, and how many rows have each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
@@ -12,10 +14,39 @@ pub struct Counts {
 impl Counts {
     /// Sorts tuples and adds up those that are equal.
     pub fn merged(columns: Vec<Vec<u32>>, rows: Vec<u64>) -> Self {
-        match packing(&columns) {
-            Some(strides) => Self::merged_by_key(columns, rows, &strides),
-            None => Self::merged_by_tuple(columns, rows),
+        let sizes: Vec<usize> =
+            columns.par_iter().map(|codes| size_of(codes)).collect();
+        let Some(packing) = Packing::of(&sizes) else {
+            return Self::merged_by_tuple(columns, rows, &sizes);
+        };
+        let mut keyed: Vec<(u64, u64)> = rows.into_iter().map(|n| (0, n)).collect();
+        for (column, shift) in columns.iter().zip(&packing.shifts) {
+            for (entry, code) in keyed.iter_mut().zip(column) {
+                entry.0 |= u64::from(*code) << shift;
+            }
         }
+        drop(columns);
+        Self::from_keyed(keyed, &packing)
+    }
+
+    /// The same for tuples that are packed already, each with its rows.
+    pub(super) fn from_keyed(mut keyed: Vec<(u64, u64)>, packing: &Packing) -> Self {
+        if !keyed.is_sorted_by_key(|entry| entry.0) {
+            keyed.par_sort_unstable_by_key(|entry| entry.0);
+        }
+        keyed.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 += next.1;
+            }
+            same
+        });
+        let columns = packing.shifts.par_iter().zip(&packing.masks);
+        let columns = columns.map(|(shift, mask)| {
+            keyed.iter().map(|entry| ((entry.0 >> shift) & mask) as u32).collect()
+        });
+        let columns = columns.collect();
+        Self { columns, rows: keyed.into_iter().map(|entry| entry.1).collect() }
     }
 
     /// How many distinct tuples there are.
@@ -53,42 +84,29 @@ impl Counts {
         Self::merged(columns, self.rows.clone())
     }
 
-    /// A tuple packed into one number keeps its order; the sort then moves 16 bytes.
-    fn merged_by_key(columns: Vec<Vec<u32>>, rows: Vec<u64>, strides: &[u64]) -> Self {
-        let mut keyed: Vec<(u64, u64)> = rows.into_iter().map(|n| (0, n)).collect();
-        for (column, stride) in columns.iter().zip(strides) {
-            for (entry, code) in keyed.iter_mut().zip(column) {
-                entry.0 += u64::from(*code) * stride;
-            }
-        }
-        drop(columns);
-        if !keyed.is_sorted_by_key(|entry| entry.0) {
-            keyed.sort_unstable_by_key(|entry| entry.0);
-        }
-        keyed.dedup_by(|next, kept| {
-            let same = next.0 == kept.0;
-            if same {
-                kept.1 += next.1;
-            }
-            same
-        });
-        let mut columns: Vec<Vec<u32>> = Vec::with_capacity(strides.len());
-        for (place, stride) in strides.iter().enumerate() {
-            let above = place.checked_sub(1).map(|place| strides[place]);
-            let code = |key: u64| above.map_or(key, |above| key % above) / stride;
-            columns.push(keyed.iter().map(|entry| code(entry.0) as u32).collect());
-        }
-        Self { columns, rows: keyed.into_iter().map(|entry| entry.1).collect() }
-    }
-
-    fn merged_by_tuple(columns: Vec<Vec<u32>>, rows: Vec<u64>) -> Self {
+    /// For tuples too wide for one number: as many columns as fit decide first.
+    fn merged_by_tuple(
+        columns: Vec<Vec<u32>>,
+        rows: Vec<u64>,
+        sizes: &[usize],
+    ) -> Self {
+        let n_packed = (0..=sizes.len())
+            .rev()
+            .find_map(|n| Packing::of(&sizes[..n]).map(|packing| (n, packing)));
+        let (n_packed, packing) = n_packed.unwrap_or_default();
         let tuple = |place: usize| columns.iter().map(move |column| column[place]);
-        let mut places: Vec<usize> = (0..rows.len()).collect();
-        places.sort_unstable_by(|a, b| tuple(*a).cmp(tuple(*b)));
+        let mut places: Vec<(u64, usize)> = (0..rows.len())
+            .into_par_iter()
+            .map(|place| (packing.key(tuple(place).take(n_packed)), place))
+            .collect();
+        places.par_sort_unstable_by(|(a_key, a), (b_key, b)| {
+            let rest = |place| tuple(place).skip(n_packed);
+            a_key.cmp(b_key).then_with(|| rest(*a).cmp(rest(*b)))
+        });
         let mut merged =
             Self { columns: vec![Vec::new(); columns.len()], rows: vec![] };
         let mut last: Option<usize> = None;
-        for place in places {
+        for (_, place) in places {
             match (last, merged.rows.last_mut()) {
                 (Some(last), Some(n)) if tuple(last).eq(tuple(place)) => {
                     *n += rows[place];
@@ -106,16 +124,43 @@ impl Counts {
     }
 }
 
-/// The place value of each column if a whole tuple fits in 64 bits, first column highest.
-fn packing(columns: &[Vec<u32>]) -> Option<Vec<u64>> {
-    let mut strides = vec![1; columns.len()];
-    let mut space: u64 = 1;
-    for (column, stride) in columns.iter().zip(&mut strides).rev() {
-        *stride = space;
-        let size = u64::from(column.iter().copied().max().unwrap_or(0)) + 1;
-        space = space.checked_mul(size)?;
+/// How many codes a column needs at least.
+fn size_of(codes: &[u32]) -> usize {
+    codes.iter().max().map_or(0, |code| *code as usize + 1)
+}
+
+/// How a tuple fits into one number, first column highest, so that it keeps its order.
+///
+/// Columns take whole bits: shifting is many times faster than dividing.
+#[derive(Debug, Default)]
+pub(super) struct Packing {
+    shifts: Vec<u32>,
+    masks: Vec<u64>,
+}
+
+impl Packing {
+    /// The packing of columns with these many codes, unless that takes over 64 bits.
+    pub(super) fn of(sizes: &[usize]) -> Option<Self> {
+        let mut packing = Self { shifts: vec![0; sizes.len()], masks: Vec::new() };
+        let mut used = 0;
+        for (size, shift) in sizes.iter().zip(&mut packing.shifts).rev() {
+            let bits = usize::BITS - size.saturating_sub(1).leading_zeros();
+            // A column without bits may stand anywhere, but a shift by 64 is none.
+            *shift = used.min(63);
+            packing.masks.push((1 << bits.min(63)) - 1);
+            used += bits;
+        }
+        packing.masks.reverse();
+        (used <= u64::BITS).then_some(packing)
     }
-    Some(strides)
+
+    /// A tuple as one number.
+    #[inline]
+    pub(super) fn key(&self, codes: impl Iterator<Item = u32>) -> u64 {
+        let shifted =
+            codes.zip(&self.shifts).map(|(code, shift)| u64::from(code) << shift);
+        shifted.fold(0, |key, part| key | part)
+    }
 }
 
 #[cfg(test)]
@@ -128,7 +173,11 @@ mod tests {
         let expected =
             Counts { columns: vec![vec![0, 0, 1], vec![4, 5, 2]], rows: vec![1, 1, 8] };
         assert_eq!(Counts::merged(columns.clone(), vec![3, 1, 5, 1]), expected);
-        assert_eq!(Counts::merged_by_tuple(columns, vec![3, 1, 5, 1]), expected);
+        for sizes in [[2, 6], [1 << 40, 1 << 40]] {
+            let columns = columns.clone();
+            let counts = Counts::merged_by_tuple(columns, vec![3, 1, 5, 1], &sizes);
+            assert_eq!(counts, expected);
+        }
     }
 
     #[test]

@@ -6,12 +6,19 @@
 
 mod census;
 mod counts;
+mod csv;
 mod domain;
+mod parquet;
+mod scan;
+mod source;
 mod value;
 
+pub use self::parquet::ColumnForm;
 pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};
+pub use scan::{Dictionary, Scan, scan};
+pub use source::{Folded, ReadOptions, Source, Spot};
 pub use value::{Reading, format_date, format_number, parse_date, parse_number};
 
 use serde::{Deserialize, Serialize};

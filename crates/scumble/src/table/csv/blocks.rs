@@ -1,0 +1,247 @@
+//! Blocks of whole rows, cut from a text file in order.
+
+use memchr::{memchr, memchr2, memrchr};
+
+use crate::error::Error;
+use crate::table::source::{Fault, Store};
+
+/// The longest row that is believed: a stray quote must not swallow the memory.
+pub(super) const LONGEST: usize = 16 << 20;
+
+/// A block of whole rows.
+#[derive(Default)]
+pub(super) struct Block {
+    pub(super) number: u32,
+    /// Whether a quote occurs in it.
+    pub(super) quoted: bool,
+    // The first `len` bytes are the block; what is behind is kept, so that a buffer used
+    // again need not be cleared again.
+    buffer: Vec<u8>,
+    len: usize,
+}
+
+impl Block {
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+
+    fn room(&mut self, more: usize) -> &mut [u8] {
+        let end = self.len + more;
+        if self.buffer.len() < end {
+            self.buffer.resize(end, 0);
+        }
+        &mut self.buffer[self.len..end]
+    }
+}
+
+/// Hands out the blocks of a file.
+pub(super) struct Blocks<'a> {
+    store: &'a Store,
+    delimiter: u8,
+    block_bytes: usize,
+    // Where the next byte to read stands.
+    position: u64,
+    // Read already, but not a whole row yet.
+    tail: Vec<u8>,
+    number: u32,
+    finished: bool,
+    // A fault behind the last block handed out.
+    fault: Option<Fault>,
+}
+
+impl<'a> Blocks<'a> {
+    pub(super) fn new(
+        store: &'a Store,
+        delimiter: u8,
+        block_bytes: usize,
+        position: u64,
+    ) -> Self {
+        let block_bytes = block_bytes.clamp(1, LONGEST / 2);
+        Self {
+            store,
+            delimiter,
+            block_bytes,
+            position,
+            tail: Vec::new(),
+            number: 0,
+            finished: false,
+            fault: None,
+        }
+    }
+
+    /// Hands out nothing more.
+    pub(super) fn stop(&mut self) {
+        self.finished = true;
+        self.fault = None;
+    }
+
+    /// Puts the next block into `block`; false if there is none.
+    ///
+    /// A row longer than `LONGEST` is always the first of its block: until a row's end is
+    /// found, a block only grows to twice its size, and never beyond that bound.
+    pub(super) fn next(&mut self, block: &mut Block) -> Result<bool, Fault> {
+        if let Some(fault) = self.fault.take() {
+            return Err(fault);
+        }
+        if self.finished {
+            return Ok(false);
+        }
+        let number = self.number;
+        block.number = number;
+        block.len = 0;
+        block.room(self.tail.len()).copy_from_slice(&self.tail);
+        block.len = self.tail.len();
+        self.tail.clear();
+
+        let mut want = self.block_bytes;
+        loop {
+            let read = self.store.read_at(self.position, block.room(want));
+            let read = read.map_err(|error| {
+                let kind =
+                    crate::error::ErrorKind::Io { action: "read", source: error };
+                Fault::new(number, 0, |_| Error::new(kind))
+            })?;
+            block.len += read;
+            self.position += read as u64;
+            block.quoted = memchr(b'"', block.bytes()).is_some();
+            let ends = Ends::of(block.bytes(), self.delimiter, block.quoted);
+            if block.len > LONGEST && ends.first > LONGEST {
+                return Err(too_long(number));
+            }
+            if read < want {
+                self.finished = true;
+                if ends.open {
+                    block.len = ends.last;
+                    self.fault = Some(unclosed(number + u32::from(block.len > 0)));
+                }
+                break;
+            }
+            if ends.last > 0 {
+                self.tail.extend_from_slice(&block.bytes()[ends.last..]);
+                block.len = ends.last;
+                break;
+            }
+            want = block.len;
+        }
+        if block.len == 0 {
+            return self.fault.take().map_or(Ok(false), Err);
+        }
+        self.number += 1;
+        Ok(true)
+    }
+}
+
+/// Where rows end in a run of bytes that starts with a row.
+pub(super) struct Ends {
+    /// Behind the first row, even if that is cut off.
+    pub(super) first: usize,
+    /// Behind the last whole row.
+    pub(super) last: usize,
+    /// Whether the bytes end inside quotes.
+    pub(super) open: bool,
+}
+
+impl Ends {
+    pub(super) fn of(bytes: &[u8], delimiter: u8, quoted: bool) -> Self {
+        if quoted {
+            return Self::of_quoted(bytes, delimiter);
+        }
+        let last = memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+        let first = match last {
+            0 => bytes.len(),
+            _ => memchr(b'\n', bytes).map_or(bytes.len(), |end| end + 1),
+        };
+        Self { first, last, open: false }
+    }
+
+    fn of_quoted(bytes: &[u8], delimiter: u8) -> Self {
+        let mut ends = Self { first: bytes.len(), last: 0, open: false };
+        let mut at = 0;
+        while at < bytes.len() {
+            if bytes[at] == b'"' {
+                match closing_quote(bytes, at + 1) {
+                    Some(quote) => at = quote + 1,
+                    None => {
+                        ends.open = true;
+                        break;
+                    }
+                }
+            }
+            let Some(length) = memchr2(delimiter, b'\n', &bytes[at..]) else { break };
+            at += length + 1;
+            if bytes[at - 1] == b'\n' {
+                if ends.last == 0 {
+                    ends.first = at;
+                }
+                ends.last = at;
+            }
+        }
+        ends
+    }
+}
+
+/// The quote that ends a quoted cell whose content starts at `at`.
+pub(super) fn closing_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
+    loop {
+        let quote = at + memchr(b'"', bytes.get(at..)?)?;
+        if bytes.get(quote + 1) != Some(&b'"') {
+            return Some(quote);
+        }
+        at = quote + 2;
+    }
+}
+
+fn too_long(block: u32) -> Fault {
+    Fault::new(block, 0, |row| {
+        Error::input(format!("row {row} is longer than {} MB", LONGEST >> 20))
+            .with_hint("a quote may be opened there and never closed")
+    })
+}
+
+fn unclosed(block: u32) -> Fault {
+    Fault::new(block, 0, |row| {
+        Error::input(format!("row {row}: a quote is opened but never closed"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn blocks(text: &[u8], block_bytes: usize) -> Vec<Vec<u8>> {
+        let store = Store::Memory(text.to_vec());
+        let mut blocks = Blocks::new(&store, b',', block_bytes, 0);
+        let mut block = Block::default();
+        let mut found = Vec::new();
+        while blocks.next(&mut block).is_ok_and(|more| more) {
+            found.push(block.bytes().to_vec());
+        }
+        found
+    }
+
+    #[test]
+    fn blocks_end_where_rows_end_and_nothing_is_lost() {
+        let text = b"a,\"b\nc\"\"\n\",d\n\"x\"\n\ny,5\" pipe\nlast";
+        for block_bytes in 1..40 {
+            let found = blocks(text, block_bytes);
+            assert_eq!(found.concat(), text);
+            for block in &found[..found.len() - 1] {
+                let ends = Ends::of_quoted(block, b',');
+                assert_eq!(ends.last, block.len(), "blocks of {block_bytes}");
+                assert!(!ends.open);
+            }
+        }
+    }
+
+    #[test]
+    fn a_row_beyond_all_bounds_is_refused() {
+        let mut text = b"1\n2\n\"".to_vec();
+        text.resize(LONGEST + 100, b'\n');
+        let store = Store::Memory(text);
+        let mut blocks = Blocks::new(&store, b',', 1 << 20, 0);
+        let mut block = Block::default();
+        assert!(blocks.next(&mut block).is_ok());
+        assert_eq!(block.bytes(), b"1\n2\n");
+        assert!(blocks.next(&mut block).is_err());
+    }
+}

@@ -1,0 +1,385 @@
+//! A table in a file, read row by row on all threads.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+use crate::table::csv::Text;
+use crate::table::parquet::{ColumnForm, Parquet};
+
+/// How a table is to be read.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    /// What stands between the cells of a text file; found out if not given.
+    pub delimiter: Option<u8>,
+    /// How much a worker takes at a time; only tests have a reason to choose.
+    #[doc(hidden)]
+    pub block_bytes: Option<usize>,
+}
+
+/// A table in a file that can be read several times.
+#[derive(Debug)]
+pub struct Source {
+    name: String,
+    header: Vec<String>,
+    forms: Vec<ColumnForm>,
+    bytes: u64,
+    format: Format,
+}
+
+#[derive(Debug)]
+enum Format {
+    Text(Text),
+    Parquet(Parquet),
+}
+
+/// Where a row stands: a block of the file, and the row's place in it, both from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spot {
+    /// The block.
+    pub block: u32,
+    /// The row's place in the block.
+    pub row: u32,
+}
+
+/// What reading a whole table left behind.
+#[derive(Debug)]
+pub struct Folded<S> {
+    /// The state of every worker, in no order.
+    pub states: Vec<S>,
+    /// How many rows the table has.
+    pub n_rows: u64,
+    /// How many rows stand before each block.
+    pub block_starts: Vec<u64>,
+}
+
+impl<S> Folded<S> {
+    /// The number of the row at `spot`, from 1, without the header.
+    pub fn row_number(&self, spot: Spot) -> u64 {
+        self.block_starts[spot.block as usize] + u64::from(spot.row) + 1
+    }
+}
+
+impl Source {
+    /// Opens a table: Parquet or text by the ending of its name, `-` for standard input.
+    pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            let name = "standard input";
+            let spool = spooled(&mut io::stdin().lock())
+                .map_err(|error| Error::io("read", name, error))?;
+            let store = Store::File(Mutex::new(spool));
+            return Self::from_store(name, "", store, None, options);
+        }
+        let name = path.display().to_string();
+        let fail = |error| Error::io("read the file", &name, error);
+        let mut file = File::open(path).map_err(fail)?;
+        // A pipe can be read only once, and a table is read twice.
+        let is_file = file.metadata().map_err(fail)?.is_file();
+        if !is_file {
+            file = spooled(&mut file).map_err(fail)?;
+        }
+        let ending = path.extension().unwrap_or_default().to_string_lossy();
+        let ending = ending.to_lowercase();
+        let store = Store::File(Mutex::new(file));
+        Self::from_store(&name, &ending, store, is_file.then_some(path), options)
+    }
+
+    /// A table in memory; `name` is what messages call it.
+    pub fn from_bytes(
+        name: &str,
+        bytes: Vec<u8>,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let store = Store::Memory(bytes);
+        Self::from_store(name, &ending.to_lowercase(), store, None, options)
+    }
+
+    fn from_store(
+        name: &str,
+        ending: &str,
+        store: Store,
+        path: Option<&Path>,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let fail = |error| Error::io("read the file", name, error);
+        let bytes = store.len().map_err(fail)?;
+        let is_parquet = match ending {
+            "parquet" => true,
+            "csv" | "tsv" | "txt" => false,
+            _ => {
+                let mut magic = [0; 4];
+                let read = store.read_at(0, &mut magic).map_err(fail)?;
+                magic[..read] == *b"PAR1"
+            }
+        };
+        if is_parquet {
+            let parquet =
+                Parquet::open(store, path).map_err(|error| error.in_file(name))?;
+            let (header, forms) = (parquet.header(), parquet.forms());
+            check_header(&header).map_err(|error| error.in_file(name))?;
+            let format = Format::Parquet(parquet);
+            return Ok(Self { name: name.to_owned(), header, forms, bytes, format });
+        }
+        let tabs = (ending == "tsv").then_some(b'\t');
+        let (text, header) = Text::open(store, options.delimiter.or(tabs), options)
+            .map_err(|error| error.in_file(name))?;
+        check_header(&header).map_err(|error| error.in_file(name))?;
+        let forms = vec![ColumnForm::Text; header.len()];
+        let format = Format::Text(text);
+        Ok(Self { name: name.to_owned(), header, forms, bytes, format })
+    }
+
+    /// The file as the user named it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The names of the columns.
+    pub fn header(&self) -> &[String] {
+        &self.header
+    }
+
+    /// What each column held before its cells became text.
+    pub fn forms(&self) -> &[ColumnForm] {
+        &self.forms
+    }
+
+    /// The size of the file.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Reads the whole table on all threads, and calls `row` with the cells of the
+    /// columns at the places `columns`, in that order, for every row.
+    ///
+    /// A worker sees its rows in ascending order, but which worker sees a row is up to
+    /// chance. If several rows fail, the error is that of the first.
+    pub fn fold<S: Send>(
+        &self,
+        columns: &[usize],
+        start: impl Fn() -> S + Sync,
+        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Folded<S>> {
+        let work = match &self.format {
+            Format::Text(text) => {
+                text.fold(columns, self.header.len(), start, row, progress)
+            }
+            Format::Parquet(parquet) => parquet.fold(columns, start, row, progress),
+        };
+        let folded =
+            work.and_then(gathered).map_err(|error| error.in_file(&self.name))?;
+        if folded.n_rows == 0 {
+            let error = Error::input("the table has a header but no rows");
+            return Err(error.in_file(&self.name));
+        }
+        Ok(folded)
+    }
+}
+
+/// What one worker leaves behind.
+pub(super) struct Work<S> {
+    pub(super) state: S,
+    /// Each block it read, and how many rows that had.
+    pub(super) blocks: Vec<(u32, u32)>,
+    pub(super) fault: Option<Fault>,
+}
+
+/// An error at a spot; its row number is known only when all blocks are counted.
+pub(super) struct Fault {
+    spot: Spot,
+    error: Box<dyn FnOnce(u64) -> Error + Send>,
+}
+
+impl Fault {
+    pub(super) fn new(
+        block: u32,
+        row: u32,
+        error: impl FnOnce(u64) -> Error + Send + 'static,
+    ) -> Self {
+        Self { spot: Spot { block, row }, error: Box::new(error) }
+    }
+}
+
+/// Puts the workers' results together.
+///
+/// Blocks are handed out in order, and none after a fault; so whichever worker stops
+/// first, every block before the earliest fault has been read, and its row number and the
+/// choice of the fault do not depend on the threads.
+fn gathered<S>(work: Vec<Work<S>>) -> Result<Folded<S>> {
+    let mut states = Vec::with_capacity(work.len());
+    let mut sizes: Vec<u64> = Vec::new();
+    let mut first: Option<Fault> = None;
+    for worker in work {
+        states.push(worker.state);
+        for (block, n_rows) in worker.blocks {
+            let block = block as usize;
+            if sizes.len() <= block {
+                sizes.resize(block + 1, 0);
+            }
+            sizes[block] = u64::from(n_rows);
+        }
+        if let Some(fault) = worker.fault
+            && first.as_ref().is_none_or(|first| fault.spot < first.spot)
+        {
+            first = Some(fault);
+        }
+    }
+    if let Some(Fault { spot, error }) = first {
+        let before: u64 = sizes.iter().take(spot.block as usize).sum();
+        return Err(error(before + u64::from(spot.row) + 1));
+    }
+    let mut n_rows = 0;
+    let mut block_starts = Vec::with_capacity(sizes.len());
+    for size in sizes {
+        block_starts.push(n_rows);
+        n_rows += size;
+    }
+    Ok(Folded { states, n_rows, block_starts })
+}
+
+/// The bytes of a table.
+#[derive(Debug)]
+pub(super) enum Store {
+    /// Behind a lock, because reading moves the file's position.
+    File(Mutex<File>),
+    Memory(Vec<u8>),
+}
+
+impl Store {
+    pub(super) fn len(&self) -> io::Result<u64> {
+        match self {
+            Self::File(file) => {
+                let file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                Ok(file.metadata()?.len())
+            }
+            Self::Memory(bytes) => Ok(bytes.len() as u64),
+        }
+    }
+
+    /// Fills `buffer` from `position` on; less than all of it only at the end.
+    pub(super) fn read_at(
+        &self,
+        position: u64,
+        buffer: &mut [u8],
+    ) -> io::Result<usize> {
+        match self {
+            Self::File(file) => {
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                file.seek(SeekFrom::Start(position))?;
+                let mut filled = 0;
+                while filled < buffer.len() {
+                    match file.read(&mut buffer[filled..]) {
+                        Ok(0) => break,
+                        Ok(read) => filled += read,
+                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                        Err(error) => return Err(error),
+                    }
+                }
+                Ok(filled)
+            }
+            Self::Memory(bytes) => {
+                let rest = &bytes[bytes.len().min(position as usize)..];
+                let filled = rest.len().min(buffer.len());
+                buffer[..filled].copy_from_slice(&rest[..filled]);
+                Ok(filled)
+            }
+        }
+    }
+}
+
+/// Copies what can be read only once into a file without a name, so that nothing is left
+/// behind whatever happens.
+pub(super) fn spooled(input: &mut dyn Read) -> io::Result<File> {
+    let mut file = tempfile::tempfile()?;
+    io::copy(input, &mut file)?;
+    file.flush()?;
+    Ok(file)
+}
+
+fn check_header(header: &[String]) -> Result<()> {
+    if let Some(place) = header.iter().position(|name| name.trim().is_empty()) {
+        return Err(Error::input(format!("column {} has no name", place + 1))
+            .with_hint("the first line must name every column"));
+    }
+    let mut names: Vec<&String> = header.iter().collect();
+    names.sort();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => {
+            Err(Error::input(format!("two columns are called `{}`", pair[0])))
+        }
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(name: &str, text: &str) -> Result<Source> {
+        Source::from_bytes(name, text.as_bytes().to_vec(), &ReadOptions::default())
+    }
+
+    #[test]
+    fn names_must_be_there_and_differ() {
+        let message = |text| source("a.csv", text).unwrap_err().to_string();
+        assert_eq!(message("x,y,\n"), "a.csv: column 3 has no name");
+        assert_eq!(message("x,y,x\n"), "a.csv: two columns are called `x`");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = Source::open(Path::new("no/such.csv"), &ReadOptions::default());
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "no/such.csv: cannot read the file: no such file or directory"
+        );
+    }
+
+    #[test]
+    fn a_header_alone_is_no_table() {
+        let source = source("a.csv", "x,y\n\n").unwrap();
+        let folded = source.fold(&[0], || (), |(), _, _| Ok(()), &|_| ());
+        assert_eq!(
+            folded.unwrap_err().to_string(),
+            "a.csv: the table has a header but no rows"
+        );
+    }
+
+    #[test]
+    fn a_row_is_numbered_from_one_across_blocks() {
+        let options = ReadOptions { block_bytes: Some(4), ..ReadOptions::default() };
+        let source = Source::from_bytes("a", b"x\n1\n2\n\n3\n4".to_vec(), &options);
+        let folded = source.unwrap().fold(
+            &[0],
+            Vec::new,
+            |seen, spot, cells| {
+                seen.push((spot, cells[0].to_owned()));
+                Ok(())
+            },
+            &|_| (),
+        );
+        let folded = folded.unwrap();
+        assert!(folded.block_starts.len() > 1);
+        for (spot, cell) in folded.states.iter().flatten() {
+            assert_eq!(folded.row_number(*spot).to_string(), *cell);
+        }
+        assert_eq!(folded.n_rows, 4);
+    }
+
+    #[test]
+    fn the_error_of_the_first_row_wins() {
+        let text: String =
+            (0..200).map(|row| if row < 50 { "1,2\n" } else { "1\n" }).collect();
+        let options = ReadOptions { block_bytes: Some(16), ..ReadOptions::default() };
+        let source = Source::from_bytes("a", text.into_bytes(), &options).unwrap();
+        let error = source.fold(&[0], || (), |(), _, _| Ok(()), &|_| ()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "a: row 50 has 1 cell, but the table has 2 columns"
+        );
+    }
+}
