@@ -24,6 +24,10 @@ use crate::table::source::{Fault, Spot, Store, Work, spooled};
 /// Few enough rows that a batch of text stays in the cache.
 const BATCH_ROWS: usize = 8192;
 
+/// Many writers make row groups of a million rows, too few for all workers to be busy;
+/// to skip to the middle of one costs little, since whole pages are passed over.
+const PIECE_ROWS: usize = 1 << 17;
+
 /// What a column held before its cells became text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnForm {
@@ -126,7 +130,7 @@ impl Parquet {
     ) -> Result<Vec<Work<S>>> {
         self.check(columns)?;
         let threads = rayon::current_num_threads();
-        let pieces = self.pieces(threads);
+        let pieces = self.pieces();
         let n_rows: usize = pieces.iter().map(|piece| piece.n_rows).sum();
         let per_row = self.bytes as f64 / n_rows.max(1) as f64;
         let next = AtomicUsize::new(0);
@@ -165,17 +169,14 @@ impl Parquet {
         Ok(())
     }
 
-    /// One piece a row group; more if there would not be one for every thread.
-    fn pieces(&self, threads: usize) -> Vec<Piece> {
+    /// Row groups, cut so that workers finish at about the same time.
+    fn pieces(&self) -> Vec<Piece> {
         let groups = self.metadata.metadata().row_groups();
-        let share = if groups.len() < threads { threads } else { 1 };
         let mut pieces = Vec::new();
         for (group, metadata) in groups.iter().enumerate() {
             let size = usize::try_from(metadata.num_rows()).unwrap_or(0);
-            // A spot counts the rows of a block in 32 bits.
-            let step = size.div_ceil(share).clamp(BATCH_ROWS, 1 << 31);
-            for offset in (0..size).step_by(step) {
-                let n_rows = step.min(size - offset);
+            for offset in (0..size).step_by(PIECE_ROWS) {
+                let n_rows = PIECE_ROWS.min(size - offset);
                 pieces.push(Piece { group, offset, n_rows });
             }
         }
