@@ -1,2 +1,45 @@
-//! cli
-fn main() {}
+//! The `scumble` command: one file a subcommand.
+
+mod audit;
+mod output;
+mod progress;
+mod publish;
+mod result;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Publish tables about people, keep a promise to them, and prove it.
+#[derive(Debug, Parser)]
+#[command(
+    name = "scumble",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true
+)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Publish(publish::PublishArgs),
+    Audit(audit::AuditArgs),
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        Command::Publish(args) => publish::run(&args),
+        Command::Audit(args) => audit::run(&args),
+    };
+    match done {
+        Ok(code) => code,
+        Err(error) => {
+            output::error(&error);
+            ExitCode::from(error.exit_code())
+        }
+    }
+}

@@ -79,3 +79,8 @@ pub fn write_page(
 ) -> Result<()> {
     Ok(())
 }
+
+/// The columns of the original, as the manifest describes them.
+pub fn original_columns(_manifest: &Manifest) -> Vec<crate::hierarchy::ColumnSpec> {
+    Vec::new()
+}

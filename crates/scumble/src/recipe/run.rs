@@ -58,6 +58,8 @@ pub struct Request<'a> {
     pub replace: bool,
     /// A plan to apply instead of a search.
     pub plan: Option<Plan>,
+    /// Fixes all randomness; the release is then marked as an experiment.
+    pub seed: Option<u64>,
 }
 
 /// What was published.
@@ -150,7 +152,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let mut manifest = Manifest {
         format: FORMAT,
         software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
-        experiment: false,
+        experiment: request.seed.is_some(),
         rows,
         left_out: data.n_rows() - rows,
         data: DataFile { file: data_name.to_owned(), format: spec.release.format },

@@ -1,0 +1,89 @@
+//! `scumble audit`: rechecks a release and attacks it.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use scumble::audit::{audit, original_columns};
+use scumble::error::{Error, Result};
+use scumble::hierarchy::Microdata;
+use scumble::recipe::{Stage, Watch};
+use scumble::release::Release;
+use scumble::table::{ReadOptions, Source};
+
+use crate::output::{counted, note, print};
+use crate::progress::Progress;
+use crate::result::{as_json, attacks_text, loss_text, promises_text};
+
+/// Recheck what a release promises, from its files alone, and attack it.
+///
+/// Exits with 0 if every promise holds, with 1 if one does not.
+#[derive(Debug, Args)]
+pub(crate) struct AuditArgs {
+    /// The release, a directory.
+    release: PathBuf,
+    /// The table it was made from: for attacks and for what the release costs.
+    #[arg(long, value_name = "FILE")]
+    original: Option<PathBuf>,
+    /// What stands between the cells of the original, if that is not found out.
+    #[arg(long, value_name = "CHAR", requires = "original")]
+    delimiter: Option<char>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Print errors only; the exit code tells the result.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
+    let release = Release::open(&args.release)?;
+    let progress = Progress::new(args.quiet || args.json);
+    let original = match &args.original {
+        Some(path) => {
+            let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
+            let options = ReadOptions { delimiter, ..ReadOptions::default() };
+            let source = Source::open(path, &options)?;
+            progress.stage(Stage::Read, source.bytes());
+            let columns = original_columns(&release.manifest);
+            Some(Microdata::read(&source, &columns, &|bytes| progress.advance(bytes))?)
+        }
+        None => None,
+    };
+    progress.stage(Stage::Audit, 0);
+    let report = audit(&release, original.as_ref(), &|bytes| progress.advance(bytes));
+    let seconds = progress.finish();
+    let report = report?;
+    if args.json {
+        let object = as_json(&release.manifest, &report, &seconds);
+        let text = serde_json::to_string_pretty(&object)
+            .map_err(|error| Error::input(error.to_string()))?;
+        print(&(text + "\n"))?;
+    } else if !args.quiet {
+        let mut text = format!(
+            "{}: {} in {}, checksums are right\n\n{}",
+            args.release.display(),
+            counted(report.rows, "row"),
+            counted(report.group_sizes.iter().map(|(_, n)| n).sum(), "group"),
+            promises_text(&report),
+        );
+        if report.attacks.is_empty() {
+            note("attacks and losses need the table: give it with `--original FILE`");
+        } else {
+            text.push_str(&format!("\n{}", attacks_text(&report)));
+            text.push_str(&format!("\nloss  {}\n", loss_text(&report)));
+        }
+        if release.manifest.experiment {
+            note("randomness was fixed by a seed: this release is not for publication");
+        }
+        print(&text)?;
+    }
+    Ok(ExitCode::from(u8::from(!report.holds())))
+}
+
+fn delimiter_byte(character: char) -> Result<u8> {
+    match u8::try_from(character) {
+        Ok(byte) if byte.is_ascii() => Ok(byte),
+        _ => Err(Error::out_of_range("delimiter", character, "one ASCII character")),
+    }
+}

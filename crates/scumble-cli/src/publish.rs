@@ -1,0 +1,164 @@
+//! `scumble publish`: makes a release.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use scumble::error::{Error, Result};
+use scumble::method::Plan;
+use scumble::recipe::{Published, Request, Spec, publish};
+use serde_json::json;
+
+use crate::output::{counted, note, print, short};
+use crate::progress::Progress;
+use crate::result::{as_json, attacks_text, loss_text, promises_text};
+
+/// Make the release a recipe asks for.
+///
+/// Paths in the recipe are relative to the folder it is in. The written files are audited
+/// before the release appears under its name: a release that does not keep its promises is
+/// never published.
+#[derive(Debug, Args)]
+pub(crate) struct PublishArgs {
+    /// The recipe, a TOML file.
+    recipe: PathBuf,
+    /// Where the release goes, instead of the recipe's `directory`.
+    #[arg(long, value_name = "DIR")]
+    directory: Option<PathBuf>,
+    /// Replace an existing release.
+    #[arg(long)]
+    force: bool,
+    /// Also write what was decided, for `--use-plan`. The file is private: it holds values
+    /// of the table.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
+    /// Apply a saved plan instead of searching; the result is certified all the same.
+    #[arg(long, value_name = "FILE", conflicts_with = "plan")]
+    use_plan: Option<PathBuf>,
+    /// Fix all randomness, for experiments: the release is marked as not for publication.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Print errors only.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
+    let spec = Spec::read(&args.recipe)?;
+    let folder = args.recipe.parent().unwrap_or(Path::new("")).to_path_buf();
+    let plan = args.use_plan.as_deref().map(read_plan).transpose()?;
+    if let Some(path) = &args.plan {
+        check_plan_path(path, args.force)?;
+    }
+    let progress = Progress::new(args.quiet || args.json);
+    let request = Request {
+        spec: &spec,
+        folder: &folder,
+        directory: args.directory.clone(),
+        replace: args.force,
+        plan,
+        seed: args.seed,
+    };
+    let published = publish(request, &progress);
+    let seconds = progress.finish();
+    let published = published?;
+    if let Some(path) = &args.plan {
+        write_plan(path, &published.plan)?;
+    }
+    if args.json {
+        let mut object = as_json(&published.manifest, &published.audit, &seconds);
+        object.insert(
+            "directory".into(),
+            json!(published.directory.display().to_string()),
+        );
+        object.insert("unnamed_columns".into(), json!(published.unnamed));
+        object.insert("removed_columns".into(), json!(published.removed));
+        let text = serde_json::to_string_pretty(&object)
+            .map_err(|error| Error::input(error.to_string()))?;
+        print(&(text + "\n"))?;
+    } else if !args.quiet {
+        say_what_is_left_out(&published);
+        print(&summary(&published))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn say_what_is_left_out(published: &Published) {
+    if !published.unnamed.is_empty() {
+        let names: Vec<String> =
+            published.unnamed.iter().map(|name| format!("`{name}`")).collect();
+        note(&format!(
+            "left out, because the recipe does not name them: {}",
+            names.join(", ")
+        ));
+    }
+}
+
+fn summary(published: &Published) -> String {
+    let manifest = &published.manifest;
+    let groups: u64 = published.audit.group_sizes.iter().map(|(_, n)| n).sum();
+    let mut text = format!(
+        "published {}: {} in {}",
+        published.directory.display(),
+        counted(manifest.rows, "row"),
+        counted(groups, "group"),
+    );
+    if manifest.left_out > 0 {
+        text.push_str(&format!(", {} left out", counted(manifest.left_out, "row")));
+    }
+    text.push_str("\n\n");
+    text.push_str(&promises_text(&published.audit));
+    text.push('\n');
+    text.push_str(&attacks_text(&published.audit));
+    text.push_str(&format!("\nmethod  {}", manifest.method.name));
+    if let Some(levels) = &manifest.method.levels {
+        let levels: Vec<String> =
+            levels.iter().map(|(name, level)| format!("{name} {level}")).collect();
+        text.push_str(&format!(", levels {}", levels.join(", ")));
+    }
+    if !published.search.tried.is_empty() {
+        let tried: Vec<String> = published
+            .search
+            .tried
+            .iter()
+            .map(|(name, loss)| format!("{name} {}", short(*loss)))
+            .collect();
+        text.push_str(&format!(" (the best of {})", tried.join(" and ")));
+    }
+    text.push_str(&format!("\nloss    {}\n", loss_text(&published.audit)));
+    let directory = published.directory.display();
+    text.push_str(&format!("\nread {directory}/report.html, hand out {directory}\n"));
+    text
+}
+
+fn read_plan(path: &Path) -> Result<Plan> {
+    let shown = path.display().to_string();
+    let text = fs::read_to_string(path)
+        .map_err(|error| Error::io("read", shown.clone(), error))?;
+    Plan::from_json(&text, &shown)
+}
+
+fn check_plan_path(path: &Path, replace: bool) -> Result<()> {
+    if path.exists() && !replace {
+        return Err(Error::input("the file exists already and is kept")
+            .in_file(path.display().to_string())
+            .with_hint("use `--force` to replace it"));
+    }
+    Ok(())
+}
+
+/// Written for its owner only, where the system knows owners.
+fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
+    let failed = |error| Error::io("write", path.display().to_string(), error);
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let mut file = options.open(path).map_err(failed)?;
+    file.write_all(plan.to_json()?.as_bytes()).map_err(failed)
+}

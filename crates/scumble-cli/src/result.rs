@@ -1,0 +1,121 @@
+//! The result of publishing or auditing, as JSON and as text.
+
+use scumble::audit::{Attack, Checked, Report};
+use scumble::recipe::Stage;
+use scumble::release::Manifest;
+use serde_json::{Map, Value, json};
+
+use crate::output::{aligned, percent, short};
+use crate::progress::stage_name;
+
+/// The version of the JSON that commands print.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// What `publish --json` and `audit --json` have in common.
+pub(crate) fn as_json(
+    manifest: &Manifest,
+    report: &Report,
+    seconds: &[(Stage, f64)],
+) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("schema".into(), json!(SCHEMA));
+    object.insert("rows".into(), json!(report.rows));
+    object.insert("left_out".into(), json!(manifest.left_out));
+    object.insert("method".into(), json!(manifest.method));
+    object
+        .insert("promises".into(), report.promises.iter().map(promise_json).collect());
+    object.insert("attacks".into(), report.attacks.iter().map(attack_json).collect());
+    object.insert("loss".into(), json!(report.loss));
+    let groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
+    object.insert("groups".into(), json!(groups));
+    let seconds: Map<String, Value> = seconds
+        .iter()
+        .map(|(stage, seconds)| (stage_name(*stage).to_owned(), json!(seconds)))
+        .collect();
+    object.insert("seconds".into(), seconds.into());
+    object
+}
+
+fn promise_json(promise: &Checked) -> Value {
+    json!({
+        "name": promise.name,
+        "asked": promise.asked,
+        "measured": promise.measured,
+        "holds": promise.holds,
+        "rows_at_risk": promise.rows_at_risk,
+    })
+}
+
+fn attack_json(attack: &Attack) -> Value {
+    let mut object = Map::new();
+    object.insert("name".into(), json!(attack.name));
+    object.insert("success".into(), json!(attack.success));
+    object.insert("chance".into(), json!(attack.chance));
+    object.insert("worst".into(), json!(attack.worst));
+    object.extend(attack.detail.clone());
+    object.into()
+}
+
+/// The promises as a table.
+pub(crate) fn promises_text(report: &Report) -> String {
+    let heading = ["promise", "asked", "measured", "holds"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for promise in &report.promises {
+        let holds = if promise.holds {
+            "yes".to_owned()
+        } else {
+            format!("NO, {} rows at risk", promise.rows_at_risk)
+        };
+        rows.push(vec![
+            promise.name.clone(),
+            parameters(&promise.asked),
+            parameters(&promise.measured),
+            holds,
+        ]);
+    }
+    aligned(&rows)
+}
+
+/// `{"l": 3, "kind": "distinct"}` as "l = 3, distinct".
+pub(crate) fn parameters(value: &Value) -> String {
+    let Value::Object(object) = value else { return value.to_string() };
+    let words: Vec<String> = object
+        .iter()
+        .map(|(key, value)| match value {
+            Value::String(word) => word.clone(),
+            Value::Number(number) => {
+                format!("{key} = {}", number.as_f64().map_or(number.to_string(), short))
+            }
+            other => format!("{key} = {other}"),
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// The attacks as a table.
+pub(crate) fn attacks_text(report: &Report) -> String {
+    if report.attacks.is_empty() {
+        return String::new();
+    }
+    let heading = ["attack", "people hit", "by chance", "surest guess"];
+    let mut rows = vec![heading.map(str::to_owned).to_vec()];
+    for attack in &report.attacks {
+        rows.push(vec![
+            attack.name.clone(),
+            percent(attack.success),
+            percent(attack.chance),
+            percent(attack.worst),
+        ]);
+    }
+    aligned(&rows)
+}
+
+/// The losses in one line.
+pub(crate) fn loss_text(report: &Report) -> String {
+    let words: Vec<String> = report
+        .loss
+        .iter()
+        .map(|(name, value)| format!("{name} {}", short(*value)))
+        .collect();
+    words.join(", ")
+}
