@@ -1,6 +1,7 @@
 //! A table read, counted, and bound to its hierarchies.
 
 use hashbrown::HashMap;
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Rule, Uncovered};
@@ -179,10 +180,23 @@ fn marginals(counts: &Counts, bound: &[(Domain, Vec<u32>)]) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// Recodes unless every code stays what it is.
-fn recoded(counts: Counts, maps: &[Vec<u32>]) -> Counts {
-    let same = |map: &Vec<u32>| map.iter().zip(0..).all(|(code, place)| *code == place);
-    if maps.iter().all(same) { counts } else { counts.recoded(maps) }
+/// Recodes. Where no two codes fall together, tuples stay different and those with equal
+/// quasi codes stay neighbours: nothing has to be sorted again.
+fn recoded(mut counts: Counts, maps: &[Vec<u32>]) -> Counts {
+    let apart = |map: &Vec<u32>| {
+        let mut sorted = map.clone();
+        sorted.sort_unstable();
+        sorted.windows(2).all(|pair| pair[0] != pair[1])
+    };
+    if !maps.iter().all(apart) {
+        return counts.recoded(maps);
+    }
+    counts.columns.par_iter_mut().zip(maps).for_each(|(column, map)| {
+        for code in column {
+            *code = map[*code as usize];
+        }
+    });
+    counts
 }
 
 fn with_more(texts: &[Box<str>], also: &[String]) -> Vec<Box<str>> {

@@ -61,6 +61,11 @@ pub trait SizeLoss: fmt::Debug + Send + Sync {
 
     /// The loss of a release.
     fn total(&self, sizes: &Sizes) -> f64;
+
+    /// What a release of `n_rows` rows costs at least if it has at most `n_groups` groups
+    /// before any are left out, and at least `left_out` rows are, in groups of at most
+    /// `limit` rows.
+    fn bound(&self, n_rows: u64, n_groups: f64, left_out: u64, limit: u64) -> f64;
 }
 
 /// The sizes of a release's groups, in sum.

@@ -2,8 +2,9 @@
 
 use crate::hierarchy::{Cells, Cover};
 use crate::loss::{CellLoss, Loss, Sizes, scale};
-use crate::method::full_domain::groups::{Groups, Ladder, Tuples};
+use crate::method::full_domain::groups::{Groups, Ladder};
 use crate::method::full_domain::lattice::Node;
+use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Task, cover};
 use crate::promise::{Group, Promises};
 use crate::table::Histogram;
@@ -14,6 +15,7 @@ pub(super) struct Judge<'a> {
     pub(super) task: Task<'a>,
     pub(super) ladder: Ladder,
     n_rows: u64,
+    n_tuples: usize,
     whole: Vec<Histogram>,
     costs: Option<Costs>,
 }
@@ -38,12 +40,13 @@ impl<'a> Judge<'a> {
             _ => None,
         };
         let ladder = Ladder::of(task.columns);
-        Self { task, ladder, n_rows: task.census.n_rows(), whole, costs }
+        let n_tuples = task.census.n_tuples();
+        Self { task, ladder, n_rows: task.census.n_rows(), n_tuples, whole, costs }
     }
 
     pub(super) fn scratch(&self) -> Scratch {
         let values = self.task.census.histograms();
-        Scratch { groups: Groups::new(), fails: Vec::new(), values }
+        Scratch { groups: Groups::default(), fails: Vec::new(), values }
     }
 
     /// The whole table as one group.
@@ -61,11 +64,16 @@ impl<'a> Judge<'a> {
         node: &Node,
         scratch: &mut Scratch,
     ) -> Option<u64> {
-        scratch.groups.assign(tuples, &self.ladder, node);
+        let with_values = promises.look_at_values();
+        if with_values {
+            scratch.groups.assign(tuples, &self.ladder, node);
+            scratch.groups.sort_members();
+        } else {
+            scratch.groups.count(tuples, &self.ladder, node);
+        }
         scratch.fails.clear();
         scratch.fails.resize(scratch.groups.n_groups(), false);
-        let left_out = if promises.look_at_values() {
-            scratch.groups.sort_members();
+        let left_out = if with_values {
             self.left_out_by_values(promises, tuples, scratch)?
         } else {
             self.left_out_by_size(promises, scratch)?
@@ -128,7 +136,7 @@ impl<'a> Judge<'a> {
                 return Some(left_out);
             }
             let mut rest = self.task.census.histograms();
-            for (tuple, group) in scratch.groups.of.iter().enumerate() {
+            for (tuple, group) in scratch.groups.of().iter().enumerate() {
                 if !scratch.fails[*group as usize] {
                     tuples.add_to(tuple, &mut rest);
                 }
@@ -137,15 +145,57 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The loss at `node` if nothing had to be left out, from the columns alone: what any
-    /// release at the node costs at least. Only for losses that add up over nodes.
-    pub(super) fn bound(&self, node: &Node) -> Option<f64> {
-        self.costs.as_ref().map(|costs| costs.bound(node))
+    /// Whether the loss adds up over columns, so that it is known without looking at rows
+    /// unless some are left out.
+    pub(super) fn adds_up(&self) -> bool {
+        self.costs.is_some()
     }
 
-    /// What a left-out row adds to `bound` at least.
-    pub(super) fn bound_per_left_out(&self, node: &Node) -> f64 {
-        self.costs.as_ref().map_or(0.0, |costs| costs.per_left_out(node))
+    /// What any release at `node` costs at least, if at least `left_out` rows are left out
+    /// there.
+    pub(super) fn bound(&self, node: &Node, left_out: u64) -> f64 {
+        match (&self.costs, self.task.loss) {
+            (Some(costs), _) => {
+                costs.bound(node) + left_out as f64 * costs.per_left_out(node)
+            }
+            (None, Loss::Sizes(loss)) => {
+                let n_groups =
+                    self.ladder.n_combinations(node).min(self.n_tuples as f64);
+                loss.bound(self.n_rows, n_groups, left_out, self.task.limit)
+            }
+            // A cell costs nothing at least; a left-out row what it costs, unless part of
+            // that is common to all releases and was subtracted.
+            (None, Loss::Cells(loss)) => {
+                let columns = self.task.columns;
+                if columns.iter().any(|column| loss.offset(column) != 0.0) {
+                    return 0.0;
+                }
+                let row: f64 =
+                    columns.iter().map(|c| c.weight * loss.left_out(c)).sum();
+                left_out as f64 * row * scale(loss, columns, self.n_rows)
+            }
+        }
+    }
+
+    /// The node one level higher in the column that saves the most groups for its loss;
+    /// nothing at the top.
+    pub(super) fn next_above(&self, node: &Node) -> Option<Node> {
+        let price = |column: usize| {
+            let level = usize::from(node[column]);
+            let levels = self.task.columns[column].hierarchy.levels();
+            let (fine, coarse) =
+                (levels[level].nodes.len(), levels[level + 1].nodes.len());
+            let saved = (fine as f64 / coarse as f64).ln().max(1e-9);
+            let paid =
+                self.costs.as_ref().map_or(1.0, |costs| costs.step(column, level));
+            paid.max(1e-12) / saved
+        };
+        let rising = (0..node.len())
+            .filter(|c| usize::from(node[*c]) < self.task.columns[*c].highest);
+        let cheapest = rising.min_by(|a, b| price(*a).total_cmp(&price(*b)))?;
+        let mut next = node.clone();
+        next[cheapest] += 1;
+        Some(next)
     }
 
     /// The loss at `node` with the groups in `scratch.fails` left out, after `left_out`.
@@ -352,6 +402,11 @@ impl Costs {
             .map(|(level, sums)| sums[usize::from(*level)])
             .sum();
         (sum - self.offset) * self.scale
+    }
+
+    /// What one level more costs in a column.
+    fn step(&self, column: usize, level: usize) -> f64 {
+        self.sums[column][level + 1] - self.sums[column][level]
     }
 
     fn per_left_out(&self, node: &Node) -> f64 {

@@ -3,13 +3,15 @@
 //! If the necessary promises fail when all columns but a few stand on their highest level,
 //! they fail at every node with those few on the same or a lower level.
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::method::full_domain::Pool;
-use crate::method::full_domain::groups::Tuples;
-use crate::method::full_domain::judge::Judge;
+use crate::method::full_domain::judge::{Judge, Scratch};
 use crate::method::full_domain::lattice::{Lattice, Node};
+use crate::method::full_domain::tuples::Tuples;
 use crate::promise::Promises;
 
 /// A node that no projection rules out.
@@ -77,8 +79,8 @@ impl<'a> Projections<'a> {
     pub(super) fn candidates(
         mut self,
         with_values: bool,
-    ) -> Result<(Tuples, Vec<Candidate>)> {
-        let all = Tuples::of(self.judge.task.census, with_values);
+    ) -> Result<(Arc<Tuples>, Vec<Candidate>)> {
+        let all = Arc::new(Tuples::of(self.judge.task.census, with_values));
         let n_columns = all.codes.len();
         let mut tuples = self.merged(&all, &self.lattice.lowest.clone());
         drop(all);
@@ -109,13 +111,14 @@ impl<'a> Projections<'a> {
     }
 
     /// `tuples` at a coarser node, or as they are if nothing would merge.
-    fn merged(&self, tuples: &Tuples, node: &Node) -> Tuples {
+    fn merged(&self, tuples: &Arc<Tuples>, node: &Node) -> Arc<Tuples> {
         if tuples.at == *node {
             return tuples.clone();
         }
-        self.pool.with(|scratch| {
+        let merge = |scratch: &mut Scratch| {
             tuples.coarsened(&self.judge.ladder, node, &mut scratch.groups)
-        })
+        };
+        Arc::new(self.pool.with(merge))
     }
 
     /// The finest level of each column among the candidates.
@@ -245,15 +248,9 @@ impl<'a> Projections<'a> {
     }
 
     /// At least `left_out` rows are left out at the node, since as many are where other
-    /// columns are coarser; each costs at least what the dearest published row saves.
+    /// columns are coarser.
     fn candidate(&self, node: Node, left_out: u64) -> Candidate {
-        let bound = match self.judge.bound(&node) {
-            Some(bound) => {
-                bound + left_out as f64 * self.judge.bound_per_left_out(&node)
-            }
-            None => f64::NEG_INFINITY,
-        };
-        Candidate { node, bound }
+        Candidate { bound: self.judge.bound(&node, left_out), node }
     }
 
     /// Raises a candidate's bound by what three columns tell; false if they rule it out.
@@ -294,8 +291,10 @@ pub(super) fn every_node(judge: &Judge<'_>, lattice: &Lattice) -> Vec<Candidate>
         });
         nodes = extended.collect();
     }
-    let bound = |node: &Node| judge.bound(node).unwrap_or(f64::NEG_INFINITY);
-    nodes.into_iter().map(|node| Candidate { bound: bound(&node), node }).collect()
+    nodes
+        .into_iter()
+        .map(|node| Candidate { bound: judge.bound(&node, 0), node })
+        .collect()
 }
 
 /// All sets of `size` columns out of `n`.

@@ -1,0 +1,105 @@
+//! How long publishing takes, file to file, and what the release costs.
+//!
+//! `cargo bench` prints one line per case: rows, lattice, seconds by stage (the best of
+//! several runs), loss. Growth with rows and with the lattice is what to look at: machines
+//! differ.
+#![allow(missing_docs, reason = "a benchmark has no interface")]
+#![expect(clippy::disallowed_types, reason = "a benchmark measures time")]
+#![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![expect(clippy::unwrap_used, reason = "a benchmark may stop at any error")]
+
+mod people;
+
+use std::sync::Mutex;
+use std::time::Instant;
+
+use scumble::recipe::{Request, Spec, Stage, Watch, publish};
+
+struct Clock(Mutex<Vec<(Stage, Instant)>>);
+
+impl Watch for Clock {
+    fn stage(&self, stage: Stage, _bytes: u64) {
+        self.0.lock().unwrap().push((stage, Instant::now()));
+    }
+}
+
+fn main() {
+    let largest: u32 = std::env::args()
+        .find_map(|argument| argument.strip_prefix("--largest=")?.parse().ok())
+        .unwrap_or(1_000_000);
+    println!(
+        "{:<12} {:<34} {:>9} {:>7} {:>8} {:>6} {:>6} {:>6} {:>6} {:>6}  loss",
+        "method",
+        "promise",
+        "rows",
+        "lattice",
+        "checked",
+        "read",
+        "search",
+        "write",
+        "audit",
+        "all"
+    );
+    let cases = [
+        ("full-domain", "k-anonymity = 5", "suppression = 0.0"),
+        ("full-domain", "k-anonymity = 5", "suppression = 0.05"),
+        ("full-domain", "k-anonymity = 5\nl-diversity = 3", "suppression = 0.05"),
+        ("full-domain", "t-closeness = 0.2", "suppression = 0.0"),
+        ("mondrian", "k-anonymity = 5", ""),
+        ("mondrian", "k-anonymity = 5\nl-diversity = 3", ""),
+    ];
+    for rows in
+        [10_000, 100_000, 1_000_000, 1_193_504].into_iter().filter(|n| *n <= largest)
+    {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("survey.csv"), people::survey(rows as usize))
+            .unwrap();
+        for (method, promise, more) in cases {
+            run(home.path(), rows, method, promise, more);
+        }
+    }
+}
+
+fn run(home: &std::path::Path, rows: u32, method: &str, promise: &str, more: &str) {
+    let text = people::recipe(promise, &format!("name = \"{method}\"\n{more}"));
+    let spec = Spec::parse(&text, "recipe.toml").unwrap();
+    let mut best: Option<(f64, Vec<f64>, String)> = None;
+    for _ in 0..(if rows > 200_000 { 3 } else { 5 }) {
+        let clock = Clock(Mutex::new(Vec::new()));
+        let start = Instant::now();
+        let request = Request {
+            spec: &spec,
+            folder: home,
+            directory: None,
+            replace: true,
+            plan: None,
+            seed: None,
+        };
+        let published = publish(request, &clock).unwrap();
+        let all = start.elapsed().as_secs_f64();
+        let marks: Vec<Instant> =
+            clock.0.into_inner().unwrap().into_iter().map(|(_, at)| at).collect();
+        let ends = marks.iter().skip(1).copied().chain([start + start.elapsed()]);
+        let stages = marks
+            .iter()
+            .zip(ends)
+            .map(|(from, to)| (to - *from).as_secs_f64())
+            .collect();
+        let about = format!(
+            "{:<12} {:<34} {rows:>9} {:>7} {:>8}",
+            method,
+            format!("{} {more}", promise.replace('\n', ", ")),
+            published.search.lattice,
+            published.search.checked,
+        );
+        let loss = published.manifest.loss["loss"];
+        let line = format!("{about}\u{0}{loss:.4}");
+        if best.as_ref().is_none_or(|(held, ..)| all < *held) {
+            best = Some((all, stages, line));
+        }
+    }
+    let (all, stages, line) = best.unwrap();
+    let (about, loss) = line.split_once('\u{0}').unwrap();
+    let stages: Vec<String> = stages.iter().map(|s| format!("{s:>6.3}")).collect();
+    println!("{about} {} {all:>6.3}  {loss}", stages.join(" "));
+}
