@@ -1,14 +1,36 @@
 //! Does it hold, can it be broken: promises rechecked from the files, attacks, scores.
 //!
-//! The audit shares no code with the publisher: it reads what was written.
+//! The audit shares no code with the publisher's promises and methods: it reads what was
+//! written and computes everything again, another way where there is one. An attack gets
+//! the published rows and what the adversary knows, and returns guesses; only the scorer
+//! sees the truth.
+
+mod cost;
+mod covers;
+mod homogeneity;
+mod linkage;
+mod measure;
+mod original;
+mod page;
+mod recheck;
+mod score;
+mod view;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+pub use original::original_columns;
+pub use page::write_page;
+
+use crate::audit::covers::Covers;
+use crate::audit::linkage::Knowledge;
+use crate::audit::original::quasi_columns;
+use crate::audit::score::Truth;
+use crate::audit::view::View;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
-use crate::release::{Manifest, Release};
+use crate::release::Release;
 
 /// What an audit found.
 #[derive(Debug, Clone)]
@@ -17,7 +39,7 @@ pub struct Report {
     pub rows: u64,
     /// Each promise, rechecked.
     pub promises: Vec<Checked>,
-    /// Each attack, tried.
+    /// Each attack, tried; empty without the original.
     pub attacks: Vec<Attack>,
     /// What the release costs, by every loss; empty without the original.
     pub loss: BTreeMap<String, f64>,
@@ -62,22 +84,36 @@ impl Report {
     }
 }
 
-/// Audits a release.
+/// Audits a release: checksums, promises and, given the table it was made from, attacks
+/// and losses. `original` is best read with [`original_columns`].
+///
+/// `progress` is told how many more bytes were read.
 pub fn audit(
-    _release: &Release,
-    _original: Option<&Microdata>,
-    _progress: &(dyn Fn(u64) + Sync),
+    release: &Release,
+    original: Option<&Microdata>,
+    progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
-    Err(crate::error::Error::input("stub"))
-}
+    let manifest = &release.manifest;
+    let view = View::read(release, progress)?;
+    let mut report = Report {
+        rows: view.rows,
+        promises: recheck::recheck(manifest, &view)?,
+        attacks: Vec::new(),
+        loss: BTreeMap::new(),
+        group_sizes: view.group_sizes(),
+    };
+    let Some(original) = original else { return Ok(report) };
 
-/// Writes `report.html`.
-pub fn write_page(
-    _directory: &std::path::Path,
-    _manifest: &Manifest,
-    _report: &Report,
-) -> Result<()> {
-    Ok(())
+    let truth = Truth::of(original, &view)?;
+    let (columns, places) = quasi_columns(manifest, original)?;
+    let covers = Covers::read(manifest, &view, &columns)?;
+    let knowledge = Knowledge::of(original, &places);
+    let guesses = linkage::guess(&view, &covers, &knowledge);
+    cost::check_same_table(&view, &guesses, original)?;
+    report.attacks.push(truth.linkage(&guesses, view.rows, recheck::asked_k(manifest)));
+    report.attacks.extend(truth.homogeneity(&guesses, &view));
+    report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
+    Ok(report)
 }
 
 /// The columns of the original, as the manifest describes them.

@@ -1,0 +1,81 @@
+//! What the release costs, and whether it is of this table at all.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use crate::audit::covers::{ColumnCovers, Covers};
+use crate::audit::linkage::Guesses;
+use crate::audit::view::View;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Column, Microdata};
+use crate::loss::{self, Loss, Shape, Sizes};
+
+/// A group of n rows needs n people who fit into it. That this holds of every group does
+/// not prove the release to be of the table; that it fails proves the contrary.
+pub(super) fn check_same_table(
+    view: &View,
+    guesses: &Guesses,
+    original: &Microdata,
+) -> Result<()> {
+    let fits = guesses.people_of_group.as_ref().is_none_or(|people| {
+        people.iter().zip(&view.sizes).all(|(people, size)| people >= size)
+    });
+    if view.rows > original.n_rows() || !fits {
+        return Err(Error::input("the release is not of this table")
+            .with_hint("give the same file it was made from"));
+    }
+    Ok(())
+}
+
+/// Every loss. Cells are costed once each, times the rows that have them.
+pub(super) fn losses(
+    view: &View,
+    covers: &Covers,
+    columns: &[Cow<'_, Column>],
+    n_rows: u64,
+) -> BTreeMap<String, f64> {
+    let left_out = n_rows.saturating_sub(view.rows);
+    let rows_of_cells: Vec<Vec<u64>> = view
+        .quasi
+        .iter()
+        .map(|column| {
+            let mut rows = vec![0; column.texts.len()];
+            for (cell, size) in column.of_group.iter().zip(&view.sizes) {
+                rows[*cell as usize] += size;
+            }
+            rows
+        })
+        .collect();
+    let mut sizes = Sizes { left_out, ..Sizes::default() };
+    for size in &view.sizes {
+        sizes.add(*size);
+    }
+    sizes.n_rows += left_out;
+
+    let shape = |(covers, rows): (&ColumnCovers, &Vec<u64>)| -> Vec<_> {
+        covers.covers.iter().cloned().zip(rows.iter().copied()).collect()
+    };
+    let cells: Vec<Vec<_>> =
+        covers.columns.iter().zip(&rows_of_cells).map(shape).collect();
+    let total = |loss: &Loss| match loss {
+        Loss::Sizes(loss) => loss.total(&sizes),
+        Loss::Cells(cell_loss) => {
+            let mut sum = 0.0;
+            let mut weights = 0.0;
+            for (column, cells) in columns.iter().zip(&cells) {
+                let groups = cells
+                    .iter()
+                    .map(|(cover, rows)| (*rows, std::slice::from_ref(cover)))
+                    .collect();
+                let alone =
+                    loss.of(std::slice::from_ref(column), &Shape { groups, left_out });
+                // A mean over one column does not have its weight in it, a sum does.
+                let weight = if cell_loss.is_mean() { column.weight } else { 1.0 };
+                sum += weight * alone;
+                weights += weight;
+            }
+            if cell_loss.is_mean() && weights > 0.0 { sum / weights } else { sum }
+        }
+    };
+    loss::ALL.iter().map(|loss| (loss.name().to_owned(), total(loss))).collect()
+}

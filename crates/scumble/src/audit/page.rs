@@ -1,0 +1,223 @@
+//! `report.html`: what was promised, how it was checked and what it cost, for people.
+//!
+//! One page without scripts or anything from elsewhere, made of the manifest and the
+//! report alone: nothing in it is more private than the release.
+
+mod histogram;
+mod words;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use crate::audit::page::words::{Html, share};
+use crate::audit::{Attack, Report};
+use crate::error::{Error, Result};
+use crate::release::Manifest;
+use crate::table::Role;
+
+/// The file's name.
+const PAGE_FILE: &str = "report.html";
+
+const STYLE: &str = include_str!("page/style.css");
+
+/// Writes `report.html` into a release directory.
+pub fn write_page(
+    directory: &Path,
+    manifest: &Manifest,
+    report: &Report,
+) -> Result<()> {
+    let path = directory.join(PAGE_FILE);
+    fs::write(&path, page(manifest, report))
+        .map_err(|error| Error::io("write", path.display().to_string(), error))
+}
+
+/// The page. Writing to a string cannot fail, so results of `write!` are dropped.
+fn page(manifest: &Manifest, report: &Report) -> String {
+    let mut html = String::new();
+    let verdict = if report.holds() {
+        "<p class=\"verdict good\">Every promise holds.</p>"
+    } else {
+        "<p class=\"verdict bad\">A promise does not hold: do not publish this release.</p>"
+    };
+    let rows = words::rows(report.rows);
+    let left_out = match manifest.left_out {
+        0 => "Every row of the table was published.".to_owned(),
+        1 => "1 row of the table was left out.".to_owned(),
+        n => format!("{} rows of the table were left out.", words::number(n)),
+    };
+    let _ = write!(
+        html,
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>Release report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <header>\n<h1>Release report</h1>\n\
+         <p>This release is a table of {rows} about people. {left_out} \
+         It was made by {} with the method <em>{}</em>.</p>\n{verdict}\n</header>\n",
+        Html(&manifest.software),
+        Html(&manifest.method.name),
+    );
+    if manifest.experiment {
+        html.push_str(
+            "<p class=\"verdict bad\">Randomness was fixed by a seed: this is an \
+             experiment, not for publication.</p>\n",
+        );
+    }
+    promises(&mut html, manifest, report);
+    groups(&mut html, report);
+    attacks(&mut html, report);
+    losses(&mut html, report);
+    columns(&mut html, manifest);
+    not_promised(&mut html, manifest);
+    let _ = write!(
+        html,
+        "<footer><p>The rows are in <code>{}</code>; <code>manifest.json</code> says the \
+         same as this page for programs. Anybody with the original table can repeat the \
+         audit with <code>scumble audit</code>.</p></footer>\n</main>\n</body>\n</html>\n",
+        Html(&manifest.data.file)
+    );
+    html
+}
+
+fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
+    html.push_str("<section>\n<h2>What was promised</h2>\n");
+    if report.promises.is_empty() {
+        html.push_str("<p>Nothing.</p>\n");
+    }
+    for (place, checked) in report.promises.iter().enumerate() {
+        let (class, word) = if checked.holds {
+            ("good", "holds".to_owned())
+        } else {
+            let rows = words::rows(checked.rows_at_risk);
+            ("bad", format!("does not hold: {rows} at risk"))
+        };
+        let certified = manifest.promises.get(place).map_or("", |note| &note.certified);
+        let certified = match certified {
+            "" => "recomputed from the published rows",
+            given => given,
+        };
+        let _ = write!(
+            html,
+            "<article>\n<h3>{} <span class=\"tag {class}\">{}</span></h3>\n<p>{}</p>\n\
+             <dl><dt>asked</dt><dd>{}</dd><dt>measured</dt><dd>{}</dd>\
+             <dt>certified</dt><dd>{}</dd></dl>\n</article>\n",
+            Html(&checked.name),
+            Html(&word),
+            Html(&words::promise(checked)),
+            Html(&words::parameters(&checked.asked)),
+            Html(&words::parameters(&checked.measured)),
+            Html(certified),
+        );
+    }
+    html.push_str("</section>\n");
+}
+
+fn groups(html: &mut String, report: &Report) {
+    let n_groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
+    let Some((smallest, _)) = report.group_sizes.first() else { return };
+    let groups = if n_groups == 1 { "group" } else { "groups" };
+    let _ = write!(
+        html,
+        "<section>\n<h2>How people are grouped</h2>\n<p>Rows with the same quasi cells \
+         cannot be told apart by them. There are {} such {groups}; the smallest has \
+         {}.</p>\n{}</section>\n",
+        words::number(n_groups),
+        words::rows(*smallest),
+        histogram::svg(&report.group_sizes),
+    );
+}
+
+fn attacks(html: &mut String, report: &Report) {
+    if report.attacks.is_empty() {
+        return;
+    }
+    html.push_str(
+        "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker has this release \
+         and knows the quasi values of everybody in the original table.</p>\n<table>\n\
+         <thead><tr><th>attack</th><th class=\"n\">success</th><th class=\"n\">chance</th>\
+         <th class=\"n\">worst</th></tr></thead>\n<tbody>\n",
+    );
+    for attack in &report.attacks {
+        let _ = write!(
+            html,
+            "<tr><th>{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{}</td></tr>\n<tr class=\"note\"><td colspan=\"4\">{}</td></tr>\n",
+            Html(&attack.name),
+            share(attack.success),
+            share(attack.chance),
+            share(attack.worst),
+            Html(&words::attack(attack)),
+        );
+    }
+    html.push_str(
+        "</tbody>\n</table>\n<p class=\"small\"><em>Success</em>: the share of people for \
+         whom the guess is right. <em>Chance</em>: the same for an attacker who does not \
+         use quasi values. <em>Worst</em>: how sure the attacker can be about the most \
+         exposed person.</p>\n",
+    );
+    let sampled = |attack: &&Attack| {
+        attack.detail.get("sampled").and_then(serde_json::Value::as_bool) == Some(true)
+    };
+    if let Some(attack) = report.attacks.iter().find(sampled) {
+        let people = attack.detail.get("people").and_then(serde_json::Value::as_u64);
+        let _ = writeln!(
+            html,
+            "<p class=\"small\">The table is large: the attacks were tried on a sample of {} \
+             people, so the worst case may be worse than shown.</p>",
+            words::number(people.unwrap_or(0)),
+        );
+    }
+    html.push_str("</section>\n");
+}
+
+fn losses(html: &mut String, report: &Report) {
+    if report.loss.is_empty() {
+        return;
+    }
+    html.push_str(
+        "<section>\n<h2>What it cost</h2>\n<table>\n<thead><tr><th>loss</th>\
+         <th class=\"n\">value</th><th>what it says</th></tr></thead>\n<tbody>\n",
+    );
+    for (name, value) in &report.loss {
+        let (shown, meaning) = words::loss(name, *value);
+        let _ = writeln!(
+            html,
+            "<tr><th>{}</th><td class=\"n\">{}</td><td>{}</td></tr>",
+            Html(name),
+            Html(&shown),
+            Html(meaning),
+        );
+    }
+    html.push_str("</tbody>\n</table>\n</section>\n");
+}
+
+fn columns(html: &mut String, manifest: &Manifest) {
+    html.push_str(
+        "<section>\n<h2>Which columns changed how</h2>\n<table>\n<thead><tr><th>column</th>\
+         <th>role</th><th>what is published</th></tr></thead>\n<tbody>\n",
+    );
+    for column in &manifest.columns {
+        let role = match column.role {
+            Role::Quasi => "quasi",
+            Role::Sensitive => "sensitive",
+            Role::Other => "other",
+            Role::Identifier => "identifier",
+            Role::Drop => "drop",
+        };
+        let _ = writeln!(
+            html,
+            "<tr><th>{}</th><td>{role}</td><td>{}</td></tr>",
+            Html(&column.name),
+            Html(&words::column(column)),
+        );
+    }
+    html.push_str("</tbody>\n</table>\n</section>\n");
+}
+
+fn not_promised(html: &mut String, manifest: &Manifest) {
+    html.push_str("<section>\n<h2>What is not promised</h2>\n<ul>\n");
+    for line in &manifest.not_promised {
+        let _ = writeln!(html, "<li>{}</li>", Html(line));
+    }
+    html.push_str("</ul>\n</section>\n");
+}

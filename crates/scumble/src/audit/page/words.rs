@@ -1,0 +1,262 @@
+//! Numbers, promises, attacks, losses and columns in plain words.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::audit::{Attack, Checked};
+use crate::hierarchy::{Cells, Rule, Side};
+use crate::release::PublishedColumn;
+use crate::table::Role;
+
+/// A text with everything that means something in HTML escaped.
+pub(super) struct Html<'a>(pub(super) &'a str);
+
+impl fmt::Display for Html<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for part in self.0.split_inclusive(['&', '<', '>', '"', '\'']) {
+            let plain = part.trim_end_matches(['&', '<', '>', '"', '\'']);
+            f.write_str(plain)?;
+            f.write_str(match &part[plain.len()..] {
+                "&" => "&amp;",
+                "<" => "&lt;",
+                ">" => "&gt;",
+                "\"" => "&quot;",
+                "'" => "&#39;",
+                _ => "",
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// A whole number with commas.
+pub(super) fn number(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// "1 row", "2 rows".
+pub(super) fn rows(n: u64) -> String {
+    if n == 1 { "1 row".to_owned() } else { format!("{} rows", number(n)) }
+}
+
+/// A share in percent, never rounded to nothing or to all.
+pub(super) fn share(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        p if p <= 0.0 => "0%".to_owned(),
+        p if p >= 100.0 => "100%".to_owned(),
+        p if p < 0.001 => "below 0.001%".to_owned(),
+        p if p < 0.1 => format!("{p:.3}%"),
+        p if p < 1.0 => format!("{p:.2}%"),
+        p if p < 99.9 => format!("{p:.1}%"),
+        p if p < 99.999 => format!("{p:.3}%"),
+        _ => "above 99.999%".to_owned(),
+    }
+}
+
+/// A promise as a sentence.
+pub(super) fn promise(checked: &Checked) -> String {
+    let asked = |name: &str| match checked.asked.get(name) {
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+        None => "?".to_owned(),
+    };
+    match checked.name.as_str() {
+        "k-anonymity" => format!(
+            "Whoever knows the quasi values of a person finds at least {} rows that could \
+             be theirs.",
+            asked("k")
+        ),
+        "l-diversity" => match asked("kind").as_str() {
+            "distinct" => format!(
+                "Rows that cannot be told apart have at least {} different sensitive \
+                 values.",
+                asked("l")
+            ),
+            "entropy" => format!(
+                "Sensitive values of rows that cannot be told apart are spread at least as \
+                 evenly as {} equally common ones (by entropy).",
+                asked("l")
+            ),
+            _ => format!(
+                "Among rows that cannot be told apart, the commonest sensitive value occurs \
+                 less than {} times as often as all from the {}. commonest on together.",
+                asked("c"),
+                asked("l")
+            ),
+        },
+        "t-closeness" => {
+            let how = match asked("distance").as_str() {
+                "ordered" => "in their order",
+                "hierarchical" => "along their hierarchy",
+                _ => "all alike",
+            };
+            format!(
+                "Among rows that cannot be told apart, sensitive values are spread as in \
+                 the whole release, up to a distance of {} (values compared {how}).",
+                asked("t")
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// Parameters as "k 5, kind distinct".
+pub(super) fn parameters(value: &Value) -> String {
+    let shown = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => {
+            decimal(number.as_f64().unwrap_or(0.0))
+        }
+        Value::Null => "without bound".to_owned(),
+        other => other.to_string(),
+    };
+    match value {
+        Value::Object(map) => {
+            let parts: Vec<String> = map
+                .iter()
+                .map(|(name, value)| format!("{name} {}", shown(value)))
+                .collect();
+            parts.join(", ")
+        }
+        other => shown(other),
+    }
+}
+
+/// At most four decimals, without noughts behind.
+fn decimal(value: f64) -> String {
+    let text = format!("{value:.4}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// What an attack found out.
+pub(super) fn attack(attack: &Attack) -> String {
+    let detail = |name: &str| attack.detail.get(name);
+    let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
+    match attack.name.as_str() {
+        "linkage" => {
+            let smallest = detail("smallest").and_then(Value::as_u64).unwrap_or(0);
+            format!(
+                "Picks the row of a person among those that fit. Nobody has fewer than {} \
+                 that fit; {} of all people have a single one.",
+                rows(smallest),
+                share(part("alone"))
+            )
+        }
+        "homogeneity" => {
+            let column = detail("column").and_then(Value::as_str).unwrap_or("");
+            format!(
+                "Guesses the commonest sensitive value among the rows that fit; it helps \
+                 most for “{column}”. About {} of all people the attacker is certain.",
+                share(part("certain"))
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// A loss and what it says.
+pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
+    let whole = || number(value.max(0.0).round() as u64);
+    match name {
+        "loss" => {
+            (share(value), "how much of its column's range a cell covers, on average")
+        }
+        "precision" => {
+            (share(value), "how far up its hierarchy a cell stands, on average")
+        }
+        "discernibility" => (
+            whole(),
+            "the sum over all rows of how many rows each cannot be told apart from",
+        ),
+        "average-group" => {
+            (decimal(value), "rows in a group on average, as this loss counts them")
+        }
+        "kl" => (decimal(value), "surprise at the true values, in sum (nats)"),
+        "entropy" => (decimal(value), "bits hidden in cells, in sum"),
+        _ => (decimal(value), ""),
+    }
+}
+
+/// What happened to a column.
+pub(super) fn column(column: &PublishedColumn) -> String {
+    match column.role {
+        Role::Sensitive => "the values as they are".to_owned(),
+        Role::Quasi => {
+            let cells = match column.cells {
+                Some(Cells::Interval) => "ranges of values",
+                Some(Cells::Set) => "sets of values",
+                _ => "",
+            };
+            let how = column.hierarchy.as_ref().map_or(String::new(), rule);
+            let level = match column.level {
+                Some(0) => "level 0: the values as they are".to_owned(),
+                Some(level) => format!("level {level} for the whole column"),
+                None => "as coarse as each group needs".to_owned(),
+            };
+            let parts = [cells.to_owned(), how, level];
+            let parts: Vec<String> =
+                parts.into_iter().filter(|part| !part.is_empty()).collect();
+            parts.join("; ")
+        }
+        _ => "the values as they are; taken not to identify anybody".to_owned(),
+    }
+}
+
+fn rule(rule: &Rule) -> String {
+    let list = |numbers: &[f64]| {
+        numbers.iter().map(|n| decimal(*n)).collect::<Vec<_>>().join(", ")
+    };
+    match rule {
+        Rule::Plain => "a value or *".to_owned(),
+        Rule::Tree(_) => "nodes of a hierarchy file".to_owned(),
+        Rule::Widths(widths) => {
+            format!("number ranges of width {}", list(widths.widths()))
+        }
+        Rule::Cuts(_) => "number ranges between fixed cut points".to_owned(),
+        Rule::Mask(mask) => match mask.side {
+            Side::Left => "characters masked from the left".to_owned(),
+            Side::Right => "characters masked from the right".to_owned(),
+        },
+        Rule::Calendar(calendar) => {
+            let names: Vec<&str> =
+                calendar.grains().iter().map(|grain| grain.name()).collect();
+            format!("dates by {}", names.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_escapes_unescaped() {
+        let text = Html("a<b>&\"'<<\u{e9}").to_string();
+        assert_eq!(text, "a&lt;b&gt;&amp;&quot;&#39;&lt;&lt;\u{e9}");
+    }
+
+    #[test]
+    fn shares_are_never_rounded_to_nothing_or_all() {
+        let shown = [0.0, 1e-9, 0.0004, 0.25, 0.9999999, 1.0].map(share);
+        let wanted = ["0%", "below 0.001%", "0.040%", "25.0%", "above 99.999%", "100%"];
+        assert_eq!(shown, wanted);
+    }
+
+    #[test]
+    fn numbers_have_commas() {
+        assert_eq!(
+            [0, 999, 1000, 1234567].map(number),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+    }
+}

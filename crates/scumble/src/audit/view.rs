@@ -1,0 +1,212 @@
+//! The published rows as any reader sees them: groups, their sizes and their values.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Hierarchy, Rule, Uncovered};
+use crate::release::{PublishedColumn, Release};
+use crate::table::{Domain, Histogram, Kind, Reading, Role, scan};
+
+/// The published rows, counted by quasi cells and sensitive values.
+///
+/// Rows are of one group if the texts of all their quasi cells are the same.
+#[derive(Debug)]
+pub(super) struct View {
+    /// Published rows; at least one.
+    pub(super) rows: u64,
+    /// The rows of each group.
+    pub(super) sizes: Vec<u64>,
+    /// The quasi columns, in the order of the manifest.
+    pub(super) quasi: Vec<CellColumn>,
+    /// The sensitive columns, in the order of the manifest.
+    pub(super) sensitive: Vec<ValueColumn>,
+    /// How many rows each entry stands for.
+    entries: Vec<u64>,
+    // Group `g` has the entries `starts[g]..starts[g + 1]`.
+    starts: Vec<usize>,
+}
+
+/// A column of cells.
+#[derive(Debug)]
+pub(super) struct CellColumn {
+    /// Its place in the manifest.
+    pub(super) place: usize,
+    /// The different texts.
+    pub(super) texts: Vec<Box<str>>,
+    /// The text of each group.
+    pub(super) of_group: Vec<u32>,
+}
+
+/// A column of sensitive values.
+#[derive(Debug)]
+pub(super) struct ValueColumn {
+    /// Its name.
+    pub(super) name: String,
+    /// Its values in their natural order.
+    pub(super) domain: Domain,
+    /// How they coarsen, if the manifest says so.
+    pub(super) hierarchy: Option<Hierarchy>,
+    /// Whether the manifest has a hierarchy that published values cannot be found in.
+    pub(super) lost: bool,
+    // The value of each entry.
+    codes: Vec<u32>,
+}
+
+impl View {
+    /// Checks the checksums and the header, and counts the rows.
+    pub(super) fn read(
+        release: &Release,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
+        let manifest = &release.manifest;
+        if !manifest.checksums.contains_key(&manifest.data.file) {
+            let message = "the manifest has no checksum of the published rows";
+            return Err(Error::input(message).with_hint("the release was changed"));
+        }
+        release.verify()?;
+        let source = release.rows()?;
+        let names = manifest.columns.iter().map(|column| &column.name);
+        if !names.eq(source.header()) {
+            let message = "the columns are not those of the manifest";
+            return Err(Error::input(message).in_file(source.name()));
+        }
+        let of_role = |role| {
+            let columns = manifest.columns.iter().enumerate();
+            columns.filter(move |(_, column)| column.role == role)
+        };
+        let mut places: Vec<usize> =
+            of_role(Role::Quasi).map(|(place, _)| place).collect();
+        let n_quasi = places.len();
+        places.extend(of_role(Role::Sensitive).map(|(place, _)| place));
+        let found = scan(&source, &places, progress)?;
+        if found.n_rows != manifest.rows {
+            return Err(Error::input(format!(
+                "the manifest says {} rows, but there are {}",
+                manifest.rows, found.n_rows
+            ))
+            .in_file(source.name()));
+        }
+
+        let mut codes = found.counts.columns;
+        let sensitive_codes = codes.split_off(n_quasi);
+        let entries = found.counts.rows;
+        // Tuples are sorted, quasi columns first, so a group's entries stand together.
+        let mut starts = Vec::new();
+        for entry in 0..entries.len() {
+            let repeated = entry > 0
+                && codes.iter().all(|column| column[entry] == column[entry - 1]);
+            if !repeated {
+                starts.push(entry);
+            }
+        }
+        let mut texts = found.dictionaries.into_iter().map(|found| found.texts);
+        let mut quasi = Vec::with_capacity(n_quasi);
+        for ((place, codes), texts) in places.iter().zip(codes).zip(texts.by_ref()) {
+            let of_group = starts.iter().map(|entry| codes[*entry]).collect();
+            quasi.push(CellColumn { place: *place, texts, of_group });
+        }
+        let mut sensitive = Vec::new();
+        for ((place, codes), texts) in
+            places[n_quasi..].iter().zip(sensitive_codes).zip(texts)
+        {
+            sensitive.push(ValueColumn::of(
+                &manifest.columns[*place],
+                &texts,
+                codes,
+                source.name(),
+            )?);
+        }
+        starts.push(entries.len());
+        let sizes =
+            starts.windows(2).map(|ends| entries[ends[0]..ends[1]].iter().sum());
+        let sizes = sizes.collect();
+        Ok(Self { rows: found.n_rows, sizes, quasi, sensitive, entries, starts })
+    }
+
+    /// How many groups there are.
+    pub(super) fn n_groups(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// Adds the values of a group in the sensitive column at `place`.
+    pub(super) fn add_to(&self, group: usize, place: usize, values: &mut Histogram) {
+        let entries = self.starts[group]..self.starts[group + 1];
+        let codes = &self.sensitive[place].codes[entries.clone()];
+        for (code, n) in codes.iter().zip(&self.entries[entries]) {
+            values.add(*code, *n);
+        }
+    }
+
+    /// How many entries a group has: the cost of adding its values.
+    pub(super) fn n_entries(&self, group: usize) -> usize {
+        self.starts[group + 1] - self.starts[group]
+    }
+
+    /// An empty histogram for the sensitive column at `place`.
+    pub(super) fn histogram(&self, place: usize) -> Histogram {
+        Histogram::new(self.sensitive[place].domain.len())
+    }
+
+    /// The values of all rows in the sensitive column at `place`.
+    pub(super) fn whole(&self, place: usize) -> Histogram {
+        let mut values = self.histogram(place);
+        for (code, n) in self.sensitive[place].codes.iter().zip(&self.entries) {
+            values.add(*code, *n);
+        }
+        values
+    }
+
+    /// How many groups have each size, ascending.
+    pub(super) fn group_sizes(&self) -> Vec<(u64, u64)> {
+        let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+        for size in &self.sizes {
+            *sizes.entry(*size).or_default() += 1;
+        }
+        sizes.into_iter().collect()
+    }
+}
+
+impl ValueColumn {
+    fn of(
+        column: &PublishedColumn,
+        texts: &[Box<str>],
+        codes: Vec<u32>,
+        file: &str,
+    ) -> Result<Self> {
+        let wrong = |what: &str| {
+            Error::input(format!("column `{}` {what}", column.name)).in_file(file)
+        };
+        let reading = published_reading(column);
+        // Leaves in another form than ISO 8601 cannot be compared with published dates;
+        // the order of dates needs no tree.
+        let lost = matches!(&column.hierarchy, Some(Rule::Tree(_)))
+            && column.date_format.is_some();
+        let rule = column.hierarchy.as_ref().filter(|_| !lost);
+        if let Some(rule) = rule {
+            rule.check(&reading)
+                .map_err(|_| wrong("has a hierarchy that does not suit it"))?;
+        }
+        let (domain, map) = rule
+            .unwrap_or(&Rule::Plain)
+            .domain(texts, &reading)
+            .map_err(|uncovered| match uncovered {
+                Uncovered::NotOfKind(_) => wrong("has values that are not of its type"),
+                Uncovered::NoLeaf(_) => {
+                    wrong("has values that are not in its hierarchy")
+                }
+            })?;
+        let hierarchy = rule.map(|rule| rule.bind(&domain, &reading));
+        let codes = codes.into_iter().map(|code| map[code as usize]).collect();
+        Ok(Self { name: column.name.clone(), domain, hierarchy, lost, codes })
+    }
+}
+
+/// How published sensitive values are read: dates stand in ISO 8601, and a file with
+/// typed columns has no other way to say "not known" than nothing.
+fn published_reading(column: &PublishedColumn) -> Reading {
+    let mut reading = Reading { date_format: None, ..column.reading() };
+    if reading.kind != Kind::Category && !reading.is_missing("") {
+        reading.missing.push(String::new());
+    }
+    reading
+}
