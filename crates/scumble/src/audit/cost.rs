@@ -10,17 +10,19 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
 use crate::loss::{self, Loss, Shape, Sizes};
 
-/// A group of n rows needs n people who fit into it. That this holds of every group does
+/// Every row of the table is published or left out, and a group of n rows needs n people
+/// who fit into it. That this holds of every group does
 /// not prove the release to be of the table; that it fails proves the contrary.
 pub(super) fn check_same_table(
     view: &View,
     guesses: &Guesses,
     original: &Microdata,
+    left_out: u64,
 ) -> Result<()> {
     let fits = guesses.people_of_group.as_ref().is_none_or(|people| {
         people.iter().zip(&view.sizes).all(|(people, size)| people >= size)
     });
-    if view.rows > original.n_rows() || !fits {
+    if view.rows + left_out != original.n_rows() || !fits {
         return Err(Error::input("the release is not of this table")
             .with_hint("give the same file it was made from"));
     }

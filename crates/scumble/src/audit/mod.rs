@@ -109,14 +109,9 @@ pub fn audit(
     let covers = Covers::read(manifest, &view, &columns)?;
     let knowledge = Knowledge::of(original, &places);
     let guesses = linkage::guess(&view, &covers, &knowledge);
-    cost::check_same_table(&view, &guesses, original)?;
+    cost::check_same_table(&view, &guesses, original, release.manifest.left_out)?;
     report.attacks.push(truth.linkage(&guesses, view.rows, recheck::asked_k(manifest)));
     report.attacks.extend(truth.homogeneity(&guesses, &view));
     report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
     Ok(report)
-}
-
-/// The columns of the original, as the manifest describes them.
-pub fn original_columns(_manifest: &Manifest) -> Vec<crate::hierarchy::ColumnSpec> {
-    Vec::new()
 }

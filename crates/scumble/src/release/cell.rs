@@ -1,5 +1,7 @@
 //! The text of a cell, and back.
 
+use std::ops::Range;
+
 use crate::hierarchy::{Cells, Column, Cover, ROOT_LABEL};
 use crate::table::{Kind, parse_date, parse_number};
 
@@ -35,8 +37,8 @@ pub fn text(column: &Column, cover: &Cover) -> String {
     }
 }
 
-/// The values a written cell may stand for; nothing if it is not well formed or names a
-/// value outside the domain. `level` is the level of the whole column, if it has one.
+/// The values of the domain that a written cell may stand for; nothing if it is not well
+/// formed. It may name values that the domain lacks. `level` is the level of the whole column, if it has one.
 pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover> {
     match column.cells {
         Cells::Taxonomy => node(column, level, text),
@@ -48,10 +50,13 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
                     Some(inside) => split(inside)?,
                     None => split(text).filter(|words| words.len() == 1)?,
                 };
-            let mut codes: Vec<u32> = words
-                .iter()
-                .map(|word| position(column, word))
-                .collect::<Option<_>>()?;
+            let mut codes: Vec<u32> = Vec::with_capacity(words.len());
+            for word in &words {
+                match column.domain.missing() {
+                    Some(code) if column.domain.text(code) == word => codes.push(code),
+                    _ => codes.extend(place(column, word)?),
+                }
+            }
             codes.sort_unstable();
             codes.dedup();
             Some(Cover::Set(codes))
@@ -73,6 +78,7 @@ fn node(column: &Column, level: Option<usize>, text: &str) -> Option<Cover> {
     })
 }
 
+/// The values between two that the domain has; the two themselves may be lacking.
 fn range(column: &Column, text: &str) -> Option<Cover> {
     let (ends, missing) = match text.strip_suffix(OR_MISSING) {
         Some(ends) => (ends, true),
@@ -87,27 +93,60 @@ fn range(column: &Column, text: &str) -> Option<Cover> {
         [first, last] => (first, last),
         _ => return None,
     };
-    let low = position(column, first)?;
-    let high = position(column, last)?;
-    (low <= high).then_some(Cover::Range { low, high, missing })
+    let domain = &column.domain;
+    if first == last && domain.missing().is_some_and(|code| domain.text(code) == first)
+    {
+        let code = domain.missing()?;
+        return Some(Cover::Range { low: code, high: code, missing });
+    }
+    let (low, high) = (place(column, first)?.start, place(column, last)?.end);
+    if low < high {
+        return Some(Cover::Range { low, high: high - 1, missing });
+    }
+    Some(Cover::Set(domain.missing().filter(|_| missing).into_iter().collect()))
 }
 
-/// The code of a word. Numbers and dates may be written in any form that means the same.
-fn position(column: &Column, word: &str) -> Option<u32> {
+/// Where a word stands among the known values of the domain, or would stand: an empty
+/// range of codes if the domain lacks it. Nothing if it cannot be a value of the column.
+fn place(column: &Column, word: &str) -> Option<Range<u32>> {
     let domain = &column.domain;
+    let known = domain.missing().unwrap_or(domain.len() as u32);
     let number = match domain.kind() {
         Kind::Category => None,
-        Kind::Number => parse_number(word),
-        Kind::Date => parse_date(word, None),
+        Kind::Number => Some(parse_number(word)?),
+        Kind::Date => Some(parse_date(word, None)?),
     };
-    match number {
-        Some(number) => {
-            let codes = 0..domain.len() as u32;
-            let place = codes.clone().find(|code| domain.number(*code) == Some(number));
-            place.or_else(|| codes.clone().find(|code| domain.text(*code) == word))
-        }
-        None => (0..domain.len() as u32).find(|code| domain.text(*code) == word),
+    if let Some(number) = number {
+        let before = |below: &dyn Fn(f64) -> bool| {
+            first_code(known, |code| domain.number(code).is_some_and(below))
+        };
+        return Some(before(&|held| held < number)..before(&|held| held <= number));
     }
+    // Words stand in the order of their bytes, unless a tree gives them another; then the
+    // domain has every word there is.
+    let ordered = domain.texts()[..known as usize].is_sorted();
+    if ordered {
+        let start = first_code(known, |code| domain.text(code) < word);
+        return Some(
+            start..start + u32::from(start < known && domain.text(start) == word),
+        );
+    }
+    let code = (0..known).find(|code| domain.text(*code) == word)?;
+    Some(code..code + 1)
+}
+
+/// The first code below `n` that is not `before`, which holds of a beginning.
+fn first_code(n: u32, before: impl Fn(u32) -> bool) -> u32 {
+    let (mut low, mut high) = (0, n);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if before(middle) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    low
 }
 
 /// Splits at `, ` outside quotes and takes the quotes away.
@@ -209,8 +248,20 @@ mod tests {
     #[test]
     fn nonsense_is_no_cell() {
         let column = column(&["1", "2"], &Reading::number(), Cells::Set);
-        for text in ["{1, 2", "{1,2}", "3", "", "\"1", "{1, }"] {
+        for text in ["{1, 2", "{1,2}", "one", "", "\"1", "{1, }"] {
             assert_eq!(parse(&column, None, text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn values_that_the_domain_lacks_stand_where_they_would() {
+        let mut column =
+            column(&["10", "20", "30"], &Reading::number(), Cells::Interval);
+        let range = |low, high| Some(Cover::Range { low, high, missing: false });
+        assert_eq!(parse(&column, None, "[5, 20]"), range(0, 1));
+        assert_eq!(parse(&column, None, "[15, 35]"), range(1, 2));
+        assert_eq!(parse(&column, None, "[11, 12]"), Some(Cover::Set(vec![])));
+        column.cells = Cells::Set;
+        assert_eq!(parse(&column, None, "{10, 11}"), Some(Cover::Set(vec![0])));
     }
 }
