@@ -222,14 +222,21 @@ fn uncovered_error(
 ) -> Error {
     let (places, what, hint) = match uncovered {
         Uncovered::NotOfKind(places) => {
-            let (kind, form) = match spec.reading.kind {
-                Kind::Date => {
-                    ("dates", "write dates as YYYY-MM-DD, or give their `format`")
-                }
-                _ => ("numbers", "numbers have at most 15 digits and a decimal point"),
+            let (one, many, form) = match spec.reading.kind {
+                Kind::Date => (
+                    "a date",
+                    "dates",
+                    "write dates as YYYY-MM-DD, or give their `format`",
+                ),
+                _ => (
+                    "a number",
+                    "numbers",
+                    "numbers have at most 15 digits and a decimal point",
+                ),
             };
             let missing = "texts that mean \"not known\" belong in `[input] missing`";
-            (places, format!("not {kind}"), format!("{form}; {missing}"))
+            let what = if places.len() == 1 { one } else { many };
+            (places, format!("not {what}"), format!("{form}; {missing}"))
         }
         Uncovered::NoLeaf(places) => {
             let hint = "add a line for each value to the hierarchy file";

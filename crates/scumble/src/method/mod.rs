@@ -1,9 +1,11 @@
 //! How to get there: a method turns counts into groups and their cells.
 
+mod apply;
 mod full_domain;
 mod mondrian;
 mod plan;
 
+pub use apply::Applied;
 pub use full_domain::{Found, FullDomain, lattice_size};
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};

@@ -22,14 +22,14 @@ pub fn text(column: &Column, cover: &Cover) -> String {
         }
         Cover::Range { low, high, missing } => {
             let ends = if low == high {
-                word(low)
+                alone(column.domain.text(*low))
             } else {
                 format!("[{}, {}]", word(low), word(high))
             };
             if *missing { ends + OR_MISSING } else { ends }
         }
         Cover::Set(codes) => match &codes[..] {
-            [only] => word(only),
+            [only] => alone(column.domain.text(*only)),
             _ => {
                 format!("{{{}}}", codes.iter().map(word).collect::<Vec<_>>().join(", "))
             }
@@ -48,7 +48,7 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
             let words =
                 match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
                     Some(inside) => split(inside)?,
-                    None => split(text).filter(|words| words.len() == 1)?,
+                    None => vec![single(text)?],
                 };
             let mut codes: Vec<u32> = Vec::with_capacity(words.len());
             for word in &words {
@@ -86,7 +86,7 @@ fn range(column: &Column, text: &str) -> Option<Cover> {
     };
     let words = match ends.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(inside) => split(inside)?,
-        None => split(ends)?,
+        None => vec![single(ends)?],
     };
     let (first, last) = match &words[..] {
         [only] => (only, only),
@@ -180,6 +180,27 @@ fn split(text: &str) -> Option<Vec<String>> {
     }
 }
 
+/// A value that stands alone is quoted only if it could be taken for something else.
+fn alone(value: &str) -> String {
+    if value.starts_with(['{', '[', '"'])
+        || value == ROOT_LABEL
+        || value.ends_with(OR_MISSING)
+    {
+        quoted(value)
+    } else {
+        value.to_owned()
+    }
+}
+
+/// The value that stands alone in a cell.
+fn single(text: &str) -> Option<String> {
+    if !text.starts_with('"') {
+        return Some(text.to_owned());
+    }
+    let mut words = split(text)?;
+    words.pop().filter(|_| words.is_empty())
+}
+
 /// A value as it stands in an interval or a set.
 fn quoted(value: &str) -> String {
     let special = value.is_empty()
@@ -231,7 +252,7 @@ mod tests {
         assert_eq!(survives(&column, &range(1, 1, false)), "10");
         assert_eq!(survives(&column, &range(0, 1, true)), "[9, 10] or missing");
         assert_eq!(survives(&column, &range(1, 1, true)), "10 or missing");
-        assert_eq!(survives(&column, &range(3, 3, false)), "\"\"");
+        assert_eq!(survives(&column, &range(3, 3, false)), "");
     }
 
     #[test]
@@ -248,7 +269,7 @@ mod tests {
     #[test]
     fn nonsense_is_no_cell() {
         let column = column(&["1", "2"], &Reading::number(), Cells::Set);
-        for text in ["{1, 2", "{1,2}", "one", "", "\"1", "{1, }"] {
+        for text in ["{1, 2", "{1,2}", "one", "", "\"1", "{1, }", "\"1\", 2"] {
             assert_eq!(parse(&column, None, text), None, "{text}");
         }
     }

@@ -2,6 +2,7 @@
 //!
 #![doc = include_str!("FORMAT.md")]
 
+mod apply;
 pub mod cell;
 mod directory;
 mod manifest;
@@ -9,6 +10,7 @@ mod read;
 mod rows;
 mod sink;
 
+pub use apply::apply;
 pub use directory::Draft;
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
