@@ -1,5 +1,6 @@
 #![doc = include_str!("full_domain.md")]
 
+mod costs;
 mod groups;
 mod judge;
 mod lattice;
