@@ -1,6 +1,7 @@
 //! The `scumble` command: one file a subcommand.
 
 mod audit;
+mod inspect;
 mod output;
 mod progress;
 mod publish;
@@ -25,6 +26,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Inspect(inspect::InspectArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
 }
@@ -32,6 +34,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
+        Command::Inspect(args) => inspect::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
     };
