@@ -1,6 +1,8 @@
 //! The `scumble` command: one file a subcommand.
 
 mod audit;
+mod demo;
+mod inspect;
 mod output;
 mod progress;
 mod publish;
@@ -25,6 +27,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Demo(demo::DemoArgs),
+    Inspect(inspect::InspectArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
 }
@@ -32,6 +36,8 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let done = match arguments.command {
+        Command::Demo(args) => demo::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
     };

@@ -13,6 +13,7 @@ pub mod audit;
 pub mod decimal;
 pub mod error;
 pub mod hierarchy;
+pub mod inspect;
 pub mod loss;
 pub mod method;
 pub mod promise;

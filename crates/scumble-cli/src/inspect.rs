@@ -1,0 +1,333 @@
+//! `scumble inspect`: a first look at a table, and a recipe to begin with.
+
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use scumble::error::{Error, Result};
+use scumble::inspect::{Coarsening, ColumnFindings, Findings, Options, inspect};
+use scumble::table::{Kind, ReadOptions, Role, Source};
+use serde_json::{Value, json};
+
+use crate::output::{grouped, print};
+use crate::result::SCHEMA;
+
+/// Look at a table: columns, who is singled out by what, a proposed recipe.
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The table: .csv, .tsv or .parquet; `-` is standard input.
+    file: PathBuf,
+    /// What stands between cells, if it is not found out: one character, or `tab`.
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<u8>,
+    /// Write the proposed recipe to this file.
+    #[arg(long, value_name = "FILE")]
+    recipe: Option<PathBuf>,
+    /// Overwrite the recipe if it exists.
+    #[arg(long, requires = "recipe")]
+    force: bool,
+    /// Print findings as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Print the recipe only, or nothing if it goes to a file.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+fn delimiter(text: &str) -> Result<u8, String> {
+    match text.as_bytes() {
+        b"tab" | b"\\t" => Ok(b'\t'),
+        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
+        _ => Err("wanted one ASCII character, or `tab`".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
+    if let Some(recipe) = args.recipe.as_deref().filter(|_| !args.force)
+        && recipe.exists()
+    {
+        return Err(exists(recipe));
+    }
+    let options = ReadOptions { delimiter: args.delimiter, ..ReadOptions::default() };
+    let source = Source::open(&args.file, &options)?;
+    let table = table_path(&args.file, args.recipe.as_deref())?;
+    let options = Options { table, delimiter: args.delimiter };
+    let findings = inspect(&source, &options)?;
+    if let Some(path) = &args.recipe {
+        write_recipe(path, &findings.recipe, args.force)?;
+    }
+    let text = if args.json {
+        let text = serde_json::to_string_pretty(&as_json(&findings));
+        text.map_err(|error| Error::input(error.to_string()))? + "\n"
+    } else {
+        report(args, &findings)
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The table's path as a recipe in this place must have it.
+fn table_path(table: &Path, recipe: Option<&Path>) -> Result<String> {
+    let folder = recipe.and_then(Path::parent).unwrap_or(Path::new(""));
+    let here = folder.as_os_str().is_empty() || folder == Path::new(".");
+    if here || table.as_os_str() == "-" || table.is_absolute() {
+        return Ok(table.display().to_string());
+    }
+    if let Ok(inside) = table.strip_prefix(folder) {
+        return Ok(inside.display().to_string());
+    }
+    let shown = table.display().to_string();
+    let path = std::path::absolute(table)
+        .map_err(|error| Error::io("find the folder", shown, error))?;
+    Ok(path.display().to_string())
+}
+
+fn write_recipe(path: &Path, text: &str, force: bool) -> Result<()> {
+    let fail = |error| Error::io("write", path.display().to_string(), error);
+    if force {
+        return fs::write(path, text).map_err(fail);
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match file {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return Err(exists(path));
+        }
+        file => file.map_err(fail)?,
+    };
+    file.write_all(text.as_bytes()).map_err(fail)
+}
+
+fn exists(path: &Path) -> Error {
+    Error::input("the file exists already and is kept")
+        .in_file(path.display().to_string())
+        .with_hint("use `--force` to replace it")
+}
+
+/// What a person reads.
+fn report(args: &InspectArgs, findings: &Findings) -> String {
+    if args.quiet {
+        let text = if args.recipe.is_none() { &*findings.recipe } else { "" };
+        return text.to_owned();
+    }
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{}: {} rows, {} columns\n",
+        args.file.display(),
+        grouped(findings.rows),
+        findings.columns.len()
+    );
+    columns(&mut text, &findings.columns);
+    risks(&mut text, findings);
+    match &args.recipe {
+        Some(path) => {
+            let path = path.display();
+            let _ = writeln!(
+                text,
+                "Wrote {path}. Look at the roles in it, they are guesses; then:\n\n    \
+                 scumble publish {path}"
+            );
+        }
+        None => {
+            let file = args.file.display();
+            let _ = writeln!(
+                text,
+                "Proposed recipe. Roles are guesses: look at them, then save and publish:\n\n    \
+                 scumble inspect {file} --recipe recipe.toml\n    \
+                 scumble publish recipe.toml\n\n{}",
+                findings.recipe
+            );
+        }
+    }
+    text
+}
+
+fn columns(text: &mut String, columns: &[ColumnFindings]) {
+    let names: Vec<String> = columns.iter().map(|column| shown(&column.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
+    let _ = writeln!(
+        text,
+        "{:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  why",
+        "column", "type", "distinct", "missing", "unique", "role"
+    );
+    for (name, column) in names.iter().zip(columns) {
+        let about = if column.exact { "" } else { "~" };
+        let _ = writeln!(
+            text,
+            "{name:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {}",
+            kind(column.kind),
+            format!("{about}{}", grouped(column.distinct)),
+            percent(column.missing, true),
+            percent(column.unique_share, column.exact),
+            role(column.role),
+            column.reason,
+        );
+    }
+    text.push_str("unique: rows whose value no other row has.");
+    if columns.iter().any(|column| !column.exact) {
+        text.push_str(" ~: estimated, off by about 1 in 100.");
+    }
+    text.push_str("\n\n");
+}
+
+fn risks(text: &mut String, findings: &Findings) {
+    const WIDTH: usize = 60;
+    let Some((all, worst)) = findings.risk.split_last() else { return };
+    let _ = writeln!(
+        text,
+        "{:WIDTH$}  {:>11}  {:>18}",
+        "who knows only this about people ...", "finds alone", "among fewer than 5"
+    );
+    let mut line = |name: &str, risk: &scumble::inspect::Risk| {
+        let unique = percent(risk.unique, risk.exact);
+        let below = percent(risk.below_5, risk.exact);
+        let _ = writeln!(text, "{name:WIDTH$}  {unique:>11}  {below:>18}");
+    };
+    for risk in worst {
+        let names: Vec<String> = risk.columns.iter().map(|name| shown(name)).collect();
+        line(&cut(&names.join(", "), WIDTH), risk);
+    }
+    let n_columns = all.columns.len();
+    let name = if n_columns == 1 {
+        "the quasi column".to_owned()
+    } else {
+        format!("all {n_columns} quasi columns")
+    };
+    line(&name, all);
+    text.push('\n');
+}
+
+/// A name of a column as it can be printed.
+fn shown(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    cut(&plain, 26)
+}
+
+fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    text.chars().take(width - 1).chain(['…']).collect()
+}
+
+/// A share; nought and one only if they are exactly that.
+fn percent(share: f64, exact: bool) -> String {
+    let about = if exact { "" } else { "~" };
+    let percent = 100.0 * share;
+    match percent {
+        0.0 => "0 %".to_owned(),
+        _ if percent < 0.1 => "< 0.1 %".to_owned(),
+        _ if percent < 10.0 => format!("{about}{percent:.1} %"),
+        _ if percent < 100.0 && percent > 99.9 => "> 99.9 %".to_owned(),
+        _ if percent < 100.0 && percent > 99.0 => format!("{about}{percent:.1} %"),
+        _ => format!("{about}{percent:.0} %"),
+    }
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Category => "category",
+        Kind::Number => "number",
+        Kind::Date => "date",
+    }
+}
+
+fn role(role: Role) -> &'static str {
+    match role {
+        Role::Identifier => "identifier",
+        Role::Quasi => "quasi",
+        Role::Sensitive => "sensitive",
+        Role::Other => "other",
+        Role::Drop => "drop",
+    }
+}
+
+/// What a program reads.
+fn as_json(findings: &Findings) -> Value {
+    let columns = findings.columns.iter().map(|column| {
+        let hierarchy = column.coarsening.as_ref().map(|coarsening| match coarsening {
+            Coarsening::Widths(widths) => {
+                let widths =
+                    widths.iter().filter_map(|width| width.parse::<f64>().ok());
+                json!({ "widths": widths.collect::<Vec<_>>() })
+            }
+            Coarsening::Mask => json!({ "mask": "right" }),
+            Coarsening::Dates => json!({ "dates": ["month", "quarter", "year"] }),
+        });
+        json!({
+            "name": column.name,
+            "type": kind(column.kind),
+            "format": column.date_format,
+            "role": role(column.role),
+            "reason": column.reason,
+            "distinct": column.distinct,
+            "missing": column.missing,
+            "unique_share": column.unique_share,
+            "exact": column.exact,
+            "hierarchy": hierarchy,
+        })
+    });
+    let risk = findings.risk.iter().map(|risk| {
+        json!({
+            "columns": risk.columns,
+            "unique": risk.unique,
+            "below_5": risk.below_5,
+            "exact": risk.exact,
+        })
+    });
+    json!({
+        "schema": SCHEMA,
+        "rows": findings.rows,
+        "columns": columns.collect::<Vec<_>>(),
+        "risk": risk.collect::<Vec<_>>(),
+        "recipe": findings.recipe,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_but_never_to_nought_or_one() {
+        let shown = [0.0, 0.0001, 0.034, 0.5, 0.9999, 1.0].map(|n| percent(n, true));
+        assert_eq!(shown, ["0 %", "< 0.1 %", "3.4 %", "50 %", "> 99.9 %", "100 %"]);
+    }
+
+    #[test]
+    fn a_recipe_elsewhere_finds_its_table() {
+        let path = |table: &str, recipe: Option<&str>| {
+            table_path(Path::new(table), recipe.map(Path::new)).unwrap()
+        };
+        assert_eq!(path("a/t.csv", None), "a/t.csv");
+        assert_eq!(path("a/t.csv", Some("r.toml")), "a/t.csv");
+        assert_eq!(path("a/t.csv", Some("a/r.toml")), "t.csv");
+        assert_eq!(path("-", Some("b/r.toml")), "-");
+        assert!(Path::new(&path("a/t.csv", Some("b/r.toml"))).is_absolute());
+    }
+
+    #[test]
+    fn delimiters_are_one_character() {
+        assert_eq!((delimiter(";"), delimiter("tab")), (Ok(b';'), Ok(b'\t')));
+        assert!(delimiter("ab").is_err() && delimiter("\"").is_err());
+    }
+
+    #[test]
+    fn a_recipe_is_not_overwritten_unasked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("r.toml");
+        write_recipe(&path, "a", false).unwrap();
+        let error = write_recipe(&path, "b", false).unwrap_err();
+        assert!(error.to_string().ends_with("the file exists already and is kept"));
+        assert_eq!(error.hints(), ["use `--force` to replace it"]);
+        write_recipe(&path, "b", true).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "b");
+    }
+}

@@ -1,0 +1,194 @@
+//! Which sets of columns single people out.
+
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::inspect::Risk;
+use crate::inspect::sample::{Sample, hash, mixed};
+use crate::table::Source;
+
+/// Sets of up to so many columns are looked at.
+const LARGEST_SET: usize = 3;
+
+/// All sets of up to three among so many columns are 175; further columns are looked at
+/// alone only.
+const MOST_COLUMNS: usize = 10;
+
+/// How many tuples of a set are kept to find the worst sets, and to measure those.
+const FIRST_CAPACITY: usize = 1 << 12;
+const LAST_CAPACITY: usize = 1 << 17;
+
+/// How many sets are reported.
+const WORST: usize = 10;
+
+/// Rows are taken in batches, so that the counts of one set stay in the cache.
+const BATCH_ROWS: usize = 512;
+
+/// The worst sets of columns, then all columns together. `columns` are places in the
+/// table, those that matter most first.
+pub(super) fn risks(source: &Source, columns: &[usize]) -> Result<Vec<Risk>> {
+    let sets = sets(columns.len());
+    let measured = measure(source, columns, &sets, FIRST_CAPACITY)?;
+    let mut worst = worst(&sets, &measured);
+    let all: Vec<usize> = (0..columns.len()).collect();
+    worst.retain(|set| *set != all);
+    worst.push(all);
+    let measured = measure(source, columns, &worst, LAST_CAPACITY)?;
+    let mut risks: Vec<Risk> = worst
+        .iter()
+        .zip(measured)
+        .map(|(set, (unique, below_5, exact))| {
+            let mut places: Vec<usize> = set.iter().map(|at| columns[*at]).collect();
+            places.sort_unstable();
+            let names = places.iter().map(|place| source.header()[*place].clone());
+            Risk { columns: names.collect(), unique, below_5, exact }
+        })
+        .collect();
+    let n_worst = risks.len() - 1;
+    risks[..n_worst].sort_by(|a, b| {
+        let key = |risk: &Risk| (risk.unique, risk.below_5);
+        key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    Ok(risks)
+}
+
+/// All sets worth a look, smaller ones first.
+fn sets(n_columns: usize) -> Vec<Vec<usize>> {
+    let mut sets: Vec<Vec<usize>> = (0..n_columns).map(|column| vec![column]).collect();
+    let mut start = 0;
+    for _ in 1..LARGEST_SET {
+        let end = sets.len();
+        for place in start..end {
+            let last = sets[place].last().copied().unwrap_or(0);
+            for column in last + 1..n_columns.min(MOST_COLUMNS) {
+                let mut larger = sets[place].clone();
+                larger.push(column);
+                sets.push(larger);
+            }
+        }
+        start = end;
+    }
+    sets
+}
+
+/// Share of rows that are unique, share in groups below 5, and whether both are exact.
+type Measured = (f64, f64, bool);
+
+/// The sets with most unique rows. A set that hardly adds to one already listed is left
+/// out: with `id` listed, `id` and `age` is no news.
+fn worst(sets: &[Vec<usize>], measured: &[Measured]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..sets.len()).collect();
+    let news = |place: &usize| {
+        let within = |small: &[usize]| small.iter().all(|c| sets[*place].contains(c));
+        !(0..*place).any(|other| {
+            sets[other].len() < sets[*place].len()
+                && within(&sets[other])
+                && measured[other].0 >= 0.9 * measured[*place].0
+        })
+    };
+    order.retain(|place| measured[*place].1 > 0.0 && news(place));
+    order.sort_by(|a, b| {
+        let (a, b) = (&measured[*a], &measured[*b]);
+        (b.0, b.1).partial_cmp(&(a.0, a.1)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    order.into_iter().take(WORST).map(|place| sets[place].clone()).collect()
+}
+
+struct Worker {
+    samples: Vec<Sample>,
+    // Hashes of the cells of rows not counted yet, row by row.
+    batch: Vec<u64>,
+}
+
+impl Worker {
+    fn flush(&mut self, sets: &[Vec<usize>], n_columns: usize) {
+        for (set, sample) in sets.iter().zip(&mut self.samples) {
+            for row in self.batch.chunks_exact(n_columns) {
+                let hash = set.iter().fold(0, |key, column| mixed(key, row[*column]));
+                sample.add(hash);
+            }
+        }
+        self.batch.clear();
+    }
+}
+
+fn measure(
+    source: &Source,
+    columns: &[usize],
+    sets: &[Vec<usize>],
+    capacity: usize,
+) -> Result<Vec<Measured>> {
+    let n_columns = columns.len();
+    let start = || Worker {
+        samples: sets.iter().map(|_| Sample::new(capacity)).collect(),
+        batch: Vec::with_capacity(BATCH_ROWS * n_columns),
+    };
+    let mut folded = source.fold(
+        columns,
+        start,
+        |worker, _, cells| {
+            worker.batch.extend(cells.iter().map(|cell| hash(cell)));
+            if worker.batch.len() >= BATCH_ROWS * n_columns {
+                worker.flush(sets, n_columns);
+            }
+            Ok(())
+        },
+        &|_| (),
+    )?;
+    folded.states.par_iter_mut().for_each(|worker| worker.flush(sets, n_columns));
+    let mut workers = folded.states.into_iter().map(|worker| worker.samples);
+    let mut samples = workers.next().unwrap_or_default();
+    for others in workers {
+        for (sample, other) in samples.iter_mut().zip(others) {
+            sample.merge(other);
+        }
+    }
+    let rows = folded.n_rows as f64;
+    let share = |n: u64| (n as f64 / rows).min(1.0);
+    let measured = samples.iter().map(|sample| {
+        (share(sample.rows_below(2)), share(sample.rows_below(5)), sample.is_exact())
+    });
+    Ok(measured.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::ReadOptions;
+
+    fn source(text: &str) -> Source {
+        let bytes = text.as_bytes().to_vec();
+        Source::from_bytes("t.csv", bytes, &ReadOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn work_is_limited_however_many_columns_there_are() {
+        assert_eq!(sets(2), [vec![0], vec![1], vec![0, 1]]);
+        assert_eq!(sets(10).len(), 175);
+        assert_eq!(sets(60).len(), 225);
+    }
+
+    #[test]
+    fn shares_are_of_rows() {
+        let rows: String = (0..10)
+            .map(|row| {
+                let color = if row < 7 { "red" } else { "blue" };
+                format!("{color},{}\n", row / 2)
+            })
+            .collect();
+        let risks = risks(&source(&format!("color,pair\n{rows}")), &[0, 1]).unwrap();
+        let all = risks.last().unwrap();
+        // Red 6 and blue 7 are alone.
+        assert_eq!((all.unique, all.below_5, all.exact), (0.2, 1.0, true));
+        let pair = risks.iter().find(|risk| risk.columns == ["pair"]).unwrap();
+        assert_eq!((pair.unique, pair.below_5), (0.0, 1.0));
+    }
+
+    #[test]
+    fn what_adds_nothing_is_not_listed() {
+        let rows: String = (0..40).map(|row| format!("{row},{}\n", row % 2)).collect();
+        let risks = risks(&source(&format!("a,b\n{rows}")), &[0, 1]).unwrap();
+        let listed: Vec<_> = risks.iter().map(|risk| risk.columns.concat()).collect();
+        assert_eq!(listed, ["a", "ab"]);
+    }
+}
