@@ -124,7 +124,8 @@ pub fn inspect(source: &Source, options: &Options) -> Result<Findings> {
             "write a recipe by hand and say which columns may be known from elsewhere",
         ));
     }
-    let risk = risk::risks(source, &quasi)?;
+    let distinct: Vec<u64> = quasi.iter().map(|at| columns[*at].distinct + 1).collect();
+    let risk = risk::risks(source, &quasi, &distinct, rows)?;
     let missing: Vec<&str> = missing.iter().map(|marker| MARKERS[*marker]).collect();
     let recipe = recipe::recipe(options, &missing, &columns);
     Ok(Findings { rows, columns, risk, recipe })

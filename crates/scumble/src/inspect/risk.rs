@@ -15,7 +15,7 @@ const LARGEST_SET: usize = 3;
 const MOST_COLUMNS: usize = 10;
 
 /// How many tuples of a set are kept to find the worst sets, and to measure those.
-const FIRST_CAPACITY: usize = 1 << 12;
+const FIRST_CAPACITY: usize = 1 << 11;
 const LAST_CAPACITY: usize = 1 << 17;
 
 /// How many sets are reported.
@@ -25,9 +25,14 @@ const WORST: usize = 10;
 const BATCH_ROWS: usize = 512;
 
 /// The worst sets of columns, then all columns together. `columns` are places in the
-/// table, those that matter most first.
-pub(super) fn risks(source: &Source, columns: &[usize]) -> Result<Vec<Risk>> {
-    let sets = sets(columns.len());
+/// table, those that matter most first; `distinct` is how many values each has.
+pub(super) fn risks(
+    source: &Source,
+    columns: &[usize],
+    distinct: &[u64],
+    rows: u64,
+) -> Result<Vec<Risk>> {
+    let sets = telling(sets(columns.len()), distinct, rows);
     let measured = measure(source, columns, &sets, FIRST_CAPACITY)?;
     let mut worst = worst(&sets, &measured);
     let all: Vec<usize> = (0..columns.len()).collect();
@@ -71,6 +76,20 @@ fn sets(n_columns: usize) -> Vec<Vec<usize>> {
     sets
 }
 
+/// Leaves out sets that have too few tuples to tell many people apart, if enough are left:
+/// with `n` tuples, at most `4 n` rows are in groups below 5.
+fn telling(sets: Vec<Vec<usize>>, distinct: &[u64], rows: u64) -> Vec<Vec<usize>> {
+    let tuples = |set: &[usize]| {
+        set.iter().fold(1, |n: u64, column| n.saturating_mul(distinct[*column]))
+    };
+    let tells = |set: &[usize]| tuples(set).saturating_mul(4) >= rows / 50;
+    let n_telling = sets.iter().filter(|set| tells(set)).count();
+    if n_telling < 2 * WORST {
+        return sets;
+    }
+    sets.into_iter().filter(|set| tells(set)).collect()
+}
+
 /// Share of rows that are unique, share in groups below 5, and whether both are exact.
 type Measured = (f64, f64, bool);
 
@@ -104,8 +123,9 @@ impl Worker {
     fn flush(&mut self, sets: &[Vec<usize>], n_columns: usize) {
         for (set, sample) in sets.iter().zip(&mut self.samples) {
             for row in self.batch.chunks_exact(n_columns) {
-                let hash = set.iter().fold(0, |key, column| mixed(key, row[*column]));
-                sample.add(hash);
+                // Each column has hashes of its own, so that a sum tells tuples apart.
+                let sum = |key: u64, column: &usize| key.wrapping_add(row[*column]);
+                sample.add(set.iter().fold(0, sum));
             }
         }
         self.batch.clear();
@@ -127,7 +147,8 @@ fn measure(
         columns,
         start,
         |worker, _, cells| {
-            worker.batch.extend(cells.iter().map(|cell| hash(cell)));
+            let cells = cells.iter().zip(1..);
+            worker.batch.extend(cells.map(|(cell, salt)| mixed(hash(cell), salt)));
             if worker.batch.len() >= BATCH_ROWS * n_columns {
                 worker.flush(sets, n_columns);
             }
@@ -169,6 +190,15 @@ mod tests {
     }
 
     #[test]
+    fn sets_with_few_tuples_are_left_out_of_long_tables() {
+        let distinct = [2; 10];
+        assert_eq!(telling(sets(10), &distinct, 100).len(), 175);
+        let distinct = [10; 10];
+        let left = telling(sets(10), &distinct, 100_000);
+        assert_eq!((left.len(), left[0].len()), (120, 3));
+    }
+
+    #[test]
     fn shares_are_of_rows() {
         let rows: String = (0..10)
             .map(|row| {
@@ -176,7 +206,9 @@ mod tests {
                 format!("{color},{}\n", row / 2)
             })
             .collect();
-        let risks = risks(&source(&format!("color,pair\n{rows}")), &[0, 1]).unwrap();
+        let risks =
+            risks(&source(&format!("color,pair\n{rows}")), &[0, 1], &[2, 5], 10)
+                .unwrap();
         let all = risks.last().unwrap();
         // Red 6 and blue 7 are alone.
         assert_eq!((all.unique, all.below_5, all.exact), (0.2, 1.0, true));
@@ -187,7 +219,8 @@ mod tests {
     #[test]
     fn what_adds_nothing_is_not_listed() {
         let rows: String = (0..40).map(|row| format!("{row},{}\n", row % 2)).collect();
-        let risks = risks(&source(&format!("a,b\n{rows}")), &[0, 1]).unwrap();
+        let risks =
+            risks(&source(&format!("a,b\n{rows}")), &[0, 1], &[40, 2], 40).unwrap();
         let listed: Vec<_> = risks.iter().map(|risk| risk.columns.concat()).collect();
         assert_eq!(listed, ["a", "ab"]);
     }
