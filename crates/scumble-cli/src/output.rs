@@ -95,8 +95,10 @@ pub(crate) fn percent(share: f64) -> String {
         format!("{percent:.1} %")
     } else if percent >= 0.01 {
         format!("{percent:.2} %")
+    } else if percent >= 0.001 {
+        format!("{percent:.3} %")
     } else {
-        format!("{percent:.1e} %")
+        "< 0.001 %".to_owned()
     }
 }
 
@@ -122,7 +124,8 @@ mod tests {
         assert_eq!(percent(0.2), "20 %");
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.0005), "0.05 %");
-        assert_eq!(percent(0.000_001), "1.0e-4 %");
+        assert_eq!(percent(0.000_048), "0.005 %");
+        assert_eq!(percent(0.000_001), "< 0.001 %");
         assert_eq!(short(0.5), "0.5");
         assert_eq!(short(90_210.4), "90,210");
     }

@@ -3,6 +3,7 @@
 //! The oracle below shares nothing with the library but the bound hierarchies: it tries
 //! every node, groups rows by their labels in a map, and computes promises and losses from
 //! their definitions, in floats.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use std::collections::BTreeMap;
 

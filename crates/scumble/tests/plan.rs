@@ -1,4 +1,5 @@
 //! Plans are saved, read back, and applied to rows one by one.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use std::fs;
 use std::path::Path;

@@ -3,6 +3,7 @@
 //! A case is a heading, a table in a `csv` block, further files in `csv NAME` blocks, a
 //! recipe in a `toml` block, and what comes of it in an `expect` block: the published
 //! rows, or the error. `UPDATE=1 cargo test --test suite` rewrites expectations.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
 //! House rules.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

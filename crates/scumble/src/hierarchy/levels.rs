@@ -1,5 +1,7 @@
 //! A hierarchy bound to a domain: for every level, the node above every value.
 
+use crate::hierarchy::Step;
+
 /// The label of the one node that covers everything.
 pub const ROOT_LABEL: &str = "*";
 
@@ -39,7 +41,7 @@ impl Hierarchy {
     ///
     /// Two values share a node of a level if their labels there are equal; the caller
     /// sees to it that nodes nest.
-    pub fn from_labels(labels: Vec<Vec<(Box<str>, Option<(f64, f64)>)>>) -> Self {
+    pub fn from_labels(labels: Vec<Vec<Step>>) -> Self {
         let n_values = labels.first().map_or(0, Vec::len);
         let mut levels = Vec::with_capacity(labels.len() + 1);
         for (place, column) in labels.into_iter().enumerate() {
@@ -98,7 +100,7 @@ impl Hierarchy {
 }
 
 /// Level 0: every value is its own node, even where two have the same text.
-fn identity(column: Vec<(Box<str>, Option<(f64, f64)>)>) -> Level {
+fn identity(column: Vec<Step>) -> Level {
     let node_of = (0..column.len() as u32).collect();
     let nodes = column
         .into_iter()
@@ -107,7 +109,7 @@ fn identity(column: Vec<(Box<str>, Option<(f64, f64)>)>) -> Level {
     Level { node_of, nodes }
 }
 
-fn gather(column: Vec<(Box<str>, Option<(f64, f64)>)>) -> Level {
+fn gather(column: Vec<Step>) -> Level {
     let mut index: hashbrown::HashMap<Box<str>, u32> = hashbrown::HashMap::new();
     let mut level =
         Level { node_of: Vec::with_capacity(column.len()), nodes: Vec::new() };
@@ -131,7 +133,7 @@ fn root(n_values: usize) -> Level {
 mod tests {
     use super::*;
 
-    fn labels(texts: &[&str]) -> Vec<(Box<str>, Option<(f64, f64)>)> {
+    fn labels(texts: &[&str]) -> Vec<Step> {
         texts.iter().map(|text| ((*text).into(), None)).collect()
     }
 

@@ -4,6 +4,7 @@ mod column;
 mod method;
 #[cfg(test)]
 mod mistakes;
+mod notes;
 mod order;
 mod promise;
 mod run;

@@ -186,13 +186,11 @@ pub(super) fn quoted(cell: &str) -> Vec<u8> {
 /// skip.
 pub(super) fn line<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut line = Vec::new();
-    let mut n_cells = 0;
-    for cell in cells {
-        if n_cells > 0 {
+    for (place, cell) in cells.enumerate() {
+        if place > 0 {
             line.push(b',');
         }
         line.extend_from_slice(cell);
-        n_cells += 1;
     }
     if line.is_empty() {
         line.extend_from_slice(b"\"\"");

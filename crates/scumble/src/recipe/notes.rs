@@ -1,0 +1,110 @@
+//! What the manifest says about columns, method, and what is not promised.
+
+use serde_json::{Map, json};
+
+use crate::hierarchy::{Column, Microdata, Rule};
+use crate::method::{Grouping, Route};
+use crate::recipe::Spec;
+use crate::recipe::order::Order;
+use crate::release::{MethodNote, Origin, PublishedColumn};
+use crate::table::{Reading, Role};
+
+/// The columns as the manifest describes them.
+pub(super) fn published_columns(
+    spec: &Spec,
+    order: &Order,
+    data: &Microdata,
+    grouping: &Grouping,
+) -> Vec<PublishedColumn> {
+    let levels = match &grouping.route {
+        Route::Levels(levels) => Some(levels),
+        Route::Cuts(_) => None,
+    };
+    let n_quasi = data.quasi.len();
+    let column = |(name, origin): &(String, Origin)| {
+        let bound = |place: usize| {
+            let spec = &data.specs[place];
+            (spec.reading.clone(), Some(spec.rule.clone()), Some(spec.weight))
+        };
+        let (role, (reading, rule, weight)) = match origin {
+            Origin::Quasi(place) => (Role::Quasi, bound(*place)),
+            Origin::Sensitive(place) => {
+                let (reading, rule, _) = bound(n_quasi + place);
+                (Role::Sensitive, (reading, rule.filter(|r| *r != Rule::Plain), None))
+            }
+            Origin::Other(_) => {
+                let missing = spec.input.missing.clone();
+                (Role::Other, (Reading { missing, ..Reading::category() }, None, None))
+            }
+        };
+        let quasi = match origin {
+            Origin::Quasi(place) => Some(*place),
+            _ => None,
+        };
+        PublishedColumn {
+            name: name.clone(),
+            role,
+            kind: reading.kind,
+            missing: reading.missing,
+            date_format: reading.date_format,
+            cells: quasi.map(|place| data.quasi[place].cells),
+            level: quasi.and_then(|place| levels.map(|levels| levels[place])),
+            hierarchy: rule,
+            weight: weight.filter(|weight| *weight != 1.0),
+        }
+    };
+    order.published.iter().map(column).collect()
+}
+
+/// The method as the manifest describes it.
+pub(super) fn method_note(
+    spec: &Spec,
+    name: &str,
+    columns: &[Column],
+    grouping: &Grouping,
+) -> MethodNote {
+    let levels = match &grouping.route {
+        Route::Levels(levels) => {
+            let named = columns.iter().zip(levels);
+            Some(
+                named
+                    .map(|(column, level)| (column.name.clone(), json!(level)))
+                    .collect(),
+            )
+        }
+        Route::Cuts(_) => None,
+    };
+    let mut parameters = Map::new();
+    parameters.insert("loss".to_owned(), json!(spec.method.loss.name()));
+    parameters
+        .insert("suppression".to_owned(), json!(spec.method.suppression.to_f64()));
+    MethodNote { name: name.to_owned(), levels, parameters }
+}
+
+/// What a reader might take for promised and must not.
+pub(super) fn not_promised(spec: &Spec) -> Vec<String> {
+    use crate::recipe::PromiseKind::{LDiversity, TCloseness};
+    let sensitive = spec
+        .promises
+        .iter()
+        .any(|promise| matches!(promise.kind, LDiversity { .. } | TCloseness { .. }));
+    let mut list = Vec::new();
+    if !sensitive {
+        list.push(
+            "sensitive values: all rows of a group may share one, which then is known for \
+             everybody in it",
+        );
+    } else {
+        list.push(
+            "sensitive values against knowledge of how they depend on quasi columns, or of \
+             other members' values",
+        );
+    }
+    list.extend([
+        "presence: whether a person is in the table is not hidden",
+        "composition: two releases about the same people may together say more than each",
+        "minimality: who knows the recipe learns that finer releases would have failed",
+        "columns of role `other`: published as they are, taken not to identify anybody",
+    ]);
+    list.into_iter().map(str::to_owned).collect()
+}
