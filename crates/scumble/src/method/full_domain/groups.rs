@@ -48,6 +48,11 @@ impl Ladder {
         sizes.map(|(sizes, level)| sizes[usize::from(*level)] as f64).product()
     }
 
+    /// How many nodes a column has on a level.
+    pub(super) fn n_nodes(&self, column: usize, level: u8) -> u64 {
+        self.sizes[column][level as usize]
+    }
+
     pub(super) fn map(&self, column: usize, from: u8, to: u8) -> &[u32] {
         &self.maps[column][from as usize][to as usize]
     }

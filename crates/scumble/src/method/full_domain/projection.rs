@@ -132,57 +132,74 @@ impl<'a> Projections<'a> {
         meet
     }
 
-    /// Looks at each set of columns on all their levels, from coarse to fine.
+    /// Looks at each set of columns on all their levels. Sets that share columns are
+    /// projected together first, so that few passes over all tuples are needed.
     fn project(
         &self,
         tuples: &Tuples,
         sets: Vec<Vec<usize>>,
         known: &[Table],
     ) -> Vec<Table> {
-        sets.into_par_iter()
-            .map(|columns| {
+        let n_nodes =
+            |column: usize| self.judge.ladder.n_nodes(column, tuples.at[column]) as f64;
+        let tables: Vec<Vec<Table>> = bundles(sets, n_nodes)
+            .into_par_iter()
+            .map(|(columns, sets)| {
                 self.pool.with(|scratch| {
-                    let levels: Vec<(usize, u8)> = columns
-                        .iter()
-                        .map(|column| (*column, tuples.at[*column]))
-                        .collect();
-                    let node = self.lattice.top_with(&levels);
-                    let few = tuples.coarsened(
-                        &self.judge.ladder,
-                        &node,
-                        &mut scratch.groups,
-                    );
-                    let sizes: Vec<usize> = levels
-                        .iter()
-                        .map(|(column, lowest)| {
-                            usize::from(self.lattice.highest[*column] - lowest) + 1
+                    let few = self.projected(tuples, &columns, scratch);
+                    sets.into_iter()
+                        .map(|set| {
+                            let fewest = self.projected(&few, &set, scratch);
+                            self.table(&fewest, set, known, scratch)
                         })
-                        .collect();
-                    let mut table = Table {
-                        lowest: levels.iter().map(|(_, level)| *level).collect(),
-                        left_out: vec![None; sizes.iter().product()],
-                        columns,
-                        sizes,
-                    };
-                    for place in (0..table.left_out.len()).rev() {
-                        let node = self.node_at(&table, place);
-                        if table
-                            .coarser_places(place)
-                            .all(|place| table.left_out[place].is_some())
-                            && self.allowed(&node, &table.columns, known)
-                        {
-                            table.left_out[place] = self.judge.left_out(
-                                self.necessary,
-                                &few,
-                                &node,
-                                scratch,
-                            );
-                        }
-                    }
-                    table
+                        .collect()
                 })
             })
-            .collect()
+            .collect();
+        tables.into_iter().flatten().collect()
+    }
+
+    /// The tuples with all columns but a few on their highest level.
+    fn projected(
+        &self,
+        tuples: &Tuples,
+        columns: &[usize],
+        scratch: &mut Scratch,
+    ) -> Tuples {
+        let levels: Vec<(usize, u8)> =
+            columns.iter().map(|column| (*column, tuples.at[*column])).collect();
+        let node = self.lattice.top_with(&levels);
+        tuples.coarsened(&self.judge.ladder, &node, &mut scratch.groups)
+    }
+
+    /// Rows left out for a few columns on all their levels, from coarse to fine.
+    fn table(
+        &self,
+        tuples: &Tuples,
+        columns: Vec<usize>,
+        known: &[Table],
+        scratch: &mut Scratch,
+    ) -> Table {
+        let lowest: Vec<u8> = columns.iter().map(|column| tuples.at[*column]).collect();
+        let sizes: Vec<usize> = columns
+            .iter()
+            .zip(&lowest)
+            .map(|(column, lowest)| {
+                usize::from(self.lattice.highest[*column] - lowest) + 1
+            })
+            .collect();
+        let left_out = vec![None; sizes.iter().product()];
+        let mut table = Table { columns, lowest, sizes, left_out };
+        for place in (0..table.left_out.len()).rev() {
+            let node = self.node_at(&table, place);
+            if table.coarser_places(place).all(|place| table.left_out[place].is_some())
+                && self.allowed(&node, &table.columns, known)
+            {
+                table.left_out[place] =
+                    self.judge.left_out(self.necessary, tuples, &node, scratch);
+            }
+        }
+        table
     }
 
     fn node_at(&self, table: &Table, mut place: usize) -> Node {
@@ -295,6 +312,39 @@ pub(super) fn every_node(judge: &Judge<'_>, lattice: &Lattice) -> Vec<Candidate>
         .into_iter()
         .map(|node| Candidate { bound: judge.bound(&node, 0), node })
         .collect()
+}
+
+/// Columns that are projected together have at most this many combinations of nodes.
+const BUNDLE: f64 = (1 << 17) as f64;
+
+/// Distributes sets of columns over larger sets that contain them.
+fn bundles(
+    mut sets: Vec<Vec<usize>>,
+    n_nodes: impl Fn(usize) -> f64,
+) -> Vec<(Vec<usize>, Vec<Vec<usize>>)> {
+    let mut bundles = Vec::new();
+    while let Some(first) = sets.first() {
+        let mut columns = first.clone();
+        let mut others: Vec<usize> = sets.iter().flatten().copied().collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|column| !columns.contains(column));
+        // The smallest columns first: most of them fit.
+        others.sort_by(|a, b| n_nodes(*a).total_cmp(&n_nodes(*b)));
+        let mut size: f64 = columns.iter().map(|column| n_nodes(*column)).product();
+        for column in others {
+            if size * n_nodes(column) <= BUNDLE {
+                size *= n_nodes(column);
+                columns.push(column);
+            }
+        }
+        let inside =
+            |set: &Vec<usize>| set.iter().all(|column| columns.contains(column));
+        let (bundled, rest): (Vec<_>, Vec<_>) = sets.into_iter().partition(inside);
+        bundles.push((columns, bundled));
+        sets = rest;
+    }
+    bundles
 }
 
 /// All sets of `size` columns out of `n`.
