@@ -15,7 +15,7 @@ use scumble::recipe::{Published, Request, Spec, publish};
 use serde_json::{Map, Value, json};
 
 use crate::demo::recipes::RECIPES;
-use crate::output::{aligned, grouped, percent, print, short};
+use crate::output::{aligned, grouped, note, percent, print, short};
 use crate::progress::Progress;
 use crate::result::{SCHEMA, as_json};
 
@@ -55,8 +55,20 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     prepare(folder, args.force)?;
     let recipes = RECIPES.map(|(name, text)| (format!("{name}.toml"), text.to_owned()));
     let data = people::files().into_iter().map(|(name, text)| (name.to_owned(), text));
-    for (name, text) in data.chain(recipes) {
+    for (name, text) in data {
         write(&folder.join(name), &text)?;
+    }
+    for (name, text) in recipes {
+        // A recipe that somebody changed is theirs.
+        let path = folder.join(&name);
+        match fs::read_to_string(&path) {
+            Ok(held) if held != text && !args.force => {
+                note(&format!(
+                    "{name} was changed, so it is kept; `--force` replaces it"
+                ));
+            }
+            _ => write(&path, &text)?,
+        }
     }
 
     let mut shown = Vec::new();

@@ -9,6 +9,7 @@ use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
+use scumble::table::Role;
 use serde_json::json;
 
 use crate::output::{counted, note, print, short};
@@ -83,9 +84,32 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
         print(&(text + "\n"))?;
     } else if !args.quiet {
         say_what_is_left_out(&published);
+        say_what_to_look_at(&published);
         print(&summary(&published))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a steward should look at before handing the release out.
+fn say_what_to_look_at(published: &Published) {
+    let as_they_are: Vec<String> = published
+        .manifest
+        .columns
+        .iter()
+        .filter(|column| column.role == Role::Other)
+        .map(|column| format!("`{}`", column.name))
+        .collect();
+    if !as_they_are.is_empty() {
+        note(&format!(
+            "published as they are, so be sure that nobody can know them: {}",
+            as_they_are.join(", ")
+        ));
+    }
+    if published.audit.loss.get("loss").is_some_and(|loss| *loss > 0.999) {
+        note(
+            "nothing is left of the quasi columns: allow `suppression`, or ask for less",
+        );
+    }
 }
 
 fn say_what_is_left_out(published: &Published) {
@@ -116,10 +140,18 @@ fn summary(published: &Published) -> String {
     text.push('\n');
     text.push_str(&attacks_text(&published.audit));
     text.push_str(&format!("\nmethod  {}", manifest.method.name));
-    if let Some(levels) = &manifest.method.levels {
-        let levels: Vec<String> =
-            levels.iter().map(|(name, level)| format!("{name} {level}")).collect();
-        text.push_str(&format!(", levels {}", levels.join(", ")));
+    if !published.search.levels.is_empty() {
+        let levels: Vec<String> = published
+            .search
+            .levels
+            .iter()
+            .map(|(name, level, root)| match level {
+                0 => format!("{name} as it is"),
+                level if level == root => format!("{name} *"),
+                level => format!("{name} {level} of {root}"),
+            })
+            .collect();
+        text.push_str(&format!(", levels: {}", levels.join(", ")));
     }
     if !published.search.tried.is_empty() {
         let tried: Vec<String> = published
@@ -144,21 +176,26 @@ fn read_plan(path: &Path) -> Result<Plan> {
 }
 
 fn check_plan_path(path: &Path, replace: bool) -> Result<()> {
-    if path.exists() && !replace {
-        return Err(Error::input("the file exists already and is kept")
-            .in_file(path.display().to_string())
-            .with_hint("use `--force` to replace it"));
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
     }
-    Ok(())
+    let kept = Error::input("the file exists already and is kept")
+        .in_file(path.display().to_string());
+    if read_plan(path).is_err() {
+        return Err(kept.with_hint("it is not a plan; choose another name"));
+    }
+    if replace { Ok(()) } else { Err(kept.with_hint("use `--force` to replace it")) }
 }
 
-/// Written for its owner only, where the system knows owners.
+/// Written for its owner only, as temporary files are, whatever was there before.
 fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
     let failed = |error| Error::io("write", path.display().to_string(), error);
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let mut file = options.open(path).map_err(failed)?;
-    file.write_all(plan.to_json()?.as_bytes()).map_err(failed)
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    file.write_all(plan.to_json()?.as_bytes()).map_err(failed)?;
+    file.persist(path).map_err(|error| failed(error.error))?;
+    Ok(())
 }

@@ -21,11 +21,10 @@ pub(crate) fn no_column(header: &[String], name: &str) -> Error {
     let names = || header.iter().map(String::as_str);
     match nearest(name, names()) {
         Some(near) => error.with_hint(format!("the table has `{near}`")),
-        None => {
-            let shown: Vec<String> =
-                names().take(12).map(|n| format!("`{n}`")).collect();
-            let more = if header.len() > 12 { ", ..." } else { "" };
-            error.with_hint(format!("the table has {}{more}", shown.join(", ")))
-        }
+        // Names are not listed: without a header the first line is somebody's row.
+        None if header.len() == 1 => error.with_hint(
+            "the table has a single column: is `delimiter` in `[input]` the right one?",
+        ),
+        None => error.with_hint("the first line of the table must name its columns"),
     }
 }

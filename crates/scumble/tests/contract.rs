@@ -186,7 +186,8 @@ fn write_table(home: &Path) {
     for row in 0..600usize {
         let age =
             if row % 41 == 0 { String::new() } else { (row * row % 83).to_string() };
-        let town = ["Ghent", "Bruges", "\"Aalst, old\"", "Liège"][row * 7 % 11 % 4];
+        let town =
+            ["Ghent", "Bruges", "\"Aalst, old\"", "\u{feff}Liège"][row * 7 % 11 % 4];
         let month = 1 + row % 12;
         let illness = ["flu", "cough", "ulcer", "asthma"][row * 13 % 17 % 4];
         text.push_str(&format!(

@@ -11,7 +11,7 @@ use crate::hierarchy::{Column, Microdata};
 use crate::loss::{self, Loss, Shape, Sizes};
 
 /// Every row of the table is published or left out, and a group of n rows needs n people
-/// who fit into it. That this holds of every group does
+/// who fit into it; no value is published more often than it occurs. That this holds does
 /// not prove the release to be of the table; that it fails proves the contrary.
 pub(super) fn check_same_table(
     view: &View,
@@ -22,11 +22,28 @@ pub(super) fn check_same_table(
     let fits = guesses.people_of_group.as_ref().is_none_or(|people| {
         people.iter().zip(&view.sizes).all(|(people, size)| people >= size)
     });
-    if view.rows + left_out != original.n_rows() || !fits {
+    if view.rows + left_out != original.n_rows()
+        || !fits
+        || !values_occur(view, original)
+    {
         return Err(Error::input("the release is not of this table")
             .with_hint("give the same file it was made from"));
     }
     Ok(())
+}
+
+/// Whether the table has every published sensitive value at least as often.
+fn values_occur(view: &View, original: &Microdata) -> bool {
+    view.sensitive.iter().zip(&original.sensitive).all(|(published, column)| {
+        let held = column.domain.index();
+        published.rows(view).iter().zip(published.domain.texts()).all(|(rows, text)| {
+            let code = held.get(&**text).copied();
+            let missing =
+                (published.domain.missing().is_some()).then(|| column.domain.missing());
+            let code = code.or(missing.flatten());
+            code.is_some_and(|code| column.rows[code as usize] >= *rows)
+        })
+    })
 }
 
 /// Every loss. Cells are costed once each, times the rows that have them.

@@ -52,6 +52,17 @@ pub(super) struct ValueColumn {
     codes: Vec<u32>,
 }
 
+impl ValueColumn {
+    /// How many published rows have each value.
+    pub(super) fn rows(&self, view: &View) -> Vec<u64> {
+        let mut rows = vec![0; self.domain.len()];
+        for (code, n) in self.codes.iter().zip(&view.entries) {
+            rows[*code as usize] += n;
+        }
+        rows
+    }
+}
+
 impl View {
     /// Checks the checksums and the header, and counts the rows.
     pub(super) fn read(

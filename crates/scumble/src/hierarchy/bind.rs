@@ -94,9 +94,7 @@ impl Microdata {
             {
                 spec.reading.kind = Kind::Number;
             }
-            spec.rule.check(&spec.reading).map_err(|error| {
-                Error::recipe(format!("column `{}`: {error}", spec.name))
-            })?;
+            spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             let texts = with_more(&dictionary.texts, &spec.also);
             let (domain, mut codes) =
                 spec.rule.domain(&texts, &spec.reading).map_err(|uncovered| {
@@ -123,6 +121,7 @@ impl Microdata {
         let mut columns = Vec::new();
         for (((domain, _), spec), rows) in bound.into_iter().zip(&mut specs).zip(rows) {
             spec.rule = spec.rule.fixed(&domain);
+            spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             columns.push(column(domain, spec, rows)?);
         }
         let sensitive = columns.split_off(n_quasi);
@@ -164,6 +163,12 @@ fn column(domain: Domain, spec: &ColumnSpec, rows: Vec<u64>) -> Result<Column> {
         weight: spec.weight,
         cells: spec.cells,
     })
+}
+
+/// An error about a rule, with the column it is for.
+fn in_column(error: &Error, spec: &ColumnSpec) -> Error {
+    let named = Error::recipe(format!("column `{}`: {error}", spec.name));
+    error.hints().iter().fold(named, |named, hint| named.with_hint(hint))
 }
 
 /// How many rows have each value of each column.

@@ -24,10 +24,13 @@ pub struct Mask {
     pub length: Option<usize>,
 }
 
+/// Masks are for codes: a longer value would make a level for each of its characters.
+pub(super) const LONGEST: usize = 64;
+
 impl Mask {
     /// How many levels lie between the values and the root.
     pub(super) fn n_steps(&self) -> usize {
-        self.length.unwrap_or(0).saturating_sub(1)
+        self.length.unwrap_or(0).min(LONGEST).saturating_sub(1)
     }
 
     /// The text with one, two, ... characters masked. A text shorter than the level is

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::leaves::Lookup;
+use crate::hierarchy::mask::LONGEST;
 use crate::hierarchy::{
     Calendar, Cuts, Grain, Hierarchy, Mask, ROOT_LABEL, Side, Step, Tree, Widths,
 };
@@ -74,6 +75,13 @@ impl Rule {
         };
         match self {
             Self::Tree(tree) => tree.check(reading),
+            Self::Mask(Mask { length: Some(length), .. }) if *length > LONGEST => {
+                Err(Error::recipe(format!(
+                    "a mask takes values of at most {LONGEST} characters, but there is one of \
+                     {length}"
+                ))
+                .with_hint("masks are for codes; drop free text, or use a hierarchy file"))
+            }
             Self::Widths(_) if reading.kind != Kind::Number => {
                 wrong("widths", "numbers")
             }

@@ -207,7 +207,25 @@ const PRIVATE: &[&str] = &[
 ];
 
 /// Longer texts are sentences rather than names of things.
-const SENTENCE: f64 = 30.0;
+const SENTENCE: f64 = 18.0;
+
+/// Names of columns in which people write what they like.
+const NOTES: &[&str] = &[
+    "note",
+    "notes",
+    "remark",
+    "remarks",
+    "comment",
+    "comments",
+    "text",
+    "description",
+    "bemerkung",
+    "bemerkungen",
+    "kommentar",
+    "notiz",
+    "anmerkung",
+    "observaciones",
+];
 
 /// Guesses a role. When in doubt the column is quasi: that protects, at a cost.
 pub(super) fn guess(name: &str, traits: &Traits) -> Guess {
@@ -215,8 +233,11 @@ pub(super) fn guess(name: &str, traits: &Traits) -> Guess {
     let share = traits.distinct as f64 / traits.rows.max(1) as f64;
     let words_only = traits.kind == Kind::Category;
     let (known, private) = (hinted(&words, KNOWN), hinted(&words, PRIVATE));
-    if words_only && traits.mean_length >= SENTENCE && share >= 0.5 {
+    if words_only && traits.mean_length >= SENTENCE && share >= 0.05 {
         return (Role::Drop, "long texts, may say anything");
+    }
+    if words_only && hinted(&words, NOTES) && traits.distinct > 40 {
+        return (Role::Drop, "named like free text, may say anything");
     }
     if hinted(&words, NAMING) {
         return (Role::Identifier, "named like an identifier");

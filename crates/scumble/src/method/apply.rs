@@ -144,12 +144,15 @@ impl Plan {
             return Err(Error::unsatisfiable(
                 promises.title(),
                 format!(
-                    "the plan leaves out {left_out} of {} rows, of which {failing} are in \
-                     groups that are too small or not diverse enough here",
+                    "with this plan {left_out} of {} rows would be left out, {failing} of \
+                     them in groups that break the promise here, but at most {limit} may be",
                     census.n_rows()
                 ),
             )
-            .with_hint("allow `suppression`, or make a plan for this table"));
+            .with_hint(format!(
+                "allow a `suppression` of {:.2} or more, or make a plan for this table",
+                (left_out as f64 / census.n_rows() as f64 * 100.0).ceil() / 100.0
+            )));
         }
         Ok(grouping)
     }

@@ -116,7 +116,12 @@ impl MethodSpec {
         }
         if let Some(item) = suppression {
             if !(0.0..=1.0).contains(&item.float()?) {
-                return Err(item.out_of_range("from 0 to 1"));
+                let error = item.out_of_range("from 0 to 1");
+                return Err(if item.float()? > 1.0 {
+                    error.with_hint("it is a share: 5 % is 0.05")
+                } else {
+                    error
+                });
             }
             method.suppression = item.decimal()?;
         }

@@ -254,7 +254,7 @@ fn mistakes_in_method_and_release_are_told() {
     );
     assert_eq!(
         in_method("suppression = 1.01"),
-        "r:8:15: `suppression` is 1.01, but must be from 0 to 1"
+        "r:8:15: `suppression` is 1.01, but must be from 0 to 1\nit is a share: 5 % is 0.05"
     );
     assert_eq!(
         in_method("suppression = -0.1"),

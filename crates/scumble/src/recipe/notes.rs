@@ -2,7 +2,7 @@
 
 use serde_json::{Map, json};
 
-use crate::hierarchy::{Column, Microdata, Rule};
+use crate::hierarchy::{Cells, Column, Microdata, Rule};
 use crate::method::{Grouping, Route};
 use crate::recipe::Spec;
 use crate::recipe::order::Order;
@@ -82,7 +82,7 @@ pub(super) fn method_note(
 }
 
 /// What a reader might take for promised and must not.
-pub(super) fn not_promised(spec: &Spec) -> Vec<String> {
+pub(super) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<String> {
     use crate::recipe::PromiseKind::{LDiversity, TCloseness};
     let sensitive = spec
         .promises
@@ -104,7 +104,17 @@ pub(super) fn not_promised(spec: &Spec) -> Vec<String> {
         "presence: whether a person is in the table is not hidden",
         "composition: two releases about the same people may together say more than each",
         "minimality: who knows the recipe learns that finer releases would have failed",
-        "columns of role `other`: published as they are, taken not to identify anybody",
     ]);
+    if columns.iter().any(|column| column.cells != Cells::Taxonomy) {
+        list.push(
+            "values that occur: cells that are ranges or sets show values of the table, and \
+             ends of ranges are somebody's",
+        );
+    }
+    if spec.columns.iter().any(|column| column.role == Role::Other) {
+        list.push(
+            "columns of role “other”: published as they are, taken not to identify anybody",
+        );
+    }
     list.into_iter().map(str::to_owned).collect()
 }

@@ -147,7 +147,8 @@ fn check_roles(spec: &Spec) -> Result<()> {
         let mut looked_at = sensitive.clone().peekable();
         if looked_at.peek().is_none() {
             let error =
-                Error::recipe("this promise needs a column of role `sensitive`");
+                Error::recipe("this promise needs a column of role `sensitive`")
+                    .with_hint("say which column nobody should learn about a person");
             return Err(spec.error_at(promise.spot, error));
         }
         if let Some(column) = looked_at.find(|c| hierarchical && c.hierarchy.is_none())

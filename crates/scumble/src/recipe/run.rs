@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
-use crate::method::{FullDomain, Grouping, Mondrian, Plan, Task, lattice_size};
+use crate::method::{FullDomain, Grouping, Mondrian, Plan, Route, Task, lattice_size};
 use crate::promise::Promises;
 use crate::recipe::notes::{method_note, not_promised, published_columns};
 use crate::recipe::order::{Order, promises, resolve};
@@ -91,6 +91,8 @@ pub struct Search {
     pub checked: usize,
     /// Groups published.
     pub n_groups: usize,
+    /// For `full-domain`: each column, its level, and the level of `*`.
+    pub levels: Vec<(String, usize, usize)>,
     /// The loss of each method that was tried, if the recipe names none.
     pub tried: Vec<(String, f64)>,
 }
@@ -106,6 +108,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let draft = Draft::new(&directory, request.replace)?;
     let mut order = Order::new(spec, request.folder)?;
     if let Some(plan) = &request.plan {
+        check_method(spec, plan)?;
         fit(&mut order.columns, plan)?;
     }
 
@@ -128,6 +131,14 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     };
     let Chosen { name, columns, grouping, mut search } = chosen;
     search.n_groups = grouping.covers.len();
+    if let Route::Levels(levels) = &grouping.route {
+        let named = columns.iter().zip(levels);
+        search.levels = named
+            .map(|(column, level)| {
+                (column.name.clone(), *level, column.hierarchy.height())
+            })
+            .collect();
+    }
     for (column, spec) in columns.iter().zip(&mut data.specs) {
         spec.cells = column.cells;
     }
@@ -161,7 +172,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         method: method_note(spec, &name, &data.quasi, &grouping),
         promises: Vec::new(),
         loss: BTreeMap::new(),
-        not_promised: not_promised(spec),
+        not_promised: not_promised(spec, &data.quasi),
         checksums: BTreeMap::from([(
             data_name.to_owned(),
             release::checksum(&data_path)?,
@@ -301,15 +312,39 @@ fn run_method(
     Ok(Chosen { name: name.to_owned(), columns, grouping, search })
 }
 
-/// What a multidimensional cut leaves most readable: ranges of numbers and dates, nodes
-/// where there is a tree, sets of words where there is none.
+/// A column of more words than this is not published in sets: they may be free text.
+const WORDS_IN_SETS: usize = 40;
+
+/// What suits cuts best: nodes where the recipe gives a hierarchy, otherwise ranges of
+/// numbers and dates and sets of words, unless these are too many to be categories.
 fn natural_cells(column: &Column, spec: &ColumnSpec) -> Cells {
     match (column.domain.kind(), &spec.rule) {
-        (_, Rule::Tree(_)) => Cells::Taxonomy,
-        (Kind::Number | Kind::Date, _) => Cells::Interval,
-        (Kind::Category, Rule::Plain) => Cells::Set,
-        (Kind::Category, _) => Cells::Taxonomy,
+        (Kind::Number | Kind::Date, Rule::Plain) => Cells::Interval,
+        (Kind::Category, Rule::Plain) if column.domain.len() <= WORDS_IN_SETS => {
+            Cells::Set
+        }
+        _ => Cells::Taxonomy,
     }
+}
+
+/// A plan is for the method that made it.
+fn check_method(spec: &Spec, plan: &Plan) -> Result<()> {
+    let asked = match spec.method.name {
+        None => return Ok(()),
+        Some(MethodName::FullDomain) => "full-domain",
+        Some(MethodName::Mondrian) => "mondrian",
+    };
+    if asked == plan.method {
+        return Ok(());
+    }
+    let error = Error::recipe(format!(
+        "the recipe asks for `{asked}`, but the plan was made by `{}`",
+        plan.method
+    ));
+    Err(match spec.method.spot {
+        Some(spot) => spec.error_at(spot, error),
+        None => error,
+    })
 }
 
 /// Makes the columns those of a plan, and their domains large enough for it.

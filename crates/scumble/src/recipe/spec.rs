@@ -132,5 +132,19 @@ fn byte(item: &Item<'_>) -> Result<u8> {
 fn syntax(source: Source<'_>, error: &toml::de::Error) -> Error {
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
     let span = error.span().unwrap_or(0..0);
-    source.error(&span, format!("not valid TOML: {message}"))
+    let error = source.error(&span, format!("not valid TOML: {message}"));
+    let is_table =
+        [".csv", ".tsv", ".parquet"].iter().any(|end| source.file.ends_with(end));
+    if is_table {
+        return error.with_hint(format!(
+            "this looks like a table; `scumble inspect {} --recipe recipe.toml` proposes a \
+             recipe for it",
+            source.file
+        ));
+    }
+    if message.contains("key with no value") {
+        return error
+            .with_hint("names with spaces or dots need quotes, as in \"birth date\"");
+    }
+    error
 }

@@ -28,12 +28,25 @@ pub fn text(column: &Column, cover: &Cover) -> String {
             };
             if *missing { ends + OR_MISSING } else { ends }
         }
-        Cover::Set(codes) => match &codes[..] {
-            [only] => alone(column.domain.text(*only)),
-            _ => {
-                format!("{{{}}}", codes.iter().map(word).collect::<Vec<_>>().join(", "))
-            }
-        },
+        Cover::Set(codes) => {
+            let is_missing = |code: &u32| column.domain.missing() == Some(*code);
+            let (known, missing) = match codes.split_last() {
+                Some((last, known)) if is_missing(last) && !known.is_empty() => {
+                    (known, true)
+                }
+                _ => (&codes[..], false),
+            };
+            let set = match known {
+                [only] => alone(column.domain.text(*only)),
+                _ => {
+                    format!(
+                        "{{{}}}",
+                        known.iter().map(word).collect::<Vec<_>>().join(", ")
+                    )
+                }
+            };
+            if missing { set + OR_MISSING } else { set }
+        }
     }
 }
 
@@ -45,14 +58,19 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
         _ if text == ROOT_LABEL => Some(Cover::root(&column.hierarchy)),
         Cells::Interval => range(column, text),
         Cells::Set => {
+            let (set, missing) = match text.strip_suffix(OR_MISSING) {
+                Some(set) => (set, true),
+                None => (text, false),
+            };
             let words =
-                match text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                match set.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
                     Some(inside) => split(inside)?,
-                    None => vec![single(text)?],
+                    None => vec![single(set)?],
                 };
-            let mut codes: Vec<u32> = Vec::with_capacity(words.len());
+            let absent = column.domain.missing();
+            let mut codes: Vec<u32> = absent.filter(|_| missing).into_iter().collect();
             for word in &words {
-                match column.domain.missing() {
+                match absent {
                     Some(code) if column.domain.text(code) == word => codes.push(code),
                     _ => codes.extend(place(column, word)?),
                 }

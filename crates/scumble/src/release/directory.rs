@@ -21,18 +21,27 @@ impl Draft {
     /// Starts a release that will be called `target`. An existing one stays unless
     /// `replace`, and is replaced only at the end; anything else of that name stays always.
     pub fn new(target: &Path, replace: bool) -> Result<Self> {
+        let Some(name) = target.file_name() else {
+            return Err(Error::input("a release needs a folder of its own")
+                .in_file(shown(target))
+                .with_hint("give `directory` a name, as in \"release\""));
+        };
         check_free(target, replace)?;
         let parent = match target.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
             _ => PathBuf::from("."),
         };
-        fs::create_dir_all(&parent)
-            .map_err(|error| Error::io("create the folder", shown(&parent), error))?;
+        // A path that leads through the old release would break when that is renamed.
+        let parent =
+            fs::create_dir_all(&parent).and_then(|()| parent.canonicalize()).map_err(
+                |error| Error::io("create the folder", shown(&parent), error),
+            )?;
+        let target = parent.join(name);
         let scratch = tempfile::Builder::new()
             .prefix(".scumble-")
             .tempdir_in(&parent)
             .map_err(|error| Error::io("write here", shown(&parent), error))?;
-        Ok(Self { scratch, target: target.to_path_buf(), replace })
+        Ok(Self { scratch, target, replace })
     }
 
     /// Where the files are written for now.
@@ -76,6 +85,33 @@ impl Draft {
     }
 }
 
+/// Whether a folder holds a release and nothing else.
+fn is_release(folder: &Path) -> bool {
+    const FILES: [&str; 6] = [
+        MANIFEST_FILE,
+        "report.html",
+        "data.csv",
+        "data.parquet",
+        "cells.csv",
+        "sensitive.csv",
+    ];
+    let ours = fs::read_to_string(folder.join(MANIFEST_FILE))
+        .ok()
+        .and_then(|text| serde_json::from_str::<serde_json::Value>(&text).ok())
+        .is_some_and(|manifest| {
+            let software = manifest.get("software").and_then(serde_json::Value::as_str);
+            software.is_some_and(|name| name.starts_with("scumble "))
+        });
+    let Ok(mut entries) = fs::read_dir(folder) else { return false };
+    ours && entries.all(|entry| {
+        entry.is_ok_and(|entry| {
+            let known =
+                entry.file_name().to_str().is_some_and(|name| FILES.contains(&name));
+            known && entry.file_type().is_ok_and(|kind| kind.is_file())
+        })
+    })
+}
+
 /// Temporary folders are for their owner only; a release is for its readers.
 #[cfg(unix)]
 fn open_to_all(path: &Path) -> std::io::Result<()> {
@@ -99,7 +135,7 @@ fn check_free(target: &Path, replace: bool) -> Result<()> {
     if empty {
         return Ok(());
     }
-    if !target.join(MANIFEST_FILE).is_file() {
+    if !is_release(target) {
         return Err(Error::input("exists and is not a release, so it is kept")
             .in_file(shown(target))
             .with_hint("choose another `directory` in `[release]`"));
@@ -135,11 +171,17 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let target = home.path().join("release");
         for content in ["old", "new"] {
-            let draft = Draft::new(&target, true).unwrap();
-            fs::write(draft.path().join(MANIFEST_FILE), content).unwrap();
+            // A path through the old release leads to it all the same.
+            let through = target.join("..").join("release");
+            let path = if target.exists() { &through } else { &target };
+            let draft = Draft::new(path, true).unwrap();
+            let manifest = format!("{{\"software\": \"scumble {content}\"}}");
+            fs::write(draft.path().join(MANIFEST_FILE), manifest).unwrap();
             draft.publish().unwrap();
         }
-        assert_eq!(fs::read_to_string(target.join(MANIFEST_FILE)).unwrap(), "new");
+        assert!(
+            fs::read_to_string(target.join(MANIFEST_FILE)).unwrap().contains("new")
+        );
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
         let error = Draft::new(&target, false).unwrap_err();
         assert!(error.to_string().ends_with("a release exists already and is kept"));
@@ -150,5 +192,13 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         fs::write(home.path().join("thesis.doc"), "years of work").unwrap();
         assert!(Draft::new(home.path(), true).is_err());
+        // Other programs have a file of this name, too.
+        fs::write(home.path().join(MANIFEST_FILE), "{\"manifest_version\": 3}")
+            .unwrap();
+        assert!(Draft::new(home.path(), true).is_err());
+        fs::write(home.path().join(MANIFEST_FILE), "{\"software\": \"scumble 1\"}")
+            .unwrap();
+        assert!(Draft::new(home.path(), true).is_err(), "the thesis is not ours");
+        assert!(Draft::new(Path::new("/"), true).is_err());
     }
 }

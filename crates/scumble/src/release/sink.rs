@@ -28,6 +28,8 @@ pub(super) enum Sink {
 pub(super) struct ParquetSink {
     writer: ArrowWriter<File>,
     schema: Arc<Schema>,
+    // A header line, before the lines of a batch.
+    start: Vec<u8>,
     lines: Vec<u8>,
     n_lines: usize,
     name: String,
@@ -67,11 +69,13 @@ impl Sink {
                 let writer =
                     ArrowWriter::try_new(file, schema.clone(), Some(properties))
                         .map_err(|error| parquet_error(&name, &error))?;
-                let lines = Vec::new();
+                let columns = header.iter().map(|_| b"column".as_slice());
+                let start = line(columns);
                 Ok(Self::Parquet(Box::new(ParquetSink {
                     writer,
                     schema,
-                    lines,
+                    lines: start.clone(),
+                    start,
                     n_lines: 0,
                     name,
                 })))
@@ -123,8 +127,10 @@ impl ParquetSink {
         let n_columns = self.schema.fields().len();
         let mut columns: Vec<Vec<String>> =
             vec![Vec::with_capacity(self.n_lines); n_columns];
+        // The lines begin with a header, so that a byte order mark in the first cell is
+        // not taken for one of the file.
         let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
+            .has_headers(true)
             .from_reader(std::io::Cursor::new(std::mem::take(&mut self.lines)));
         for record in reader.records() {
             let record = record.map_err(|error| {
@@ -136,6 +142,7 @@ impl ParquetSink {
             }
         }
         self.n_lines = 0;
+        self.lines = self.start.clone();
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(n_columns);
         for (cells, field) in columns.into_iter().zip(self.schema.fields()) {
             arrays.push(array(cells, field.data_type(), &self.name)?);

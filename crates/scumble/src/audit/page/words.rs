@@ -110,7 +110,7 @@ pub(super) fn promise(checked: &Checked) -> String {
     }
 }
 
-/// Parameters as "k 5, kind distinct".
+/// Parameters as "k = 5, distinct".
 pub(super) fn parameters(value: &Value) -> String {
     let shown = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -124,7 +124,10 @@ pub(super) fn parameters(value: &Value) -> String {
         Value::Object(map) => {
             let parts: Vec<String> = map
                 .iter()
-                .map(|(name, value)| format!("{name} {}", shown(value)))
+                .map(|(name, value)| match value {
+                    Value::String(word) => word.clone(),
+                    _ => format!("{name} = {}", shown(value)),
+                })
                 .collect();
             parts.join(", ")
         }
@@ -147,17 +150,29 @@ pub(super) fn attack(attack: &Attack) -> String {
             let smallest = detail("smallest").and_then(Value::as_u64).unwrap_or(0);
             format!(
                 "Picks the row of a person among those that fit. Nobody has fewer than {} \
-                 that fit; {} of all people have a single one.",
+                 that fit{}.",
                 rows(smallest),
-                share(part("alone"))
+                match part("alone") {
+                    0.0 => String::new(),
+                    alone =>
+                        format!("; {} of all people have a single one", share(alone)),
+                }
             )
         }
         "homogeneity" => {
             let column = detail("column").and_then(Value::as_str).unwrap_or("");
             format!(
                 "Guesses the commonest sensitive value among the rows that fit; it helps \
-                 most for “{column}”. About {} of all people the attacker is certain.",
-                share(part("certain"))
+                 most for “{column}”. {}",
+                match part("certain") {
+                    0.0 => "About nobody is the attacker certain.".to_owned(),
+                    certain => {
+                        format!(
+                            "About {} of all people the attacker is certain.",
+                            share(certain)
+                        )
+                    }
+                }
             )
         }
         _ => String::new(),
@@ -178,11 +193,12 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
             whole(),
             "the sum over all rows of how many rows each cannot be told apart from",
         ),
-        "average-group" => {
-            (decimal(value), "rows in a group on average, as this loss counts them")
-        }
-        "kl" => (decimal(value), "surprise at the true values, in sum (nats)"),
-        "entropy" => (decimal(value), "bits hidden in cells, in sum"),
+        "average-group" => (
+            decimal(value),
+            "rows in a group on average, left-out rows counted as one group",
+        ),
+        "kl" => (whole(), "surprise at the true values, in sum (nats)"),
+        "entropy" => (whole(), "bits hidden in cells, in sum"),
         _ => (decimal(value), ""),
     }
 }
@@ -193,11 +209,15 @@ pub(super) fn column(column: &PublishedColumn) -> String {
         Role::Sensitive => "the values as they are".to_owned(),
         Role::Quasi => {
             let cells = match column.cells {
-                Some(Cells::Interval) => "ranges of values",
-                Some(Cells::Set) => "sets of values",
+                Some(Cells::Interval) => "ranges between values that occur",
+                Some(Cells::Set) => "sets of values that occur",
                 _ => "",
             };
-            let how = column.hierarchy.as_ref().map_or(String::new(), rule);
+            // Ranges and sets are of values that occur, whatever the hierarchy.
+            let how = match (cells, &column.hierarchy) {
+                ("", Some(hierarchy)) => rule(hierarchy),
+                _ => String::new(),
+            };
             let level = match column.level {
                 Some(0) => "level 0: the values as they are".to_owned(),
                 Some(level) => format!("level {level} for the whole column"),
