@@ -184,8 +184,11 @@ fn a_loss_is_nought_where_nothing_is_lost() {
 fn write_table(home: &Path) {
     let mut text = String::from("id,age,town,seen,note,illness,income\n");
     for row in 0..600usize {
-        let age =
-            if row % 41 == 0 { String::new() } else { (row * row % 83).to_string() };
+        let age = if row.is_multiple_of(41) {
+            String::new()
+        } else {
+            (row * row % 83).to_string()
+        };
         let town =
             ["Ghent", "Bruges", "\"Aalst, old\"", "\u{feff}Liège"][row * 7 % 11 % 4];
         let month = 1 + row % 12;

@@ -16,10 +16,13 @@ fn table(n: usize, shift: usize) -> String {
     let mut text = String::from("age,zip,sex,illness\n");
     for row in 0..n {
         let place = row + shift;
-        let age =
-            if place % 17 == 0 { String::new() } else { (place * 7 % 60).to_string() };
+        let age = if place.is_multiple_of(17) {
+            String::new()
+        } else {
+            (place * 7 % 60).to_string()
+        };
         let zip = 47_900 + place * 13 % 40;
-        let sex = if place % 3 == 0 { "f" } else { "m" };
+        let sex = if place.is_multiple_of(3) { "f" } else { "m" };
         text.push_str(&format!(
             "{age},{zip},{sex},{}\n",
             ["flu", "cough", "ulcer"][place % 3]

@@ -71,9 +71,9 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     not_promised(&mut html, manifest);
     let _ = write!(
         html,
-        "<footer><p>The rows are in <code>{}</code>; <code>manifest.json</code> says the \
-         same as this page for programs. Anybody with the original table can repeat the \
-         audit with <code>scumble audit</code>.</p></footer>\n</main>\n</body>\n</html>\n",
+        "<footer><p>The rows are in <code>{}</code>; <code>manifest.json</code> says \
+         how to read them. Anybody can recheck the promises with <code>scumble audit</code>, \
+         and whoever has the original table can repeat the attacks.</p></footer>\n</main>\n</body>\n</html>\n",
         Html(&manifest.data.file)
     );
     html

@@ -7,7 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// The survey as CSV.
-pub fn survey(n_rows: usize) -> Vec<u8> {
+pub(crate) fn survey(n_rows: usize) -> Vec<u8> {
     let random = &mut ChaCha8Rng::seed_from_u64(1_193_504);
     let mut text = String::with_capacity(n_rows * 32 + 100);
     text.push_str(
@@ -48,7 +48,7 @@ fn skewed(random: &mut ChaCha8Rng, n: usize, ratio: f64) -> usize {
 }
 
 /// A recipe for the survey.
-pub fn recipe(promise: &str, method: &str) -> String {
+pub(crate) fn recipe(promise: &str, method: &str) -> String {
     format!(
         "[input]\ntable = \"survey.csv\"\n[columns]\n\
          year = {{ role = \"quasi\", hierarchy = {{ widths = [2, 4, 8, 16] }} }}\n\
