@@ -34,7 +34,7 @@ use crate::audit::view::View;
 use crate::hierarchy::Microdata;
 
 /// More steps than this are not taken.
-pub(super) const MOST_STEPS: u64 = 2_000_000_000;
+pub(super) const MOST_STEPS: u64 = 500_000_000;
 
 /// Tuples one worker takes at a time.
 const PORTION: usize = 1024;
