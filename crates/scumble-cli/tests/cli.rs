@@ -203,6 +203,35 @@ fn a_wrong_call_exits_with_2() {
 }
 
 #[test]
+fn a_table_given_for_a_recipe_leads_to_inspect() {
+    let home = home();
+    let outcome = run(home.path(), &["publish", "patients.csv"]);
+    assert!(outcome.starts_with("exit 2\n"), "{outcome}");
+    assert!(outcome.contains("scumble inspect patients.csv"), "{outcome}");
+}
+
+#[test]
+fn a_plan_never_replaces_something_else() {
+    let home = home();
+    let publish = ["publish", "recipe.toml", "--force", "--plan", "patients.csv"];
+    let outcome = run(home.path(), &publish);
+    assert!(outcome.starts_with("exit 2\n"), "{outcome}");
+    assert_eq!(fs::read_to_string(home.path().join("patients.csv")).unwrap(), PATIENTS);
+    assert!(!home.path().join("release").exists());
+}
+
+#[test]
+fn a_plan_is_for_its_own_method() {
+    let home = home();
+    run(home.path(), &["publish", "recipe.toml", "-q", "--plan", "plan.json"]);
+    let other = RECIPE.replace("full-domain", "mondrian");
+    fs::write(home.path().join("recipe.toml"), other).unwrap();
+    let again = ["publish", "recipe.toml", "--force", "--use-plan", "plan.json"];
+    let outcome = run(home.path(), &again);
+    assert!(outcome.contains("the plan was made by `full-domain`"), "{outcome}");
+}
+
+#[test]
 fn inspect_proposes_a_recipe_that_publishes() {
     let home = home();
     let outcome =

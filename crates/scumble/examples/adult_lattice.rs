@@ -63,7 +63,7 @@ fn main() -> Result<()> {
             loss: Loss::by_name("loss")?,
             limit: 0,
         };
-        FullDomain::default().find(&task)
+        FullDomain.find(&task)
     };
 
     let mut allowed = 0;

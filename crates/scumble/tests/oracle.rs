@@ -421,7 +421,7 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
     for seed in 0..6_000 {
         let case = random_case(seed);
         let expected = exhaustive(&case);
-        let found = FullDomain::default().find(&task(&case));
+        let found = FullDomain.find(&task(&case));
         match (expected, found) {
             (None, Err(error)) => {
                 unmet += 1;

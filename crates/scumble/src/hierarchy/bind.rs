@@ -134,10 +134,20 @@ impl Microdata {
     }
 }
 
+/// A hierarchy with more levels is a mistake, and levels are counted in a byte.
+const MOST_LEVELS: usize = 100;
+
 /// Binds the hierarchy and checks the levels.
 fn column(domain: Domain, spec: &ColumnSpec, rows: Vec<u64>) -> Result<Column> {
     let hierarchy = spec.rule.bind(&domain, &spec.reading);
     let height = hierarchy.height();
+    if height > MOST_LEVELS {
+        return Err(Error::recipe(format!(
+            "column `{}`: the hierarchy has {height} levels, but at most {MOST_LEVELS} are \
+             possible",
+            spec.name
+        )));
+    }
     let highest = spec.highest.unwrap_or(height);
     if highest > height {
         return Err(Error::out_of_range(

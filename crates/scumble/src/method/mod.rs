@@ -6,7 +6,7 @@ mod mondrian;
 mod plan;
 
 pub use apply::Applied;
-pub use full_domain::{Found, FullDomain, lattice_size};
+pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
 

@@ -8,7 +8,9 @@ use serde_json::Value;
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
-use crate::method::{FullDomain, Grouping, Mondrian, Plan, Route, Task, lattice_size};
+use crate::method::{
+    FullDomain, Grouping, MOST_CANDIDATES, Mondrian, Plan, Route, Task, lattice_size,
+};
 use crate::promise::Promises;
 use crate::recipe::notes::{method_note, not_promised, published_columns};
 use crate::recipe::order::{Order, promises, resolve};
@@ -231,8 +233,8 @@ fn choose(
                 .quasi
                 .iter()
                 .all(|c| c.highest == c.hierarchy.height() && c.lowest == 0);
-            // A lattice of this size is searched at once or not at all.
-            let lattice_can = lattice_size(&data.quasi) < 10_000_000;
+            // No search among fewer nodes is refused for having too many candidates.
+            let lattice_can = lattice_size(&data.quasi) <= MOST_CANDIDATES;
             let mut names = Vec::new();
             if lattice_can || !mondrian_can {
                 names.push(MethodName::FullDomain);
@@ -298,7 +300,7 @@ fn run_method(
     let mut search = Search::default();
     let (name, grouping) = match name {
         MethodName::FullDomain => {
-            let found = FullDomain::default().find(&task)?;
+            let found = FullDomain.find(&task)?;
             search.lattice = found.lattice;
             search.checked = found.checked;
             ("full-domain", found.grouping)

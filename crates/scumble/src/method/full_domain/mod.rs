@@ -8,7 +8,9 @@ mod projection;
 mod search;
 mod tuples;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
+
+pub use projection::MOST_CANDIDATES;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
@@ -20,11 +22,8 @@ use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Grouping, Route, Task};
 
 /// Publishes every column on one level of its hierarchy.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct FullDomain {
-    /// Looks at every node of the lattice; for comparisons only.
-    pub exhaustive: bool,
-}
+#[derive(Debug, Clone, Copy)]
+pub struct FullDomain;
 
 /// The best node, and how much work it was to find it.
 #[derive(Debug, Clone)]
@@ -61,19 +60,11 @@ impl FullDomain {
         let necessary = if task.limit == 0 { task.promises } else { &weaker };
         let pool = Pool::new(&judge);
         let projections = Projections::new(&judge, &lattice, necessary, &pool);
-        let (tuples, candidates) = if self.exhaustive {
-            let base = Tuples::of(task.census, task.promises.look_at_values());
-            (Arc::new(base), projection::every_node(&judge, &lattice))
-        } else {
-            projections.candidates(task.promises.look_at_values())?
-        };
+        let (tuples, candidates) =
+            projections.candidates(task.promises.look_at_values())?;
         let n_candidates = candidates.len();
         let mut search = Search::new(&judge, tuples, necessary);
-        if self.exhaustive {
-            search.look_at_all(&candidates, &pool);
-        } else {
-            search.run(candidates, &pool);
-        }
+        search.run(candidates, &pool);
         let checked = search.checked;
         let Some((loss, node)) = search.best else {
             return Err(cannot_be_met(task, &judge));

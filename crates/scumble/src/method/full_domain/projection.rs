@@ -24,7 +24,7 @@ pub(super) struct Candidate {
 
 /// More candidates than this are refused: 100 bytes each, and a check each in the worst
 /// case.
-const MOST_CANDIDATES: usize = 4_000_000;
+pub const MOST_CANDIDATES: u128 = 4_000_000;
 
 /// With at most this many candidates, checking them costs less than projecting on three
 /// columns.
@@ -245,7 +245,7 @@ impl<'a> Projections<'a> {
         candidates: &mut Vec<Candidate>,
     ) -> Result<()> {
         if column == node.len() {
-            if candidates.len() == MOST_CANDIDATES {
+            if candidates.len() as u128 == MOST_CANDIDATES {
                 return Err(too_many(&self.lattice));
             }
             candidates.push(self.candidate(node.clone(), left_out));
@@ -293,25 +293,6 @@ impl Table {
             ((place / step) % size + 1 < size).then_some(place + step)
         })
     }
-}
-
-/// All nodes, none ruled out.
-pub(super) fn every_node(judge: &Judge<'_>, lattice: &Lattice) -> Vec<Candidate> {
-    let mut nodes = vec![lattice.lowest.clone()];
-    for column in 0..lattice.lowest.len() {
-        let extended = nodes.iter().flat_map(|node| {
-            lattice.levels(column).map(|level| {
-                let mut node = node.clone();
-                node[column] = level;
-                node
-            })
-        });
-        nodes = extended.collect();
-    }
-    nodes
-        .into_iter()
-        .map(|node| Candidate { bound: judge.bound(&node, 0), node })
-        .collect()
 }
 
 /// Columns that are projected together have at most this many combinations of nodes.

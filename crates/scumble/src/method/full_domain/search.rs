@@ -87,16 +87,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Looks at every candidate.
-    pub(super) fn look_at_all(&mut self, candidates: &[Candidate], pool: &Pool<'_>) {
-        for some in candidates.chunks(256) {
-            self.look_at(
-                some.iter().map(|candidate| candidate.node.clone()).collect(),
-                pool,
-            );
-        }
-    }
-
     /// Takes candidates in ascending order of their bound (then of height, then of levels)
     /// until none is left that could be better than the best.
     ///
