@@ -31,6 +31,9 @@ pub(crate) struct DemoArgs {
     /// Write into the folder even if it was not made by this command.
     #[arg(long)]
     force: bool,
+    /// Invent another city.
+    #[arg(long, value_name = "N", default_value_t = people::SEED, hide_default_value = true)]
+    seed: u64,
     /// Print the results as JSON.
     #[arg(long)]
     json: bool,
@@ -54,7 +57,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let folder = &args.directory;
     prepare(folder, args.force)?;
     let recipes = RECIPES.map(|(name, text)| (format!("{name}.toml"), text.to_owned()));
-    let data = people::files().into_iter().map(|(name, text)| (name.to_owned(), text));
+    let data = people::files(args.seed)
+        .into_iter()
+        .map(|(name, text)| (name.to_owned(), text));
     for (name, text) in data {
         write(&folder.join(name), &text)?;
     }

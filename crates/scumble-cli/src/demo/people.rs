@@ -9,8 +9,8 @@ use crate::demo::places::{
     COUNTRIES, DISEASES, DISTRICTS, Disease, FAMILIES, MEN, TRADES, WOMEN,
 };
 
-/// The same city every time.
-const SEED: u64 = 0x5c0b1e;
+/// Makes the city that everybody gets who does not ask for another.
+pub(super) const SEED: u64 = 0x5c0b1e;
 
 const PEOPLE: usize = 60_000;
 
@@ -19,8 +19,8 @@ const PYRAMID: [u32; 20] =
     [46, 45, 46, 48, 58, 68, 72, 69, 64, 58, 62, 72, 70, 58, 48, 42, 38, 24, 9, 3];
 
 /// The files of the demo's data: names and texts.
-pub(super) fn files() -> Vec<(&'static str, String)> {
-    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+pub(super) fn files(seed: u64) -> Vec<(&'static str, String)> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut city = String::from(
         "id,name,age,sex,zip,nationality,education,marital_status,occupation\n",
     );
@@ -199,12 +199,13 @@ mod tests {
 
     #[test]
     fn the_same_people_come_every_time() {
-        assert_eq!(files(), files());
+        assert_eq!(files(SEED), files(SEED));
+        assert_ne!(files(SEED), files(1));
     }
 
     #[test]
     fn every_patient_is_one_of_the_city() {
-        let files = files();
+        let files = files(SEED);
         let (city, patients) = (rows(&files[0].1), rows(&files[1].1));
         assert_eq!(city.len(), PEOPLE);
         assert!((18_000..24_000).contains(&patients.len()), "{}", patients.len());
@@ -222,7 +223,7 @@ mod tests {
 
     #[test]
     fn diseases_depend_on_age_and_sex_and_stays_on_diseases() {
-        let files = files();
+        let files = files(SEED);
         let patients = rows(&files[1].1);
         let mean = |column: usize, disease: &str| {
             let found: Vec<f64> = patients
@@ -243,7 +244,7 @@ mod tests {
 
     #[test]
     fn some_nationalities_are_rare() {
-        let files = files();
+        let files = files(SEED);
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
         for row in rows(&files[1].1) {
             *counts.entry(row[5 - 1]).or_default() += 1;
