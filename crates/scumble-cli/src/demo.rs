@@ -80,14 +80,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     for (name, _) in RECIPES {
         let spec = Spec::read(&folder.join(format!("{name}.toml")))?;
         let progress = Progress::new(args.quiet || args.json);
-        let request = Request {
-            spec: &spec,
-            folder,
-            directory: None,
-            replace: true,
-            plan: None,
-            seed: None,
-        };
+        let request = Request { replace: true, ..Request::new(&spec, folder) };
         let published = publish(request, &progress);
         let stages = progress.finish();
         shown.push(Shown { name, published: published?, stages });

@@ -58,12 +58,11 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     }
     let progress = Progress::new(args.quiet || args.json);
     let request = Request {
-        spec: &spec,
-        folder: &folder,
         directory: args.directory.clone(),
         replace: args.force,
         plan,
         seed: args.seed,
+        ..Request::new(&spec, &folder)
     };
     let published = publish(request, &progress);
     let seconds = progress.finish();

@@ -336,14 +336,7 @@ fn published(folder: &Path, promise: &str, method: &str) -> Published {
          [promise]\n{promise}\n[method]\n{method}\n[release]\ndirectory = \"out\"\n"
     );
     let spec = Spec::parse(&recipe, "recipe.toml").unwrap();
-    let request = Request {
-        spec: &spec,
-        folder,
-        directory: None,
-        replace: true,
-        plan: None,
-        seed: None,
-    };
+    let request = Request { replace: true, ..Request::new(&spec, folder) };
     publish(request, &Unwatched).unwrap()
 }
 

@@ -229,14 +229,8 @@ fn recipe(more: &str, other: bool) -> Spec {
 }
 
 fn publish_in(home: &Path, spec: &Spec, directory: &str) -> scumble::recipe::Published {
-    let request = Request {
-        spec,
-        folder: home,
-        directory: Some(home.join(directory)),
-        replace: false,
-        plan: None,
-        seed: None,
-    };
+    let request =
+        Request { directory: Some(home.join(directory)), ..Request::new(spec, home) };
     publish(request, &Unwatched).unwrap()
 }
 

@@ -40,14 +40,7 @@ fn run(
         "input.table = \"table.csv\"\n{COLUMNS}promise.k-anonymity = 4\nmethod = {{ {method} }}\n"
     );
     let spec = Spec::parse(&text, "recipe.toml")?;
-    let request = Request {
-        spec: &spec,
-        folder: home,
-        directory: None,
-        replace: true,
-        plan,
-        seed: None,
-    };
+    let request = Request { replace: true, plan, ..Request::new(&spec, home) };
     publish(request, &Unwatched)
 }
 

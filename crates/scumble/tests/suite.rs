@@ -82,14 +82,7 @@ fn outcome(case: &Case) -> String {
         }
     }
     let published = Spec::parse(&recipe, "recipe.toml").and_then(|spec| {
-        let request = Request {
-            spec: &spec,
-            folder: home.path(),
-            directory: None,
-            replace: false,
-            plan: None,
-            seed: None,
-        };
+        let request = Request::new(&spec, home.path());
         publish(request, &Unwatched)
     });
     match published {

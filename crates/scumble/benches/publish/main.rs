@@ -67,14 +67,7 @@ fn run(home: &std::path::Path, rows: u32, method: &str, promise: &str, more: &st
     for _ in 0..(if rows > 200_000 { 3 } else { 5 }) {
         let clock = Clock(Mutex::new(Vec::new()));
         let start = Instant::now();
-        let request = Request {
-            spec: &spec,
-            folder: home,
-            directory: None,
-            replace: true,
-            plan: None,
-            seed: None,
-        };
+        let request = Request { replace: true, ..Request::new(&spec, home) };
         let published = publish(request, &clock).unwrap();
         let all = start.elapsed().as_secs_f64();
         let marks: Vec<Instant> =

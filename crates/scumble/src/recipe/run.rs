@@ -65,6 +65,13 @@ pub struct Request<'a> {
     pub seed: Option<u64>,
 }
 
+impl<'a> Request<'a> {
+    /// What the recipe says, and nothing replaced.
+    pub fn new(spec: &'a Spec, folder: &'a Path) -> Self {
+        Self { spec, folder, directory: None, replace: false, plan: None, seed: None }
+    }
+}
+
 /// What was published.
 #[derive(Debug)]
 pub struct Published {
