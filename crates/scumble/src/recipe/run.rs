@@ -313,8 +313,11 @@ fn run_method(
             ("full-domain", found.grouping)
         }
         MethodName::Mondrian => {
-            let method =
-                Mondrian { column: spec.method.column, value: spec.method.value };
+            let method = Mondrian {
+                column: spec.method.column,
+                value: spec.method.value,
+                ..Mondrian::default()
+            };
             ("mondrian", method.find(&task)?)
         }
     };
