@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::*;
-use crate::hierarchy::{Cells, Column, ColumnSpec, Rule};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
 use crate::release::{
     DataFile, DataFormat, FORMAT, Manifest, MethodNote, PublishedColumn,
 };

@@ -7,6 +7,7 @@
 
 mod cost;
 mod covers;
+mod fits;
 mod homogeneity;
 mod linkage;
 mod measure;
@@ -24,7 +25,7 @@ pub use original::original_columns;
 pub use page::write_page;
 
 use crate::audit::covers::Covers;
-use crate::audit::linkage::Knowledge;
+use crate::audit::fits::Knowledge;
 use crate::audit::original::quasi_columns;
 use crate::audit::score::Truth;
 use crate::audit::view::View;
