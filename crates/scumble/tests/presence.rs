@@ -113,7 +113,8 @@ fn random_case(seed: u64, cells: &[Cells]) -> Case {
     let presence = DeltaPresence::new(decimal(min), decimal(max)).unwrap();
     let mut promises: Vec<Box<dyn Promise>> = vec![Box::new(presence)];
     let k = random.random_bool(0.3).then_some(2);
-    promises.extend(k.map(|k| Box::new(KAnonymity::new(k).unwrap()) as Box<dyn Promise>));
+    promises
+        .extend(k.map(|k| Box::new(KAnonymity::new(k).unwrap()) as Box<dyn Promise>));
     let limit = pick(random, &[0.0, 0.0, 0.2, 0.4]);
     Case {
         min,
@@ -149,7 +150,8 @@ fn covers(case: &Case, tuples: &[usize], node: &[usize]) -> Vec<Cover> {
     let columns = case.data.quasi.iter().zip(&case.data.census.quasi).zip(node);
     columns
         .map(|((column, codes), level)| {
-            let mut present: Vec<u32> = tuples.iter().map(|tuple| codes[*tuple]).collect();
+            let mut present: Vec<u32> =
+                tuples.iter().map(|tuple| codes[*tuple]).collect();
             present.sort_unstable();
             present.dedup();
             match column.cells {
@@ -183,7 +185,8 @@ fn judged(case: &Case, node: &[usize]) -> Option<f64> {
         }
     }
     let share = left_out as f64 / hidden.max(1) as f64;
-    let pooled = left_out == 0 || (share >= case.min - 1e-12 && share <= case.max + 1e-12);
+    let pooled =
+        left_out == 0 || (share >= case.min - 1e-12 && share <= case.max + 1e-12);
     if left_out > case.limit || kept.is_empty() || !pooled {
         return None;
     }
@@ -300,7 +303,8 @@ fn mondrian_keeps_presence_and_the_boxes_of_the_paper_do_not() {
 #[test]
 fn search_never_loses_to_a_strategy() {
     for seed in 0..300 {
-        let case = Case { limit: 0, ..random_case(seed, &[Cells::Interval, Cells::Set]) };
+        let case =
+            Case { limit: 0, ..random_case(seed, &[Cells::Interval, Cells::Set]) };
         let task = case.task();
         let loss = |grouping: &Grouping| {
             case.loss.of(&case.data.quasi, &grouping.shape(&case.data.census))
