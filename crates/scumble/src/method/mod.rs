@@ -3,6 +3,7 @@
 mod apply;
 mod full_domain;
 mod mondrian;
+pub mod pdf;
 mod plan;
 
 pub use apply::Applied;
