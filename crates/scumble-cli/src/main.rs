@@ -1,5 +1,6 @@
 //! The `scumble` command: one file a subcommand.
 
+mod advise;
 mod audit;
 mod demo;
 mod inspect;
@@ -31,6 +32,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
+    Advise(advise::AdviseArgs),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Advise(args) => advise::run(&args),
     };
     match done {
         Ok(code) => code,
