@@ -6,6 +6,7 @@ mod inspect;
 mod output;
 mod progress;
 mod publish;
+mod reproduce;
 mod result;
 
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
+    Reproduce(reproduce::ReproduceArgs),
 }
 
 fn main() -> ExitCode {
@@ -40,6 +42,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     };
     match done {
         Ok(code) => code,
