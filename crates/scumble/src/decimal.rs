@@ -51,6 +51,25 @@ impl Decimal {
         (product / 10u128.pow(self.scale)) as u64
     }
 
+    /// Whether `self < other`, exactly.
+    pub fn less_than(self, other: Self) -> bool {
+        other.exceeds(u128::from(self.digits), 10u128.pow(self.scale))
+    }
+
+    /// The least whole number r with `part - r <= self (whole - r)`, where `self` is at
+    /// most 1: nothing smaller taken out of both makes the part a share of at most `self`.
+    pub fn excess(self, part: u64, whole: u64) -> u64 {
+        let one = 10u128.pow(self.scale);
+        let digits = u128::from(self.digits).min(one);
+        let above = u128::from(part)
+            .saturating_mul(one)
+            .saturating_sub(u128::from(whole).saturating_mul(digits));
+        match one - digits {
+            0 => 0,
+            rest => above.div_ceil(rest).min(u128::from(part)) as u64,
+        }
+    }
+
     /// As a float, for display and for estimates.
     pub fn to_f64(self) -> f64 {
         self.digits as f64 / 10f64.powi(self.scale as i32)

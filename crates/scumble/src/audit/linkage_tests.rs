@@ -36,6 +36,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
             column("y", Role::Quasi),
             column("s", Role::Sensitive),
         ],
+        weights: None,
         method: MethodNote {
             name: String::new(),
             levels: None,

@@ -4,7 +4,8 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, Column, Rule, Uncovered};
+use crate::hierarchy::population::not_in_population;
+use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
 use crate::table::{
     Census, Counts, Dictionary, Domain, Kind, Reading, Role, Scan, Source,
     parse_number, scan,
@@ -59,6 +60,18 @@ impl Microdata {
         specs: &[ColumnSpec],
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Self> {
+        Self::read_within(source, None, specs, progress)
+    }
+
+    /// The same for a table that is part of a population, which must have the quasi
+    /// columns. Domains are then those of the population, and so are the tuples of the
+    /// census.
+    pub fn read_within(
+        source: &Source,
+        population: Option<Population<'_>>,
+        specs: &[ColumnSpec],
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
         let place = |spec: &&ColumnSpec| {
             let found = source.header().iter().position(|name| *name == spec.name);
             found.ok_or_else(|| {
@@ -75,57 +88,109 @@ impl Microdata {
             chosen[start..].sort_by_key(|(place, _)| *place);
         }
         let places: Vec<usize> = chosen.iter().map(|(place, _)| *place).collect();
-        let scan = scan(source, &places, progress)?;
+        let scanned = scan(source, &places, progress)?;
         let n_quasi = of_role(Role::Quasi).count();
-        let specs = chosen.into_iter().map(|(_, spec)| spec.clone()).collect();
-        Self::bind(scan, specs, n_quasi, source.name())
+        let specs: Vec<ColumnSpec> =
+            chosen.into_iter().map(|(_, spec)| spec.clone()).collect();
+        let Some(population) = population else {
+            return Self::bind((scanned, source), None, specs, n_quasi);
+        };
+        let everyone = scan(population.source, &population.places(&specs)?, progress)?;
+        let others = Some((everyone, population.source));
+        let data = Self::bind((scanned, source), others, specs, n_quasi)?;
+        population.check(source, &data)?;
+        Ok(data)
     }
 
     fn bind(
-        scan: Scan,
+        (mut scan, source): (Scan, &Source),
+        mut population: Option<(Scan, &Source)>,
         mut specs: Vec<ColumnSpec>,
         n_quasi: usize,
-        file: &str,
     ) -> Result<Self> {
-        let mut bound: Vec<(Domain, Vec<u32>)> = Vec::new();
-        for (dictionary, spec) in scan.dictionaries.iter().zip(&mut specs) {
-            if spec.may_be_numbers
-                && all_plain_numbers(&dictionary.texts, &spec.reading)
-            {
+        let mut domains: Vec<Domain> = Vec::new();
+        // For each column the code of every text of the table and of the population.
+        let (mut maps, mut more_maps) = (Vec::new(), Vec::new());
+        for (place, spec) in specs.iter_mut().enumerate() {
+            let own = (&scan.dictionaries[place], source);
+            let others = population.as_ref().and_then(|(scan, source)| {
+                scan.dictionaries.get(place).map(|dictionary| (dictionary, *source))
+            });
+            let from: Vec<(&Dictionary, &Source)> =
+                [own].into_iter().chain(others).collect();
+            let known = || from.iter().flat_map(|(dictionary, _)| &dictionary.texts);
+            if spec.may_be_numbers && all_plain_numbers(known(), &spec.reading) {
                 spec.reading.kind = Kind::Number;
             }
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
-            let texts = with_more(&dictionary.texts, &spec.also);
-            let (domain, mut codes) =
-                spec.rule.domain(&texts, &spec.reading).map_err(|uncovered| {
-                    uncovered_error(spec, dictionary, &uncovered, file)
-                })?;
-            codes.truncate(dictionary.texts.len());
-            bound.push((domain, codes));
+            let also = spec.also.iter().map(|text| text.as_str().into());
+            let texts: Vec<Box<str>> = known().cloned().chain(also).collect();
+            let (domain, mut codes) = spec
+                .rule
+                .domain(&texts, &spec.reading)
+                .map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
+            codes.truncate(known().count());
+            more_maps.push(codes.split_off(own.0.texts.len()));
+            maps.push(codes);
+            domains.push(domain);
         }
 
-        let maps: Vec<Vec<u32>> =
-            bound.iter().map(|(_, codes)| codes.clone()).collect();
-        let counts = recoded(scan.counts, &maps);
-        let sizes = bound[n_quasi..].iter().map(|(domain, _)| domain.len()).collect();
-        let texts: Vec<Vec<Box<str>>> =
-            scan.dictionaries.into_iter().map(|dictionary| dictionary.texts).collect();
-        let codes = texts
-            .into_iter()
-            .zip(&maps)
-            .map(|(texts, map)| texts.into_iter().zip(map.iter().copied()).collect())
+        let counts = recoded(std::mem::take(&mut scan.counts), &maps);
+        let sizes = domains[n_quasi..].iter().map(Domain::len).collect();
+        let rows = marginals(&counts, &domains);
+        let mut census = Census::new(counts, n_quasi, sizes);
+        if let Some((scan, source)) = &mut population {
+            more_maps.truncate(n_quasi);
+            let people = recoded(std::mem::take(&mut scan.counts), &more_maps);
+            let (within, missing) = census.within(people.columns, people.rows);
+            if missing > 0 {
+                return Err(not_in_population(missing, source).with_hint(
+                    "every row of the table must be a person of the population with the \
+                     same quasi values",
+                ));
+            }
+            census = within;
+        }
+        let texts = scan.dictionaries.into_iter().map(|dictionary| dictionary.texts);
+        let mut codes: Vec<HashMap<Box<str>, u32>> = texts
+            .zip(maps)
+            .map(|(texts, map)| texts.into_iter().zip(map).collect())
             .collect();
-        let rows = marginals(&counts, &bound);
-        let census = Census::new(counts, n_quasi, sizes);
+        let others = population.into_iter().flat_map(|(scan, _)| scan.dictionaries);
+        for ((codes, dictionary), map) in codes.iter_mut().zip(others).zip(more_maps) {
+            codes.extend(dictionary.texts.into_iter().zip(map));
+        }
 
         let mut columns = Vec::new();
-        for (((domain, _), spec), rows) in bound.into_iter().zip(&mut specs).zip(rows) {
+        for ((domain, spec), rows) in domains.into_iter().zip(&mut specs).zip(rows) {
             spec.rule = spec.rule.fixed(&domain);
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             columns.push(column(domain, spec, rows)?);
         }
         let sensitive = columns.split_off(n_quasi);
         Ok(Self { quasi: columns, sensitive, census, specs, codes })
+    }
+
+    /// The population as a table of its own, with quasi columns only; nothing if there is
+    /// none.
+    pub fn everyone(&self) -> Option<Self> {
+        let people = self.census.people.as_ref()?;
+        let n_quasi = self.quasi.len();
+        let columns = self.census.quasi.clone();
+        let counts = Counts { columns, rows: people.clone() };
+        let domains: Vec<Domain> =
+            self.quasi.iter().map(|c| c.domain.clone()).collect();
+        let rows = marginals(&counts, &domains);
+        let quasi = self.quasi.iter().zip(rows);
+        Some(Self {
+            quasi: quasi
+                .map(|(column, rows)| Column { rows, ..column.clone() })
+                .collect(),
+            sensitive: Vec::new(),
+            census: Census::new(counts, n_quasi, Vec::new()),
+            specs: self.specs[..n_quasi].to_vec(),
+            codes: self.codes[..n_quasi].to_vec(),
+        })
     }
 
     /// How many rows the table has.
@@ -182,10 +247,10 @@ fn in_column(error: &Error, spec: &ColumnSpec) -> Error {
 }
 
 /// How many rows have each value of each column.
-fn marginals(counts: &Counts, bound: &[(Domain, Vec<u32>)]) -> Vec<Vec<u64>> {
-    let columns = counts.columns.iter().zip(bound);
+fn marginals(counts: &Counts, domains: &[Domain]) -> Vec<Vec<u64>> {
+    let columns = counts.columns.iter().zip(domains);
     columns
-        .map(|(codes, (domain, _))| {
+        .map(|(codes, domain)| {
             let mut rows = vec![0; domain.len()];
             for (code, n) in codes.iter().zip(&counts.rows) {
                 rows[*code as usize] += n;
@@ -214,14 +279,13 @@ fn recoded(mut counts: Counts, maps: &[Vec<u32>]) -> Counts {
     counts
 }
 
-fn with_more(texts: &[Box<str>], also: &[String]) -> Vec<Box<str>> {
-    texts.iter().cloned().chain(also.iter().map(|text| text.as_str().into())).collect()
-}
-
 /// Whether every text is a number in its shortest form, so that ordering the column as
 /// numbers changes no text. Codes with leading noughts are words.
-fn all_plain_numbers(texts: &[Box<str>], reading: &Reading) -> bool {
-    let mut known = texts.iter().filter(|text| !reading.is_missing(text)).peekable();
+fn all_plain_numbers<'a>(
+    texts: impl Iterator<Item = &'a Box<str>>,
+    reading: &Reading,
+) -> bool {
+    let mut known = texts.filter(|text| !reading.is_missing(text)).peekable();
     known.peek().is_some()
         && known.all(|text| {
             parse_number(text).is_some_and(|number| *number.to_string() == **text)
@@ -231,11 +295,27 @@ fn all_plain_numbers(texts: &[Box<str>], reading: &Reading) -> bool {
 /// Which rows have values that the column cannot have; never the values.
 fn uncovered_error(
     spec: &ColumnSpec,
-    dictionary: &Dictionary,
-    uncovered: &Uncovered,
-    file: &str,
+    from: &[(&Dictionary, &Source)],
+    mut uncovered: Uncovered,
 ) -> Error {
-    let (places, what, hint) = match uncovered {
+    let (Uncovered::NotOfKind(places) | Uncovered::NoLeaf(places)) = &mut uncovered;
+    // The first file that has any; places count on from one to the next.
+    let mut start = 0;
+    let mut blamed = from.first().copied();
+    for (dictionary, source) in from {
+        let range = start..start + dictionary.texts.len();
+        if places.iter().any(|place| range.contains(place)) {
+            places.retain(|place| range.contains(place));
+            places.iter_mut().for_each(|place| *place -= start);
+            blamed = Some((dictionary, source));
+            break;
+        }
+        start = range.end;
+    }
+    let Some((dictionary, source)) = blamed else {
+        return Error::input(format!("column `{}` cannot be read", spec.name));
+    };
+    let (places, what, hint) = match &uncovered {
         Uncovered::NotOfKind(places) => {
             let (one, many, form) = match spec.reading.kind {
                 Kind::Date => (
@@ -269,6 +349,6 @@ fn uncovered_error(
         "column `{}`: {values} {value} {what} ({rows}{first})",
         spec.name
     ))
-    .in_file(file)
+    .in_file(source.name())
     .with_hint(hint)
 }

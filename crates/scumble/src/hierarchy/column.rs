@@ -34,4 +34,6 @@ pub enum Cells {
     Interval,
     /// Sets of the values that occur.
     Set,
+    /// Values with weights, in a file of their own.
+    Pdf,
 }

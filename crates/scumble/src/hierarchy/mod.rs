@@ -11,6 +11,7 @@ mod ladder;
 mod leaves;
 mod levels;
 mod mask;
+mod population;
 #[cfg(test)]
 mod properties;
 mod rule;
@@ -23,6 +24,7 @@ pub use cover::Cover;
 pub use ladder::{Cuts, Widths};
 pub use levels::{Hierarchy, Level, Node, ROOT_LABEL};
 pub use mask::{Mask, Side};
+pub use population::Population;
 pub use rule::{Rule, Uncovered};
 pub use tree::Tree;
 

@@ -353,6 +353,19 @@ fn code_of(column: &Column, value: Option<&str>) -> Result<u32> {
     })
 }
 
+/// A group, counted.
+struct Tally {
+    rows: u64,
+    people: u64,
+    values: Vec<Histogram>,
+}
+
+impl Tally {
+    fn group(&self) -> Group<'_> {
+        Group { rows: self.rows, people: self.people, values: &self.values }
+    }
+}
+
 /// Takes groups out that break a promise, until none does; returns how many rows.
 fn leave_out_failing(
     grouping: &mut Grouping,
@@ -361,23 +374,22 @@ fn leave_out_failing(
 ) -> u64 {
     let mut taken = 0;
     loop {
-        let mut groups: Vec<(u64, Vec<Histogram>)> =
-            grouping.covers.iter().map(|_| (0, census.histograms())).collect();
-        let mut whole = (0, census.histograms());
+        let empty = || Tally { rows: 0, people: 0, values: census.histograms() };
+        let mut groups: Vec<Tally> = grouping.covers.iter().map(|_| empty()).collect();
+        let mut whole = empty();
         for (tuple, group) in grouping.group_of.iter().enumerate() {
             if let Some(group) = group {
-                for (rows, values) in [&mut groups[*group as usize], &mut whole] {
-                    *rows += census.rows[tuple];
-                    census.add_to(tuple, values);
+                for tally in [&mut groups[*group as usize], &mut whole] {
+                    tally.rows += census.rows[tuple];
+                    tally.people += census.people()[tuple];
+                    census.add_to(tuple, &mut tally.values);
                 }
             }
         }
-        let published = Group { rows: whole.0, values: &whole.1 };
+        let published = whole.group();
         let fails: Vec<bool> = groups
             .iter()
-            .map(|(rows, values)| {
-                *rows > 0 && !promises.hold(Group { rows: *rows, values }, published)
-            })
+            .map(|tally| tally.people > 0 && !promises.hold(tally.group(), published))
             .collect();
         if !fails.contains(&true) {
             break;

@@ -7,7 +7,7 @@ mod plan;
 
 pub use apply::Applied;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
-pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
+pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
 
 use crate::hierarchy::{Cells, Column, Cover};
@@ -79,8 +79,12 @@ impl Grouping {
                 None => left_out += n,
             }
         }
-        let groups =
-            rows.into_iter().zip(self.covers.iter().map(Vec::as_slice)).collect();
+        // Groups of the population without rows are not published.
+        let groups = rows
+            .into_iter()
+            .zip(self.covers.iter().map(Vec::as_slice))
+            .filter(|(rows, _)| *rows > 0)
+            .collect();
         Shape { groups, left_out }
     }
 }
@@ -103,6 +107,6 @@ pub fn cover(column: &Column, codes: &[u32], at_least: Option<usize>) -> Cover {
             }
         }
         (Cells::Interval, _) => Cover::range_over(&column.domain, codes),
-        (Cells::Set, _) => Cover::Set(codes.to_vec()),
+        (Cells::Set | Cells::Pdf, _) => Cover::Set(codes.to_vec()),
     }
 }

@@ -15,6 +15,20 @@ pub struct Mondrian {
     pub column: ColumnChoice,
     /// Where it is cut.
     pub value: ValueChoice,
+    /// Whose values make the cells of a group.
+    pub boxes: Boxes,
+}
+
+/// Whose values make the cells of a group when there is a population.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Boxes {
+    /// Everybody's in the population.
+    #[default]
+    Population,
+    /// Only those of the table, as the source has it. This breaks delta-presence: who
+    /// stands in the part but outside the box is known to be absent. No recipe can ask for
+    /// it; it is here to show that.
+    Table,
 }
 
 /// In which order columns are tried.
@@ -34,7 +48,8 @@ pub enum ColumnChoice {
 /// Which of the allowed cuts of a column is taken.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ValueChoice {
-    /// The one with the most equal numbers of rows.
+    /// The one with the most equal numbers of people: those of the population, or else of
+    /// rows.
     #[default]
     Balanced,
     /// The first that is allowed.
@@ -54,7 +69,8 @@ impl Mondrian {
         for tuple in 0..census.n_tuples() {
             census.add_to(tuple, &mut whole);
         }
-        let whole = Group { rows: census.n_rows(), values: &whole };
+        let whole =
+            Group { rows: census.n_rows(), people: census.n_people(), values: &whole };
         for promise in task.promises.iter() {
             if !promise.holds(whole, whole) {
                 return Err(Error::unsatisfiable(
@@ -66,7 +82,7 @@ impl Mondrian {
         }
         let cutter = Cutter { choice: *self, task, whole };
         let parts = cutter.cut_all((0..census.n_tuples() as u32).collect(), None);
-        Ok(grouping(task, parts))
+        Ok(grouping(task, parts, self.boxes))
     }
 }
 
@@ -200,7 +216,7 @@ impl Cutter<'_> {
     }
 
     /// For each value but the first: whether cutting before it keeps the promises on both
-    /// sides, and how many rows are below.
+    /// sides, and how many people are below.
     fn allowed(&self, sorted: &Sorted) -> Vec<(bool, u64)> {
         let bounds: Vec<usize> = sorted
             .values
@@ -217,40 +233,39 @@ impl Cutter<'_> {
         cuts.map(|(below, rest)| (below.0 && rest.0, below.1)).collect()
     }
 
-    /// After each slice: whether the promises hold of all so far, and how many rows.
+    /// After each slice: whether the promises hold of all so far, and how many people.
     fn sweep<'b>(&self, slices: impl Iterator<Item = &'b [u32]>) -> Vec<(bool, u64)> {
         let census = self.task.census;
         let with_values = self.task.promises.look_at_values();
         let mut values: Vec<Histogram> =
             if with_values { census.histograms() } else { Vec::new() };
-        let mut rows = 0;
+        let (mut rows, mut people) = (0, 0);
         let mut after = Vec::new();
         for slice in slices {
             for tuple in slice {
                 rows += census.rows[*tuple as usize];
+                people += census.people()[*tuple as usize];
                 if with_values {
                     census.add_to(*tuple as usize, &mut values);
                 }
             }
-            let group = Group { rows, values: &values };
-            after.push((self.task.promises.hold(group, self.whole), rows));
+            let group = Group { rows, people, values: &values };
+            after.push((self.task.promises.hold(group, self.whole), people));
         }
         after
     }
 
     /// The place of the value to cut before, if any cut is allowed.
     fn choose(&self, sorted: &Sorted, cuts: &[(bool, u64)]) -> Option<usize> {
-        let rows: u64 = sorted
-            .tuples
-            .iter()
-            .map(|tuple| self.task.census.rows[*tuple as usize])
-            .sum();
+        let counts = self.task.census.people();
+        let people: u64 =
+            sorted.tuples.iter().map(|tuple| counts[*tuple as usize]).sum();
         let n_values = sorted.values.len() as u64;
         let allowed = cuts.iter().enumerate().filter(|(_, (allowed, _))| *allowed);
         let place = match self.choice.value {
             ValueChoice::First => allowed.map(|(place, _)| place).next(),
             ValueChoice::Balanced => allowed
-                .min_by_key(|(_, (_, below))| (2 * below).abs_diff(rows))
+                .min_by_key(|(_, (_, below))| (2 * below).abs_diff(people))
                 .map(|(place, _)| place),
             ValueChoice::BalancedValues => allowed
                 .map(|(place, _)| place)
@@ -290,7 +305,7 @@ fn append(parts: &mut Vec<Part>, more: Vec<Part>) -> usize {
 }
 
 /// Numbers the groups from the lowest part to the highest and writes the cuts down.
-fn grouping(task: &Task<'_>, mut parts: Vec<Part>) -> Grouping {
+fn grouping(task: &Task<'_>, mut parts: Vec<Part>, boxes: Boxes) -> Grouping {
     let mut group_of = vec![None; task.census.n_tuples()];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut branches: Vec<Branch> = Vec::with_capacity(parts.len());
@@ -318,12 +333,19 @@ fn grouping(task: &Task<'_>, mut parts: Vec<Part>) -> Grouping {
             }
         }
     }
-    let covers = groups.par_iter().map(|tuples| cells(task, tuples)).collect();
+    let covers = groups.par_iter().map(|tuples| cells(task, tuples, boxes)).collect();
     Grouping { group_of, covers, route: Route::Cuts(branches) }
 }
 
 /// The cells of a group.
-fn cells(task: &Task<'_>, tuples: &[u32]) -> Vec<Cover> {
+fn cells(task: &Task<'_>, tuples: &[u32], boxes: Boxes) -> Vec<Cover> {
+    let in_table = |tuple: &&u32| task.census.rows[**tuple as usize] > 0;
+    let some: Vec<u32>;
+    let mut tuples = tuples;
+    if boxes == Boxes::Table && tuples.iter().any(|tuple| in_table(&tuple)) {
+        some = tuples.iter().filter(in_table).copied().collect();
+        tuples = &some;
+    }
     let columns = task.columns.iter().zip(&task.census.quasi);
     columns
         .map(|(column, codes)| {

@@ -169,7 +169,8 @@ mod tests {
 
     fn holds(diversity: Diversity, counts: &[u64]) -> bool {
         let values = [Histogram::of(counts)];
-        let group = Group { rows: counts.iter().sum(), values: &values };
+        let rows = counts.iter().sum();
+        let group = Group { rows, people: rows, values: &values };
         LDiversity::new(diversity).expect("good parameters").holds(group, group)
     }
 

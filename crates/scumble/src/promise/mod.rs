@@ -1,14 +1,17 @@
 //! What must hold of a release, one file a promise.
 //!
-//! A promise looks at one group at a time: its size, how often each sensitive value occurs
-//! in it, and how often in the whole published table.
+//! A promise looks at one group at a time: its size, how many people of the population
+//! belong to it, how often each sensitive value occurs in it, and how often in the whole
+//! published table.
 
+mod delta_presence;
 mod k_anonymity;
 mod l_diversity;
 mod t_closeness;
 
 use std::fmt;
 
+pub use delta_presence::{Adversary, DeltaPresence};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};
 pub use t_closeness::{Distance, TCloseness};
@@ -20,6 +23,8 @@ use crate::table::Histogram;
 pub struct Group<'a> {
     /// How many rows.
     pub rows: u64,
+    /// How many people of the population could be in it; without a population, `rows`.
+    pub people: u64,
     /// For each sensitive column, how many rows have each value.
     pub values: &'a [Histogram],
 }
@@ -47,13 +52,26 @@ pub trait Promise: fmt::Debug + Send + Sync {
         false
     }
 
+    /// Whether it says something about people of the population who are not published. Of
+    /// a group without rows only such promises can fail.
+    fn looks_at_people(&self) -> bool {
+        false
+    }
+
     /// Whether it holds of `group` in a table whose published rows are `whole`.
     fn holds(&self, group: Group<'_>, whole: Group<'_>) -> bool;
 
-    /// The strongest promise implied by this one that, once it holds of a group, holds of
-    /// every larger group; nothing if there is none. When failing groups may be left out,
-    /// only such promises fail less often in a coarser table.
+    /// A promise implied by this one whose toll does not shrink when a group is divided;
+    /// nothing if there is none. When failing groups may be left out, only such promises
+    /// tell something about finer tables. Most often that is one that, once it holds of a
+    /// group, holds of every larger one.
     fn absorbing(&self) -> Option<Box<dyn Promise>>;
+
+    /// For what `absorbing` returns: how many rows of a group of which it fails are left
+    /// out at least, however the group is divided.
+    fn toll(&self, group: Group<'_>) -> u64 {
+        group.rows
+    }
 
     /// Why no release of `whole` without left-out rows can keep it, in words that give
     /// nothing away but sizes.
@@ -72,7 +90,32 @@ impl Promises {
 
     /// Whether every one holds of `group`.
     pub fn hold(&self, group: Group<'_>, whole: Group<'_>) -> bool {
-        self.0.iter().all(|promise| promise.holds(group, whole))
+        self.0.iter().all(|promise| {
+            (group.rows == 0 && !promise.looks_at_people())
+                || promise.holds(group, whole)
+        })
+    }
+
+    /// Whether they hold of the people who are not published, of whom `group.rows` are in
+    /// the table. To a reader these are one group.
+    pub fn hold_of_unpublished(&self, group: Group<'_>) -> bool {
+        let about_people = self.0.iter().filter(|promise| promise.looks_at_people());
+        group.rows == 0
+            || about_people.into_iter().all(|promise| promise.holds(group, group))
+    }
+
+    /// How many rows of a group must be left out at least, if these are what promises
+    /// imply; nothing if that cannot help.
+    pub fn toll(&self, group: Group<'_>, whole: Group<'_>) -> Option<u64> {
+        let failing = self.0.iter().filter(|promise| {
+            (group.rows > 0 || promise.looks_at_people())
+                && !promise.holds(group, whole)
+        });
+        let tolls = failing.map(|promise| promise.toll(group));
+        match tolls.max() {
+            Some(_) if group.rows == 0 => None,
+            toll => Some(toll.unwrap_or(0)),
+        }
     }
 
     /// Whether any looks at sensitive values.
@@ -83,6 +126,11 @@ impl Promises {
     /// Whether any compares groups with the whole table.
     pub fn look_at_whole(&self) -> bool {
         self.0.iter().any(|promise| promise.looks_at_whole())
+    }
+
+    /// Whether any says something about people who are not published.
+    pub fn look_at_people(&self) -> bool {
+        self.0.iter().any(|promise| promise.looks_at_people())
     }
 
     /// What they imply that only gets better as groups grow.

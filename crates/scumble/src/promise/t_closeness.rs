@@ -207,7 +207,7 @@ mod tests {
         let t = Decimal::from_f64("t", 0.3).expect("a decimal");
         let promise = TCloseness::new(t, Distance::Equal).expect("good parameters");
         let (whole, group) = ([Histogram::of(&[5, 5])], [Histogram::of(&[8, 2])]);
-        let whole = Group { rows: 10, values: &whole };
-        assert!(promise.holds(Group { rows: 10, values: &group }, whole));
+        let whole = Group { rows: 10, people: 10, values: &whole };
+        assert!(promise.holds(Group { rows: 10, people: 10, values: &group }, whole));
     }
 }

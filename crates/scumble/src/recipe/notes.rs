@@ -32,7 +32,7 @@ pub(super) fn published_columns(
                 let (reading, rule, _) = bound(n_quasi + place);
                 (Role::Sensitive, (reading, rule.filter(|r| *r != Rule::Plain), None))
             }
-            Origin::Other(_) => {
+            Origin::Other(_) | Origin::Group => {
                 let missing = spec.input.missing.clone();
                 (Role::Other, (Reading { missing, ..Reading::category() }, None, None))
             }

@@ -166,10 +166,12 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         grouping: &grouping,
         source: &order.source,
         columns: &order.published,
+        weights: None,
         format: spec.release.format,
     };
     let data_path = draft.path().join(data_name);
-    let rows = write_rows(&task, &data_path, &|bytes| watch.advance(bytes))?;
+    let written = write_rows(&task, &data_path, &|bytes| watch.advance(bytes))?;
+    let rows = written.rows;
     let mut manifest = Manifest {
         format: FORMAT,
         software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -178,6 +180,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         left_out: data.n_rows() - rows,
         data: DataFile { file: data_name.to_owned(), format: spec.release.format },
         columns: published_columns(spec, &order, &data, &grouping),
+        weights: None,
         method: method_note(spec, &name, &data.quasi, &grouping),
         promises: Vec::new(),
         loss: BTreeMap::new(),
@@ -313,8 +316,11 @@ fn run_method(
             ("full-domain", found.grouping)
         }
         MethodName::Mondrian => {
-            let method =
-                Mondrian { column: spec.method.column, value: spec.method.value };
+            let method = Mondrian {
+                column: spec.method.column,
+                value: spec.method.value,
+                ..Mondrian::default()
+            };
             ("mondrian", method.find(&task)?)
         }
     };

@@ -57,6 +57,8 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
         Cells::Taxonomy => node(column, level, text),
         _ if text == ROOT_LABEL => Some(Cover::root(&column.hierarchy)),
         Cells::Interval => range(column, text),
+        // Distributions have a file of their own.
+        Cells::Pdf => None,
         Cells::Set => {
             let (set, missing) = match text.strip_suffix(OR_MISSING) {
                 Some(set) => (set, true),

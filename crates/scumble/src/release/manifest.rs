@@ -34,6 +34,9 @@ pub struct Manifest {
     pub data: DataFile,
     /// The published columns, in order.
     pub columns: Vec<PublishedColumn>,
+    /// Where the distributions are and whose weights they have, if cells are pdf cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weights: Option<WeightsNote>,
     /// The method and its public parameters.
     pub method: MethodNote,
     /// What was promised.
@@ -63,6 +66,19 @@ pub enum DataFormat {
     Csv,
     /// Apache Parquet.
     Parquet,
+}
+
+/// Whose weights pdf cells have.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WeightsNote {
+    /// The file they are in.
+    pub file: String,
+    /// `table`, `counted`, `population` or `paper`.
+    pub kind: String,
+    /// For `counted`: for each quasi column, the groups where they are the table's own. All
+    /// others are the population's.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub table: BTreeMap<String, Vec<u64>>,
 }
 
 /// A published column.

@@ -6,6 +6,7 @@ mod apply;
 pub mod cell;
 mod directory;
 mod manifest;
+mod pdf;
 mod read;
 mod rows;
 mod sink;
@@ -14,7 +15,8 @@ pub use apply::apply;
 pub use directory::Draft;
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
-    PublishedColumn,
+    PublishedColumn, WeightsNote,
 };
+pub use pdf::{CELLS_FILE, GROUP_COLUMN, PdfCells, Weighted, write_cells};
 pub use read::{Release, checksum};
-pub use rows::{Origin, RowsTask, write_rows};
+pub use rows::{Origin, RowsTask, Written, write_rows};

@@ -77,7 +77,7 @@ impl Release {
     }
 
     /// A file of the release; a manifest must not lead elsewhere.
-    fn file(&self, name: &str) -> Result<PathBuf> {
+    pub(super) fn file(&self, name: &str) -> Result<PathBuf> {
         if name.contains(['/', '\\']) || name == ".." {
             return Err(Error::input("the manifest names a file outside the release")
                 .in_file(self.directory.join(MANIFEST_FILE).display().to_string()));

@@ -13,11 +13,11 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Microdata;
+use crate::hierarchy::{Column, Microdata};
 use crate::method::Grouping;
-use crate::release::DataFormat;
 use crate::release::cell;
 use crate::release::sink::{Sink, line, quoted};
+use crate::release::{DataFormat, Weighted};
 use crate::table::{ColumnForm, Source};
 
 /// Where the cells of a published column come from.
@@ -29,6 +29,8 @@ pub enum Origin {
     Sensitive(usize),
     /// A column of the table, as it is.
     Other(usize),
+    /// The number of the group.
+    Group,
 }
 
 /// What is written.
@@ -42,6 +44,8 @@ pub struct RowsTask<'a> {
     pub source: &'a Source,
     /// The published columns, in order.
     pub columns: &'a [(String, Origin)],
+    /// For each group its distributions, if cells are pdf cells.
+    pub weights: Option<&'a [Vec<Weighted>]>,
     /// How the file is written.
     pub format: DataFormat,
 }
@@ -52,12 +56,22 @@ const PORTION: u64 = 128 << 20;
 /// A worker hands on what it has for a portion when it is this large.
 const HAND_ON: usize = 1 << 20;
 
-/// Writes the published rows to `path`; returns how many.
+/// What was written.
+#[derive(Debug, Clone)]
+pub struct Written {
+    /// How many rows.
+    pub rows: u64,
+    /// The groups in the order of the file, as numbered in the grouping. Of groups that
+    /// nobody can tell apart the first.
+    pub groups: Vec<u32>,
+}
+
+/// Writes the published rows to `path`.
 pub fn write_rows(
     task: &RowsTask<'_>,
     path: &Path,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<u64> {
+) -> Result<Written> {
     let header: Vec<&str> =
         task.columns.iter().map(|(name, _)| name.as_str()).collect();
     let forms: Vec<ColumnForm> = task
@@ -65,6 +79,7 @@ pub fn write_rows(
         .iter()
         .map(|(name, origin)| match origin {
             Origin::Quasi(_) => ColumnForm::Text,
+            Origin::Group => ColumnForm::Integer,
             _ => {
                 let place = task.source.header().iter().position(|known| known == name);
                 place.map_or(ColumnForm::Text, |place| task.source.forms()[place])
@@ -81,46 +96,67 @@ pub fn write_rows(
         write_streamed(task, &ranked, &mut sink, path, progress)?
     };
     sink.finish()?;
-    Ok(n_rows)
+    Ok(Written { rows: n_rows, groups: ranked.groups })
 }
 
 /// Groups in the order of what is published.
 struct Ranked {
-    /// Quoted cells of each rank.
+    /// Quoted cells of each rank: one a quasi column, or the number of the group.
     cells: Vec<Vec<Vec<u8>>>,
+    /// The first group of each rank.
+    groups: Vec<u32>,
     /// The rank of each tuple; nothing if it is left out.
     of_tuple: Vec<Option<u32>>,
 }
 
 impl Ranked {
-    /// Groups with the same cells are one rank: a reader cannot tell them apart.
+    /// Groups with the same cells are one rank: a reader cannot tell them apart. Groups
+    /// without rows are none.
     fn of(task: &RowsTask<'_>) -> Self {
         let columns = &task.data.quasi;
-        let texts: Vec<Vec<String>> = task
-            .grouping
-            .covers
-            .par_iter()
-            .map(|covers| {
-                let cells = columns.iter().zip(covers);
-                cells.map(|(column, cover)| cell::text(column, cover)).collect()
-            })
-            .collect();
-        let mut order: Vec<usize> = (0..texts.len()).collect();
+        let texts: Vec<Vec<String>> = match task.weights {
+            Some(weights) => {
+                weights.par_iter().map(|cells| distributions(columns, cells)).collect()
+            }
+            None => task
+                .grouping
+                .covers
+                .par_iter()
+                .map(|covers| {
+                    let cells = columns.iter().zip(covers);
+                    cells.map(|(column, cover)| cell::text(column, cover)).collect()
+                })
+                .collect(),
+        };
+        let mut has_rows = vec![false; texts.len()];
+        for (group, rows) in task.grouping.group_of.iter().zip(&task.data.census.rows) {
+            if let (Some(group), 1..) = (group, rows) {
+                has_rows[*group as usize] = true;
+            }
+        }
+        let mut order: Vec<usize> =
+            (0..texts.len()).filter(|group| has_rows[*group]).collect();
         order.par_sort_by(|a, b| texts[*a].cmp(&texts[*b]));
-        let mut rank_of = vec![0; texts.len()];
+        let mut rank_of = vec![None; texts.len()];
         let mut cells: Vec<Vec<Vec<u8>>> = Vec::new();
+        let mut groups: Vec<u32> = Vec::new();
         let mut last: Option<usize> = None;
         for group in order {
             if last.is_none_or(|last| texts[last] != texts[group]) {
-                cells.push(texts[group].iter().map(|text| quoted(text)).collect());
+                groups.push(group as u32);
+                cells.push(match task.weights {
+                    Some(_) => vec![groups.len().to_string().into_bytes()],
+                    None => texts[group].iter().map(|text| quoted(text)).collect(),
+                });
             }
-            rank_of[group] = cells.len() as u32 - 1;
+            rank_of[group] = Some(cells.len() as u32 - 1);
             last = Some(group);
         }
-        let groups = task.grouping.group_of.iter();
-        let of_tuple =
-            groups.map(|group| group.map(|group| rank_of[group as usize])).collect();
-        Self { cells, of_tuple }
+        let of_tuple = task.grouping.group_of.iter();
+        let of_tuple = of_tuple
+            .map(|group| group.and_then(|group| rank_of[group as usize]))
+            .collect();
+        Self { cells, groups, of_tuple }
     }
 
     /// The tuples of each rank.
@@ -133,6 +169,17 @@ impl Ranked {
         }
         members
     }
+}
+
+/// Distributions as texts that tell them apart and put them in order.
+fn distributions(columns: &[Column], cells: &[Weighted]) -> Vec<String> {
+    let one = |(column, cell): (&Column, &Weighted)| {
+        let pair = |(code, weight): &(u32, f64)| {
+            format!("{}\u{1f}{weight}", column.domain.text(*code))
+        };
+        cell.iter().map(pair).collect::<Vec<String>>().join("\u{1e}")
+    };
+    columns.iter().zip(cells).map(one).collect()
 }
 
 /// How many ranks are prepared at once, in parallel, before they are written.
@@ -188,6 +235,7 @@ fn counted_lines(
         .map(|(codes, times)| {
             let published = task.columns.iter().map(|(_, origin)| match origin {
                 Origin::Quasi(place) => cells[*place].as_slice(),
+                Origin::Group => cells[0].as_slice(),
                 Origin::Sensitive(place) => &values[*place][codes[*place] as usize],
                 Origin::Other(_) => &[],
             });
@@ -364,6 +412,7 @@ impl<'a> Router<'a> {
                 Origin::Quasi(place) => {
                     self.ranked.cells[rank as usize][*place].as_slice().into()
                 }
+                Origin::Group => self.ranked.cells[rank as usize][0].as_slice().into(),
                 Origin::Sensitive(place) => {
                     let code = code(n_quasi + place)?;
                     quoted(data.sensitive[*place].domain.text(code)).into()

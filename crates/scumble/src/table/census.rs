@@ -1,5 +1,7 @@
 //! The counts as methods want them: per quasi tuple, how many rows and which values.
 
+use hashbrown::HashMap;
+
 use crate::table::Counts;
 
 /// Every distinct quasi tuple, how many rows have it, and with which sensitive values.
@@ -9,6 +11,9 @@ pub struct Census {
     pub quasi: Vec<Vec<u32>>,
     /// How many rows have the tuple.
     pub rows: Vec<u64>,
+    /// How many people of the population have it, at least as many; nothing if there is no
+    /// population. A tuple of the population need not have rows.
+    pub people: Option<Vec<u64>>,
     /// For each sensitive column, the code of every entry.
     pub sensitive: Vec<Vec<u32>>,
     /// How many rows an entry stands for.
@@ -42,7 +47,44 @@ impl Census {
             }
         }
         starts.push(counts.rows.len());
-        Self { quasi, rows, sensitive, entries: counts.rows, starts, sensitive_sizes }
+        let (people, entries) = (None, counts.rows);
+        Self { quasi, rows, people, sensitive, entries, starts, sensitive_sizes }
+    }
+
+    /// The same rows among the tuples of a population, which has these quasi codes, each
+    /// tuple once, and so many people of each. Also how many rows have no person left in
+    /// the population.
+    pub fn within(self, quasi: Vec<Vec<u32>>, people: Vec<u64>) -> (Self, u64) {
+        let key = |columns: &[Vec<u32>], tuple: usize| -> Vec<u32> {
+            columns.iter().map(|codes| codes[tuple]).collect()
+        };
+        let mut held: HashMap<Vec<u32>, usize> = (0..self.n_tuples())
+            .map(|tuple| (key(&self.quasi, tuple), tuple))
+            .collect();
+        let mut rows = Vec::with_capacity(people.len());
+        let mut starts = vec![0];
+        let mut sensitive = vec![Vec::new(); self.sensitive.len()];
+        let mut entries = Vec::with_capacity(self.entries.len());
+        let mut missing = 0;
+        for (tuple, n) in people.iter().enumerate() {
+            let held = held.remove(&key(&quasi, tuple));
+            rows.push(held.map_or(0, |held| self.rows[held]));
+            if let Some(held) = held {
+                missing += self.rows[held].saturating_sub(*n);
+                let range = self.starts[held]..self.starts[held + 1];
+                for (to, from) in sensitive.iter_mut().zip(&self.sensitive) {
+                    to.extend_from_slice(&from[range.clone()]);
+                }
+                entries.extend_from_slice(&self.entries[range]);
+            }
+            starts.push(entries.len());
+        }
+        missing += held.values().map(|tuple| self.rows[*tuple]).sum::<u64>();
+        let (people, sensitive_sizes) = (Some(people), self.sensitive_sizes);
+        (
+            Self { quasi, rows, people, sensitive, entries, starts, sensitive_sizes },
+            missing,
+        )
     }
 
     /// How many distinct quasi tuples there are.
@@ -53,6 +95,16 @@ impl Census {
     /// How many rows there are.
     pub fn n_rows(&self) -> u64 {
         self.rows.iter().sum()
+    }
+
+    /// How many people have each tuple: those of the population, or else the rows.
+    pub fn people(&self) -> &[u64] {
+        self.people.as_deref().unwrap_or(&self.rows)
+    }
+
+    /// How many people there are.
+    pub fn n_people(&self) -> u64 {
+        self.people().iter().sum()
     }
 
     /// An empty histogram for each sensitive column.
@@ -155,5 +207,21 @@ mod tests {
         assert_eq!(histograms[0].counts(), [4, 1]);
         histograms[0].clear();
         assert_eq!((histograms[0].total(), histograms[0].n_present()), (0, 0));
+    }
+
+    #[test]
+    fn a_census_within_a_population_has_its_tuples() {
+        let columns = vec![vec![0, 0, 1, 2], vec![0, 1, 0, 1]];
+        let census =
+            Census::new(Counts { columns, rows: vec![4, 1, 2, 1] }, 1, vec![2]);
+        let (census, missing) = census.within(vec![vec![1, 3, 0]], vec![1, 7, 5]);
+        // One row of value 1 too many, and the only one of value 2.
+        assert_eq!(missing, 2);
+        assert_eq!(census.rows, [2, 0, 5]);
+        assert_eq!(census.n_people(), 13);
+        assert_eq!(census.starts, [0, 1, 1, 3]);
+        let mut histograms = census.histograms();
+        census.add_to(2, &mut histograms);
+        assert_eq!(histograms[0].counts(), [4, 1]);
     }
 }

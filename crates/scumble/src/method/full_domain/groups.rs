@@ -65,6 +65,8 @@ pub(super) struct Groups {
     pub(super) sizes: Vec<u64>,
     /// The first tuple of each group.
     pub(super) first: Vec<u32>,
+    // The people of each group, if there is a population.
+    people: Option<Vec<u64>>,
     // The group of each tuple, if it was asked for.
     of: Vec<u32>,
     // Between calls every slot is EMPTY.
@@ -88,6 +90,16 @@ type Part<'a> = (&'a [u32], Vec<u64>);
 impl Groups {
     pub(super) fn n_groups(&self) -> usize {
         self.sizes.len()
+    }
+
+    /// The people of a group: of the population, or else its rows.
+    pub(super) fn people(&self, group: usize) -> u64 {
+        self.people.as_ref().map_or(self.sizes[group], |people| people[group])
+    }
+
+    /// The people of each group, if there is a population.
+    pub(super) fn all_people(&self) -> Option<&Vec<u64>> {
+        self.people.as_ref()
     }
 
     /// The group of each tuple, after `assign`.
@@ -135,7 +147,17 @@ impl Groups {
                 map.iter().map(|code| u64::from(*code) * stride).collect(),
             ));
         }
-        self.number::<WITH_OF>(&tuples.rows, &so_far, &parts, space);
+        let Some(people) = &tuples.people else {
+            self.people = None;
+            return self.number::<WITH_OF>(&tuples.rows, &so_far, &parts, space);
+        };
+        self.number::<true>(&tuples.rows, &so_far, &parts, space);
+        let sums = self.people.get_or_insert_default();
+        sums.clear();
+        sums.resize(self.sizes.len(), 0);
+        for (group, n) in self.of.iter().zip(people) {
+            sums[*group as usize] += n;
+        }
     }
 
     /// Numbers the distinct keys in the order of their first tuple.

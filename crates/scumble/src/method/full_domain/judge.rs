@@ -16,9 +16,19 @@ pub(super) struct Judge<'a> {
     pub(super) task: Task<'a>,
     pub(super) ladder: Ladder,
     n_rows: u64,
+    n_people: u64,
     n_tuples: usize,
     whole: Vec<Histogram>,
     costs: Option<Costs>,
+}
+
+/// What a group that breaks a promise costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Price {
+    /// All its rows: it is left out.
+    Whole,
+    /// What is left out of it at least at any finer node.
+    Least,
 }
 
 /// Memory that is reused from node to node.
@@ -42,7 +52,8 @@ impl<'a> Judge<'a> {
         };
         let ladder = Ladder::of(task.columns);
         let n_tuples = task.census.n_tuples();
-        Self { task, ladder, n_rows: task.census.n_rows(), n_tuples, whole, costs }
+        let (n_rows, n_people) = (task.census.n_rows(), task.census.n_people());
+        Self { task, ladder, n_rows, n_people, n_tuples, whole, costs }
     }
 
     pub(super) fn scratch(&self) -> Scratch {
@@ -52,15 +63,16 @@ impl<'a> Judge<'a> {
 
     /// The whole table as one group.
     pub(super) fn whole(&self) -> Group<'_> {
-        Group { rows: self.n_rows, values: &self.whole }
+        Group { rows: self.n_rows, people: self.n_people, values: &self.whole }
     }
 
-    /// How many rows stand in groups that break `promises` when `tuples` are grouped at
-    /// `node`; nothing if more than may be left out. Marks these groups in
+    /// How many rows are left out when `tuples` are grouped at `node` and groups that break
+    /// `promises` have this price; nothing if more than may be. Marks these groups in
     /// `scratch.fails`.
     pub(super) fn left_out(
         &self,
         promises: &Promises,
+        price: Price,
         tuples: &Tuples,
         node: &Node,
         scratch: &mut Scratch,
@@ -75,25 +87,59 @@ impl<'a> Judge<'a> {
         scratch.fails.clear();
         scratch.fails.resize(scratch.groups.n_groups(), false);
         let left_out = if with_values {
-            self.left_out_by_values(promises, tuples, scratch)?
+            self.left_out_by_values(promises, price, tuples, scratch)?
         } else {
-            self.left_out_by_size(promises, scratch)?
+            self.left_out_by_size(promises, price, scratch)?
         };
+        if price == Price::Whole && left_out > 0 && promises.look_at_people() {
+            let groups = &scratch.groups;
+            let people = (0..groups.n_groups())
+                .filter(|group| scratch.fails[*group] || groups.sizes[*group] == 0)
+                .map(|group| groups.people(group))
+                .sum();
+            if !promises.hold_of_unpublished(Group {
+                rows: left_out,
+                people,
+                values: &[],
+            }) {
+                return None;
+            }
+        }
         // A release without rows is no release.
         (left_out < self.n_rows).then_some(left_out)
+    }
+
+    /// What a group adds to the rows left out; nothing if leaving out cannot help.
+    fn price(
+        &self,
+        promises: &Promises,
+        price: Price,
+        group: Group<'_>,
+        whole: Group<'_>,
+    ) -> Option<u64> {
+        match price {
+            Price::Least => promises.toll(group, whole),
+            Price::Whole if promises.hold(group, whole) => Some(0),
+            Price::Whole => (group.rows > 0).then_some(group.rows),
+        }
     }
 
     fn left_out_by_size(
         &self,
         promises: &Promises,
+        price: Price,
         scratch: &mut Scratch,
     ) -> Option<u64> {
-        let whole = Group { rows: self.n_rows, values: &[] };
+        let whole = Group { values: &[], ..self.whole() };
         let mut left_out = 0;
-        for (rows, fails) in scratch.groups.sizes.iter().zip(&mut scratch.fails) {
-            if !promises.hold(Group { rows: *rows, values: &[] }, whole) {
+        for (place, fails) in scratch.fails.iter_mut().enumerate() {
+            let (rows, people) =
+                (scratch.groups.sizes[place], scratch.groups.people(place));
+            let group = Group { rows, people, values: &[] };
+            let more = self.price(promises, price, group, whole)?;
+            if more > 0 {
                 *fails = true;
-                left_out += rows;
+                left_out += more;
                 if left_out > self.task.limit {
                     return None;
                 }
@@ -108,6 +154,7 @@ impl<'a> Judge<'a> {
     fn left_out_by_values(
         &self,
         promises: &Promises,
+        price: Price,
         tuples: &Tuples,
         scratch: &mut Scratch,
     ) -> Option<u64> {
@@ -116,18 +163,20 @@ impl<'a> Judge<'a> {
         loop {
             let before = left_out;
             let values = whole.as_deref().unwrap_or(&self.whole);
-            let published = Group { rows: self.n_rows - left_out, values };
+            let published =
+                Group { rows: self.n_rows - left_out, people: self.n_people, values };
             for group in 0..scratch.groups.n_groups() {
                 if scratch.fails[group] {
                     continue;
                 }
                 gather(tuples, &scratch.groups, group, &mut scratch.values);
-                let rows = scratch.groups.sizes[group];
-                let holds =
-                    promises.hold(Group { rows, values: &scratch.values }, published);
-                if !holds {
+                let (rows, people) =
+                    (scratch.groups.sizes[group], scratch.groups.people(group));
+                let looked_at = Group { rows, people, values: &scratch.values };
+                let more = self.price(promises, price, looked_at, published)?;
+                if more > 0 {
                     scratch.fails[group] = true;
-                    left_out += rows;
+                    left_out += more;
                     if left_out > self.task.limit {
                         return None;
                     }
@@ -210,7 +259,7 @@ impl<'a> Judge<'a> {
                 for (rows, fails) in scratch.groups.sizes.iter().zip(&scratch.fails) {
                     if *fails {
                         left_out += rows;
-                    } else {
+                    } else if *rows > 0 {
                         sizes.add(*rows);
                     }
                 }

@@ -14,7 +14,7 @@ pub use projection::MOST_CANDIDATES;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
-use crate::method::full_domain::judge::{Judge, Scratch};
+use crate::method::full_domain::judge::{Judge, Price, Scratch};
 use crate::method::full_domain::lattice::{Lattice, Node};
 use crate::method::full_domain::projection::Projections;
 use crate::method::full_domain::search::Search;
@@ -87,7 +87,7 @@ fn grouping(judge: &Judge<'_>, node: &Node, pool: &Pool<'_>) -> Grouping {
     pool.with(|scratch| {
         let tuples = Tuples::of(task.census, task.promises.look_at_values());
         // The node was found allowed, so this marks what is left out and cannot fail.
-        let _ = judge.left_out(task.promises, &tuples, node, scratch);
+        let _ = judge.left_out(task.promises, Price::Whole, &tuples, node, scratch);
         scratch.groups.assign(&tuples, &judge.ladder, node);
         scratch.groups.sort_members();
         let covers = judge.covers(node, scratch);

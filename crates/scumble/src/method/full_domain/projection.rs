@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::method::full_domain::Pool;
-use crate::method::full_domain::judge::{Judge, Scratch};
+use crate::method::full_domain::judge::{Judge, Price, Scratch};
 use crate::method::full_domain::lattice::{Lattice, Node};
 use crate::method::full_domain::tuples::Tuples;
 use crate::promise::Promises;
@@ -195,8 +195,13 @@ impl<'a> Projections<'a> {
             if table.coarser_places(place).all(|place| table.left_out[place].is_some())
                 && self.allowed(&node, &table.columns, known)
             {
-                table.left_out[place] =
-                    self.judge.left_out(self.necessary, tuples, &node, scratch);
+                table.left_out[place] = self.judge.left_out(
+                    self.necessary,
+                    Price::Least,
+                    tuples,
+                    &node,
+                    scratch,
+                );
             }
         }
         table

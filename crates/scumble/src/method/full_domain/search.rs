@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::loss::Loss;
 use crate::method::full_domain::Pool;
-use crate::method::full_domain::judge::{Judge, Scratch};
+use crate::method::full_domain::judge::{Judge, Price, Scratch};
 use crate::method::full_domain::lattice::{Node, below, height};
 use crate::method::full_domain::projection::Candidate;
 use crate::method::full_domain::tuples::Tuples;
@@ -213,13 +213,16 @@ impl<'a> Search<'a> {
     fn look(&self, node: &Node, scratch: &mut Scratch) -> Look {
         let (judge, task) = (self.judge, &self.judge.task);
         let tuples = &*self.finest_needed(node);
-        let left_out = judge.left_out(task.promises, tuples, node, scratch);
+        let left_out =
+            judge.left_out(task.promises, Price::Whole, tuples, node, scratch);
         let loss = left_out.map(|_| judge.loss(tuples, node, scratch));
         self.keep_merged(tuples, node, scratch);
         let hopeless = left_out.is_none()
             && (task.limit == 0
                 || task.promises.all_absorbing()
-                || judge.left_out(self.necessary, tuples, node, scratch).is_none());
+                || judge
+                    .left_out(self.necessary, Price::Least, tuples, node, scratch)
+                    .is_none());
         // Losses that do not add up over columns grow upwards: what the node would cost
         // with nothing left out is a floor for all above it.
         let floor = match loss {

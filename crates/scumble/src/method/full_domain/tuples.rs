@@ -15,6 +15,8 @@ pub(super) struct Tuples {
     pub(super) codes: Vec<Vec<u32>>,
     /// How many rows have the tuple.
     pub(super) rows: Vec<u64>,
+    /// How many people have it, if there is a population.
+    pub(super) people: Option<Vec<u64>>,
     /// Which sensitive values occur; nothing if no promise looks.
     values: Option<Values>,
 }
@@ -37,6 +39,7 @@ impl Tuples {
             at: vec![0; census.quasi.len()],
             codes: census.quasi.clone(),
             rows: census.rows.clone(),
+            people: census.people.clone(),
             values: with_values.then(|| Values::of(census)),
         }
     }
@@ -89,6 +92,7 @@ impl Tuples {
             at: node.clone(),
             codes: columns.collect(),
             rows: groups.sizes.clone(),
+            people: groups.all_people().cloned(),
             values: self.values.as_ref().map(|values| {
                 groups.sort_members();
                 values.merged(groups)

@@ -1,0 +1,129 @@
+//! A table as a part of a population.
+//!
+//! # Guarantee
+//! Every row of the table is one person of the population: there is a way to give each row
+//! a person with the same quasi values and no person two rows. With a key, it is the key
+//! that gives it; without, only how often each quasi tuple occurs is compared.
+//!
+//! # Cost
+//! One pass over the population; with a key, a second one over both, and memory for the
+//! keys.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{ColumnSpec, Microdata};
+use crate::table::{Role, Source};
+use crate::words::no_column;
+
+/// Everyone who may be in the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Population<'a> {
+    /// Where they are.
+    pub source: &'a Source,
+    /// The columns that tell people apart, in the population and in the table; none if
+    /// only quasi values are compared.
+    pub key: &'a [String],
+}
+
+impl Population<'_> {
+    /// The places of the quasi columns, in the order of `specs`.
+    pub(super) fn places(&self, specs: &[ColumnSpec]) -> Result<Vec<usize>> {
+        let quasi = specs.iter().filter(|spec| spec.role == Role::Quasi);
+        quasi.map(|spec| place(self.source, &spec.name)).collect()
+    }
+
+    /// Checks that the key joins every row of the table with a person who has the same
+    /// quasi values.
+    pub(super) fn check(&self, table: &Source, data: &Microdata) -> Result<()> {
+        if self.key.is_empty() {
+            return Ok(());
+        }
+        let people = self.keyed(self.source, data)?;
+        let rows = self.keyed(table, data)?;
+        let lost = rows.keys().filter(|key| !people.contains_key(*key)).count();
+        if lost > 0 {
+            return Err(not_in_population(lost as u64, self.source)
+                .with_hint("rows and people are joined by `key`"));
+        }
+        let differ =
+            rows.iter().filter(|(key, tuple)| people.get(*key) != Some(*tuple)).count();
+        if differ > 0 {
+            return Err(Error::input(format!(
+                "{} other quasi values than the person with the same key in {}",
+                if differ == 1 {
+                    "1 row has".into()
+                } else {
+                    format!("{differ} rows have")
+                },
+                self.source.name(),
+            ))
+            .in_file(table.name())
+            .with_hint("the table must agree with the population it is a part of"));
+        }
+        Ok(())
+    }
+
+    /// The quasi tuple of every key.
+    fn keyed(
+        &self,
+        source: &Source,
+        data: &Microdata,
+    ) -> Result<HashMap<Box<str>, Box<[u32]>>> {
+        let mut places = Vec::new();
+        for name in self.key {
+            places.push(place(source, name)?);
+        }
+        for column in &data.quasi {
+            places.push(place(source, &column.name)?);
+        }
+        let n_keys = self.key.len();
+        let read = source.fold(
+            &places,
+            Vec::new,
+            |rows: &mut Vec<(Box<str>, Box<[u32]>)>, _, cells| {
+                let changed =
+                    || Error::input("the table has changed since it was counted");
+                let quasi = cells[n_keys..].iter().zip(&data.codes);
+                let codes = quasi.map(|(text, codes)| codes.get(*text).copied());
+                let codes: Option<Box<[u32]>> = codes.collect();
+                // Lengths keep ("a", "bc") and ("ab", "c") apart.
+                let key: String = cells[..n_keys]
+                    .iter()
+                    .map(|t| format!("{}:{t}", t.len()))
+                    .collect();
+                rows.push((key.into(), codes.ok_or_else(changed)?));
+                Ok(())
+            },
+            &|_| (),
+        )?;
+        let mut index = HashMap::new();
+        let mut repeated = 0;
+        for (key, codes) in read.states.into_iter().flatten() {
+            repeated += u64::from(index.insert(key, codes).is_some());
+        }
+        if repeated > 0 {
+            return Err(Error::input(format!(
+                "`key` does not tell people apart: {} a key that another row has already",
+                if repeated == 1 { "1 row has".into() } else { format!("{repeated} rows have") },
+            ))
+            .in_file(source.name())
+            .with_hint("one person, one row; name more columns in `key`"));
+        }
+        Ok(index)
+    }
+}
+
+/// That some rows of a table are not people of the population.
+pub(super) fn not_in_population(rows: u64, population: &Source) -> Error {
+    let (row, is) = if rows == 1 { ("row", "is") } else { ("rows", "are") };
+    Error::input(format!(
+        "{rows} {row} of the table {is} not in the population {}",
+        population.name()
+    ))
+}
+
+fn place(source: &Source, name: &str) -> Result<usize> {
+    let found = source.header().iter().position(|known| known == name);
+    found.ok_or_else(|| no_column(source.header(), name).in_file(source.name()))
+}
