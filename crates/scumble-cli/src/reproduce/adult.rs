@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use scumble::error::{Error, Result};
-use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
+use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Population, Rule, Tree};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 
 /// The quasi columns of seed 001, in the order it names them.
@@ -110,33 +110,26 @@ impl Adult {
         Source::from_bytes("adult.csv", text.into_bytes(), &ReadOptions::default())
     }
 
-    /// Columns with the hierarchies of the data folder.
-    pub(crate) fn specs(
-        &self,
-        quasi: &[&str],
-        cells: Cells,
-    ) -> Result<Vec<ColumnSpec>> {
-        let tree = |name: &str| {
-            Tree::read(&self.folder.join("hierarchies").join(format!("{name}.csv")))
-        };
-        quasi
-            .iter()
-            .map(|name| Ok(spec(name, Role::Quasi, tree(name)?, cells)))
-            .collect()
+    /// Quasi columns with the hierarchies of the data folder.
+    pub(crate) fn specs(&self, quasi: &[&str]) -> Result<Vec<ColumnSpec>> {
+        quasi.iter().map(|name| Ok(spec(name, Role::Quasi, self.tree(name)?))).collect()
     }
 
     /// The column of classes, which is published as it is.
     pub(crate) fn class_spec(&self) -> Result<ColumnSpec> {
-        let path = self.folder.join("hierarchies").join(format!("{CLASS}.csv"));
-        Ok(spec(CLASS, Role::Sensitive, Tree::read(&path)?, Cells::Taxonomy))
+        Ok(spec(CLASS, Role::Sensitive, self.tree(CLASS)?))
     }
 
     /// Age in classes.
-    pub(crate) fn age_class_spec(cells: Cells) -> Result<ColumnSpec> {
+    pub(crate) fn age_class_spec() -> Result<ColumnSpec> {
         let lines =
             AGES.map(|(class, pair, third)| format!("{class};{pair};{third};*\n"));
         let tree = Tree::parse(&lines.concat(), "age classes")?;
-        Ok(spec("age", Role::Quasi, tree, cells))
+        Ok(spec("age", Role::Quasi, tree))
+    }
+
+    fn tree(&self, name: &str) -> Result<Tree> {
+        Tree::read(&self.folder.join("hierarchies").join(format!("{name}.csv")))
     }
 
     /// Reads and counts a table.
@@ -146,6 +139,18 @@ impl Adult {
         specs: &[ColumnSpec],
     ) -> Result<Microdata> {
         Microdata::read(&self.source(rows)?, specs, &|_| ())
+    }
+
+    /// Reads and counts a private table among the tuples of the population.
+    pub(crate) fn count_within(
+        &self,
+        rows: &[usize],
+        specs: &[ColumnSpec],
+    ) -> Result<Microdata> {
+        let everyone = self.source(None)?;
+        let population = Population { source: &everyone, key: &[] };
+        let table = self.source(Some(rows))?;
+        Microdata::read_within(&table, Some(population), specs, &|_| ())
     }
 }
 
@@ -168,7 +173,7 @@ fn age_class(age: f64) -> &'static str {
     AGES[class as usize].0
 }
 
-fn spec(name: &str, role: Role, tree: Tree, cells: Cells) -> ColumnSpec {
+fn spec(name: &str, role: Role, tree: Tree) -> ColumnSpec {
     ColumnSpec {
         name: name.to_owned(),
         role,
@@ -178,7 +183,7 @@ fn spec(name: &str, role: Role, tree: Tree, cells: Cells) -> ColumnSpec {
         lowest: 0,
         highest: None,
         weight: 1.0,
-        cells,
+        cells: Cells::Taxonomy,
         also: Vec::new(),
     }
 }
@@ -199,6 +204,6 @@ mod tests {
             assert_eq!(age_class(low.parse().unwrap()), class);
             assert_eq!(age_class(high.parse().unwrap()), class);
         }
-        assert!(Adult::age_class_spec(Cells::Taxonomy).is_ok());
+        assert!(Adult::age_class_spec().is_ok());
     }
 }

@@ -281,8 +281,11 @@ fn colour(series: &Series) -> RGBColor {
     COLOURS[series.colour % COLOURS.len()]
 }
 
+/// The library draws letters smaller than asked, by this much.
+const SHRINK: f64 = 1.24;
+
 fn style(size: i32, across: HPos, down: VPos) -> TextStyle<'static> {
-    TextStyle::from(("sans-serif", size).into_font())
+    TextStyle::from(("sans-serif", f64::from(size) * SHRINK).into_font())
         .color(&INK)
         .pos(Pos::new(across, down))
 }

@@ -47,6 +47,14 @@ pub(crate) const DELTAS: [Delta; 10] = [
     Delta { min: 0.04, max: 0.07 },
 ];
 
+/// What their axis is called.
+pub(crate) const AXIS: &str = "delta: presence allowed, from–to";
+
+/// The ranges as places on it.
+pub(crate) fn places() -> Vec<String> {
+    DELTAS.iter().map(Delta::to_string).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,7 +7,12 @@ mod clock;
 mod delta;
 mod outcome;
 mod pdf_mining;
+mod presence_grid;
 mod presence_k;
+mod presence_n2;
+mod presence_strategies;
+mod presence_vs_k;
+mod private;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -55,7 +60,14 @@ struct Experiment {
 }
 
 /// Every experiment, in the order of the sources.
-const EXPERIMENTS: [Experiment; 2] = [presence_k::EXPERIMENT, pdf_mining::EXPERIMENT];
+const EXPERIMENTS: [Experiment; 6] = [
+    presence_k::EXPERIMENT,
+    presence_vs_k::EXPERIMENT,
+    presence_strategies::EXPERIMENT,
+    presence_grid::EXPERIMENT,
+    presence_n2::EXPERIMENT,
+    pdf_mining::EXPERIMENT,
+];
 
 /// Runs the command.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {

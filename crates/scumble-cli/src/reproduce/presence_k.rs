@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use scumble::error::Result;
-use scumble::hierarchy::Cells;
 use scumble::loss::Loss;
 use scumble::method::Mondrian;
 
 use crate::output::grouped;
 use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
-use crate::reproduce::anonymity::{How, Rung, rungs, smallest};
+use crate::reproduce::anonymity::{Rung, rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::reproduce::delta::{DELTAS, Delta};
+use crate::reproduce::delta::{AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
+use crate::reproduce::private::{How, Private};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-k",
@@ -22,30 +22,46 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-/// Full-domain, least loss; and Mondrian as its authors have it, with ranges.
-const METHODS: [&str; 2] = ["full-domain", "mondrian"];
+const COLUMNS: [&str; 7] = [
+    "subset",
+    "delta_min",
+    "delta_max",
+    "method",
+    "smallest_k",
+    "actual_k",
+    "largest_presence",
+];
+
+/// The smallest k for one range, if any k will do.
+struct Found {
+    delta: Delta,
+    rung: Option<Rung>,
+    /// Whether nothing is published but one group of all rows.
+    is_whole: bool,
+}
 
 fn run(data: &Path) -> Result<Outcome> {
     let adult = Adult::read(data)?;
+    let specs = adult.specs(&NINE)?;
+    // Full-domain with the least loss, and Mondrian as its authors have it.
+    let methods = [
+        ("full-domain", How::FullDomain(Loss::by_name("loss")?)),
+        ("mondrian", How::Mondrian(Mondrian::default())),
+    ];
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut panels = Vec::new();
-    let mut found: Vec<(Delta, &str, Option<Rung>)> = Vec::new();
-    let mut n_rows = 0;
+    let mut all: Vec<Found> = Vec::new();
     for subset in [Subset::Random, Subset::Diabetes] {
-        let members = adult.subset(subset)?;
-        n_rows = members.len() as u64;
+        let private = Private::read(&adult, subset, &specs)?;
         let mut values: Vec<Vec<Option<f64>>> = Vec::new();
-        for method in METHODS {
-            let (how, cells) = match method {
-                "mondrian" => (How::Mondrian(Mondrian::default()), Cells::Interval),
-                _ => (How::FullDomain(Loss::by_name("loss")?), Cells::Taxonomy),
-            };
-            let specs = adult.specs(&NINE, cells)?;
-            let table = adult.count(Some(&members), &specs)?;
-            let population = adult.count(None, &specs)?;
-            let rungs = rungs(how, &table, &population)?;
+        for (method, how) in methods {
+            let rungs = rungs(how, &private)?;
             let best = DELTAS.map(|delta| smallest(&rungs, delta));
-            for (delta, rung) in DELTAS.iter().zip(best) {
+            values
+                .push(best.iter().map(|rung| Some(rung.as_ref()?.k as f64)).collect());
+            let actual = best.iter().map(|rung| Some(rung.as_ref()?.actual as f64));
+            values.push(actual.collect());
+            for (delta, rung) in DELTAS.into_iter().zip(best) {
                 rows.push(vec![
                     subset.name().into(),
                     delta.min.into(),
@@ -55,78 +71,59 @@ fn run(data: &Path) -> Result<Outcome> {
                     rung.map(|rung| rung.actual).into(),
                     rung.map(|rung| rung.highest).into(),
                 ]);
-                found.push((*delta, method, rung.cloned()));
+                let is_whole =
+                    rung.is_some_and(|rung| rung.actual == private.alone.n_rows());
+                all.push(Found { delta, rung: rung.cloned(), is_whole });
             }
-            values
-                .push(best.iter().map(|rung| Some(rung.as_ref()?.k as f64)).collect());
-            values.push(
-                best.iter().map(|rung| Some(rung.as_ref()?.actual as f64)).collect(),
-            );
         }
         panels.push(Panel {
-            title: format!("{} private table", subset.name()),
-            across: "delta, smallest and largest presence allowed".to_owned(),
+            title: format!("{} table", subset.name()),
+            across: AXIS.to_owned(),
             up: "k".to_owned(),
             form: Form::Bars,
             scale: Scale::Logarithmic,
-            places: DELTAS.iter().map(Delta::to_string).collect(),
+            places: places(),
             values,
         });
     }
-    let series = METHODS.iter().zip([(0, 6), (1, 5)]).flat_map(|(method, colours)| {
-        [("smallest k", colours.0), ("actual k", colours.1)].map(|(what, colour)| {
-            Series { name: format!("{method}, {what}"), colour, mark: Mark::Square }
-        })
+    let series = methods.iter().zip([(0, 6), (1, 5)]).flat_map(|(method, colours)| {
+        [("smallest k", colours.0), ("its smallest group", colours.1)].map(
+            |(what, colour)| Series {
+                name: format!("{}, {what}", method.0),
+                colour,
+                mark: Mark::Square,
+            },
+        )
     });
-    Ok(Outcome {
-        columns: vec![
-            "subset",
-            "delta_min",
-            "delta_max",
-            "method",
-            "smallest_k",
-            "actual_k",
-            "largest_presence",
-        ],
-        claims: claims(&found, n_rows),
-        rows,
-        figure: Figure {
-            title: "The smallest k that gives delta-presence".to_owned(),
-            series: series.collect(),
-            panels,
-        },
-    })
+    let title = "The smallest k for which k-anonymity keeps delta-presence";
+    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
+    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&all), rows, figure })
 }
 
-fn claims(found: &[(Delta, &str, Option<Rung>)], n_rows: u64) -> Vec<Claim> {
-    let whole = |rung: &Rung| rung.actual == n_rows;
-    let high =
-        found.iter().filter(|(delta, ..)| *delta == Delta { min: 0.04, max: 0.07 });
-    let some: Vec<&Rung> = high.filter_map(|(_, _, rung)| rung.as_ref()).collect();
-    let said = "for (.04, .07) no value of k satisfied delta-presence";
-    let first = match some.first() {
-        None => Claim::new(said, "none of 4 runs found a k", true),
-        Some(_) if some.iter().all(|rung| whole(rung)) => Claim::new(
-            said,
-            "only one group of all rows does, which shows nothing but their number",
-            true,
+fn claims(all: &[Found]) -> Vec<Claim> {
+    let high = all.iter().filter(|found| found.delta == Delta { min: 0.04, max: 0.07 });
+    let first = match high.filter_map(|found| found.rung.as_ref()).next() {
+        None => ("no k does".to_owned(), true),
+        Some(rung) => (
+            format!(
+                "full-domain on the random table does with k = {}",
+                grouped(rung.k)
+            ),
+            false,
         ),
-        Some(rung) => Claim::new(said, format!("k = {} does", grouped(rung.k)), false),
     };
-    let one_group =
-        found.iter().flat_map(|(_, _, rung)| rung).filter(|rung| whole(rung));
-    let n = one_group.count();
-    let second = Claim::new(
-        "in some cases the entire dataset is anonymized",
-        format!("one group of all rows in {n} of {} cases", found.len()),
-        n > 0,
-    );
-    let above = found.iter().filter_map(|(_, _, rung)| rung.as_ref());
-    let above = above.filter(|rung| rung.actual > rung.k).count();
-    let third = Claim::new(
-        "the smallest group is often larger than the k that was asked for",
-        format!("in {above} cases"),
-        above > 0,
-    );
-    vec![first, second, third]
+    let n_whole = all.iter().filter(|found| found.is_whole).count();
+    let of = all.iter().filter(|found| found.rung.is_some()).count();
+    vec![
+        Claim::new(
+            "for (.04, .07) no value of k satisfied delta-presence",
+            first.0,
+            first.1,
+        ),
+        Claim::new(
+            "in some cases, the entire dataset is anonymized",
+            format!("one group of all rows in {n_whole} of {of} cases"),
+            n_whole > 0,
+        ),
+    ]
 }
