@@ -96,6 +96,14 @@ impl Microdata {
             return Self::bind((scanned, source), None, specs, n_quasi);
         };
         let everyone = scan(population.source, &population.places(&specs)?, progress)?;
+        if everyone.n_rows < scanned.n_rows {
+            return Err(Error::input(format!(
+                "the population has {} rows, fewer than the {} of the table",
+                everyone.n_rows, scanned.n_rows
+            ))
+            .in_file(population.source.name())
+            .with_hint("every row of the table must be a person of the population"));
+        }
         let others = Some((everyone, population.source));
         let data = Self::bind((scanned, source), others, specs, n_quasi)?;
         population.check(source, &data)?;

@@ -4,12 +4,13 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover, Uncovered};
+use crate::method::leave_out::{leave_out_failing, unpublished};
 use crate::method::plan::labels;
 use crate::method::{
     Branch, Grouping, Plan, PlanBranch, PlanCell, PlanGroup, PlanRoute, Route, cover,
 };
 use crate::promise::{Group, Promises};
-use crate::table::{Census, Histogram};
+use crate::table::Census;
 
 /// What a plan makes of some rows.
 #[derive(Debug)]
@@ -140,6 +141,16 @@ impl Plan {
         };
         let failing = leave_out_failing(&mut grouping, census, promises);
         let left_out = grouping.shape(census).left_out;
+        let people = unpublished(&grouping, census);
+        let hidden = Group { rows: left_out, people, values: &[] };
+        if failing.without_rows || !promises.hold_of_unpublished(hidden) {
+            return Err(Error::unsatisfiable(
+                promises.title(),
+                "with this plan it does not hold of the people who are not published",
+            )
+            .with_hint("make a plan for this table"));
+        }
+        let failing = failing.rows;
         if left_out > limit || left_out == census.n_rows() {
             return Err(Error::unsatisfiable(
                 promises.title(),
@@ -351,78 +362,4 @@ fn code_of(column: &Column, value: Option<&str>) -> Result<u32> {
         ))
         .with_hint("it was made with another hierarchy or type")
     })
-}
-
-/// A group, counted.
-struct Tally {
-    rows: u64,
-    people: u64,
-    values: Vec<Histogram>,
-}
-
-impl Tally {
-    fn group(&self) -> Group<'_> {
-        Group { rows: self.rows, people: self.people, values: &self.values }
-    }
-}
-
-/// Takes groups out that break a promise, until none does; returns how many rows.
-fn leave_out_failing(
-    grouping: &mut Grouping,
-    census: &Census,
-    promises: &Promises,
-) -> u64 {
-    let mut taken = 0;
-    loop {
-        let empty = || Tally { rows: 0, people: 0, values: census.histograms() };
-        let mut groups: Vec<Tally> = grouping.covers.iter().map(|_| empty()).collect();
-        let mut whole = empty();
-        for (tuple, group) in grouping.group_of.iter().enumerate() {
-            if let Some(group) = group {
-                for tally in [&mut groups[*group as usize], &mut whole] {
-                    tally.rows += census.rows[tuple];
-                    tally.people += census.people()[tuple];
-                    census.add_to(tuple, &mut tally.values);
-                }
-            }
-        }
-        let published = whole.group();
-        let fails: Vec<bool> = groups
-            .iter()
-            .map(|tally| tally.people > 0 && !promises.hold(tally.group(), published))
-            .collect();
-        if !fails.contains(&true) {
-            break;
-        }
-        for (tuple, group) in grouping.group_of.iter_mut().enumerate() {
-            if group.is_some_and(|group| fails[group as usize]) {
-                *group = None;
-                taken += census.rows[tuple];
-            }
-        }
-    }
-    drop_empty(grouping);
-    taken
-}
-
-/// Renumbers the groups that still have tuples.
-fn drop_empty(grouping: &mut Grouping) {
-    let mut used = vec![false; grouping.covers.len()];
-    for group in grouping.group_of.iter().flatten() {
-        used[*group as usize] = true;
-    }
-    let mut number = Vec::with_capacity(used.len());
-    let mut next = 0;
-    for used in &used {
-        number.push(next);
-        next += u32::from(*used);
-    }
-    let mut place = 0;
-    grouping.covers.retain(|_| {
-        place += 1;
-        used[place - 1]
-    });
-    for group in grouping.group_of.iter_mut().flatten() {
-        *group = number[*group as usize];
-    }
 }

@@ -2,13 +2,17 @@
 
 mod apply;
 mod full_domain;
+mod leave_out;
 mod mondrian;
+pub mod pdf;
 mod plan;
+mod weights;
 
 pub use apply::Applied;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
+pub use weights::Weighting;
 
 use crate::hierarchy::{Cells, Column, Cover};
 use crate::loss::{Loss, Shape};

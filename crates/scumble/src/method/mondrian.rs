@@ -58,10 +58,57 @@ pub enum ValueChoice {
     BalancedValues,
 }
 
+impl ColumnChoice {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Widest, Self::Next, Self::Priority, Self::Best];
+
+    /// Its name in recipes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Widest => "widest",
+            Self::Next => "next",
+            Self::Priority => "priority",
+            Self::Best => "best",
+        }
+    }
+}
+
+impl ValueChoice {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Balanced, Self::First, Self::BalancedValues];
+
+    /// Its name in recipes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Balanced => "balanced",
+            Self::First => "first",
+            Self::BalancedValues => "balanced-values",
+        }
+    }
+}
+
 /// A part below this many tuples is not worth another thread.
 const SMALL: usize = 2_000;
 
 impl Mondrian {
+    /// Tries every choice of column and value and keeps the one with the least loss; of
+    /// several the first.
+    pub fn search(task: &Task<'_>) -> Result<(Self, Grouping)> {
+        let mut best: Option<(f64, Self, Grouping)> = None;
+        for column in ColumnChoice::ALL {
+            for value in ValueChoice::ALL {
+                let method = Self { column, value, ..Self::default() };
+                let grouping = method.find(task)?;
+                let loss = task.loss.of(task.columns, &grouping.shape(task.census));
+                if best.as_ref().is_none_or(|(held, ..)| loss < *held) {
+                    best = Some((loss, method, grouping));
+                }
+            }
+        }
+        best.map(|(_, method, grouping)| (method, grouping))
+            .ok_or_else(|| Error::recipe("there is no choice to try"))
+    }
+
     /// Groups the tuples of a census.
     pub fn find(&self, task: &Task<'_>) -> Result<Grouping> {
         let census = task.census;
@@ -77,7 +124,11 @@ impl Mondrian {
                     promise.title(),
                     promise.obstacle(whole),
                 )
-                .with_hint("add rows, or weaken the promise"));
+                .with_hint(if promise.looks_at_people() {
+                    "the share of the population in the table must lie in the range"
+                } else {
+                    "add rows, or weaken the promise"
+                }));
             }
         }
         let cutter = Cutter { choice: *self, task, whole };

@@ -4,6 +4,7 @@ use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::hierarchy::Cells;
 use crate::loss::{self, Loss};
+use crate::method::pdf::Shift;
 use crate::method::{ColumnChoice, ValueChoice};
 use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
@@ -26,6 +27,32 @@ pub struct MethodSpec {
     pub column: ColumnChoice,
     /// Where Mondrian cuts it.
     pub value: ValueChoice,
+    /// Whether Mondrian tries every choice and keeps the best.
+    pub search: bool,
+    /// How cells that are distributions are weighted, if they are.
+    pub pdf: Option<PdfSpec>,
+}
+
+/// How pdf cells are weighted, as typed.
+#[derive(Debug, Clone, Copy)]
+pub struct PdfSpec {
+    /// Where it stands.
+    pub spot: Spot,
+    /// Whose weights, if said.
+    pub weights: Option<Weights>,
+    /// How the weights of the paper are found, if said.
+    pub shift: Option<Shift>,
+}
+
+/// Whose weights pdf cells have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weights {
+    /// The table's where the counting adversary may see them, the population's elsewhere.
+    Counted,
+    /// The population's.
+    Population,
+    /// Between uniform and the table's, as the source has it.
+    Paper,
 }
 
 /// A method that can be asked for.
@@ -61,21 +88,21 @@ const LATER_METHODS: [&str; 9] = [
     "perturbed-generalization",
 ];
 
-const CELLS: [(&str, Cells); 3] =
-    [("taxonomy", Cells::Taxonomy), ("interval", Cells::Interval), ("set", Cells::Set)];
-
-const COLUMNS: [(&str, ColumnChoice); 4] = [
-    ("widest", ColumnChoice::Widest),
-    ("next", ColumnChoice::Next),
-    ("priority", ColumnChoice::Priority),
-    ("best", ColumnChoice::Best),
+const CELLS: [(&str, Cells); 4] = [
+    ("taxonomy", Cells::Taxonomy),
+    ("interval", Cells::Interval),
+    ("set", Cells::Set),
+    ("pdf", Cells::Pdf),
 ];
 
-const VALUES: [(&str, ValueChoice); 3] = [
-    ("balanced", ValueChoice::Balanced),
-    ("first", ValueChoice::First),
-    ("balanced-values", ValueChoice::BalancedValues),
+const WEIGHTS: [(&str, Weights); 3] = [
+    ("counted", Weights::Counted),
+    ("population", Weights::Population),
+    ("paper", Weights::Paper),
 ];
+
+/// Steps between uniform and optimal weights, if the recipe does not say: the source's.
+const STEPS: u32 = 10;
 
 const FORMATS: [(&str, DataFormat); 2] =
     [("csv", DataFormat::Csv), ("parquet", DataFormat::Parquet)];
@@ -90,6 +117,8 @@ impl Default for MethodSpec {
             cells: None,
             column: ColumnChoice::Widest,
             value: ValueChoice::Balanced,
+            search: false,
+            pdf: None,
         }
     }
 }
@@ -103,6 +132,7 @@ impl MethodSpec {
         let cells = section.take("cells");
         let column = section.take("column");
         let value = section.take("value");
+        let strategy = section.take("strategy");
         section.done()?;
         let mut method = Self { spot: Some(item.spot()), ..Self::default() };
         if let Some(item) = name {
@@ -126,17 +156,76 @@ impl MethodSpec {
             method.suppression = item.decimal()?;
         }
         if let Some(item) = cells {
-            method.cells =
-                Some(item.choice_or_later("form of cells", &CELLS, &["pdf"])?);
+            (method.cells, method.pdf) = cells_of(&item)?;
+        }
+        if let Some(item) = strategy {
+            item.choice("strategy", &[("search", ())])?;
+            if let Some(choice) = column.as_ref().or(value.as_ref()) {
+                return Err(choice.error(format!(
+                    "`{}` is one choice, but `strategy = \"search\"` tries them all",
+                    choice.name
+                )));
+            }
+            method.search = true;
         }
         if let Some(item) = column {
-            method.column = item.choice("choice of the column", &COLUMNS)?;
+            method.column = item.choice(
+                "choice of the column",
+                &ColumnChoice::ALL.map(|choice| (choice.name(), choice)),
+            )?;
         }
         if let Some(item) = value {
-            method.value = item.choice("choice of the value", &VALUES)?;
+            method.value = item.choice(
+                "choice of the value",
+                &ValueChoice::ALL.map(|choice| (choice.name(), choice)),
+            )?;
         }
         Ok(method)
     }
+}
+
+/// The ways to find the weights of the paper.
+pub(super) fn shifts(steps: Option<u32>) -> [(&'static str, Shift); 3] {
+    let steps = Shift::Steps(steps.unwrap_or(STEPS));
+    [("exact", Shift::Exact), ("bounds", Shift::Bounds), ("steps", steps)]
+}
+
+/// `"set"`, `"pdf"`, or `{ kind = "pdf", weights = "counted" }`.
+fn cells_of(item: &Item<'_>) -> Result<(Option<Cells>, Option<PdfSpec>)> {
+    if !item.is_table() {
+        let cells = item.choice("form of cells", &CELLS)?;
+        let pdf = PdfSpec { spot: item.spot(), weights: None, shift: None };
+        return Ok((Some(cells), (cells == Cells::Pdf).then_some(pdf)));
+    }
+    let mut section = item.section()?;
+    let weights = section.take("weights");
+    let shift = section.take("shift");
+    let steps = section.take("steps");
+    let kind = section.need("kind")?;
+    section.done()?;
+    let cells = kind.choice("form of cells", &CELLS)?;
+    let more = weights.as_ref().or(shift.as_ref()).or(steps.as_ref());
+    if let (Some(more), true) = (more, cells != Cells::Pdf) {
+        return Err(more.error(format!("`{}` is for cells of kind `pdf`", more.name)));
+    }
+    let n_steps = match &steps {
+        Some(steps) => match u32::try_from(steps.natural()?) {
+            Ok(n) if (1..=1000).contains(&n) => Some(n),
+            _ => return Err(steps.out_of_range("from 1 to 1000")),
+        },
+        None => None,
+    };
+    let shift = shift.map(|item| item.choice("shift", &shifts(n_steps))).transpose()?;
+    if let (Some(steps), false) = (&steps, matches!(shift, Some(Shift::Steps(_)))) {
+        return Err(steps.error("`steps` goes with `shift = \"steps\"` only"));
+    }
+    let spot = item.spot();
+    let whose = weights.as_ref().map(|w| w.choice("kind of weights", &WEIGHTS));
+    let pdf = PdfSpec { spot, weights: whose.transpose()?, shift };
+    if shift.is_some() && pdf.weights != Some(Weights::Paper) {
+        return Err(item.error("`shift` goes with `weights = \"paper\"` only"));
+    }
+    Ok((Some(cells), (cells == Cells::Pdf).then_some(pdf)))
 }
 
 impl Default for ReleaseSpec {

@@ -1,11 +1,13 @@
 //! A recipe: the spec as typed, the order as checked against its table, and the run.
 
+mod choose;
 mod column;
 mod method;
 #[cfg(test)]
 mod mistakes;
 mod notes;
 mod order;
+mod presence;
 mod promise;
 mod run;
 mod section;
@@ -14,7 +16,7 @@ mod spec;
 mod spec_tests;
 
 pub use column::{ColumnSpec, HierarchySpec};
-pub use method::{MethodName, MethodSpec, ReleaseSpec};
+pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use promise::{Distance, DiversityKind, PromiseKind, PromiseSpec};
 pub use run::{Published, Request, Search, Stage, Unwatched, Watch, publish};
 pub use section::Spot;

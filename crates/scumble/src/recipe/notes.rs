@@ -1,12 +1,16 @@
 //! What the manifest says about columns, method, and what is not promised.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, json};
 
 use crate::hierarchy::{Cells, Column, Microdata, Rule};
+use crate::method::pdf::{Pdf, Whose};
 use crate::method::{Grouping, Route};
-use crate::recipe::Spec;
+use crate::promise::Adversary;
 use crate::recipe::order::Order;
-use crate::release::{MethodNote, Origin, PublishedColumn};
+use crate::recipe::{Search, Spec};
+use crate::release::{CELLS_FILE, MethodNote, Origin, PublishedColumn, WeightsNote};
 use crate::table::{Reading, Role};
 
 /// The columns as the manifest describes them.
@@ -47,7 +51,10 @@ pub(super) fn published_columns(
             kind: reading.kind,
             missing: reading.missing,
             date_format: reading.date_format,
-            cells: quasi.map(|place| data.quasi[place].cells),
+            cells: quasi.map(|place| match spec.method.pdf {
+                Some(_) => Cells::Pdf,
+                None => data.quasi[place].cells,
+            }),
             level: quasi.and_then(|place| levels.map(|levels| levels[place])),
             hierarchy: rule,
             weight: weight.filter(|weight| *weight != 1.0),
@@ -62,6 +69,7 @@ pub(super) fn method_note(
     name: &str,
     columns: &[Column],
     grouping: &Grouping,
+    search: &Search,
 ) -> MethodNote {
     let levels = match &grouping.route {
         Route::Levels(levels) => {
@@ -78,7 +86,32 @@ pub(super) fn method_note(
     parameters.insert("loss".to_owned(), json!(spec.method.loss.name()));
     parameters
         .insert("suppression".to_owned(), json!(spec.method.suppression.to_f64()));
+    if let Some((column, value)) = search.strategy {
+        parameters.insert("column".to_owned(), json!(column.name()));
+        parameters.insert("value".to_owned(), json!(value.name()));
+    }
     MethodNote { name: name.to_owned(), levels, parameters }
+}
+
+/// Whose weights pdf cells have. `groups` are the published ones, in the order of their
+/// numbers.
+pub(super) fn weights_note(
+    kind: &str,
+    columns: &[Column],
+    weights: &[Vec<Pdf>],
+    groups: &[u32],
+) -> WeightsNote {
+    let mut table = BTreeMap::new();
+    for (place, column) in columns.iter().enumerate().filter(|_| kind == "counted") {
+        let own = (1u64..).zip(groups).filter(|(_, group)| {
+            weights[**group as usize][place].whose == Whose::Table
+        });
+        let own: Vec<u64> = own.map(|(number, _)| number).collect();
+        if !own.is_empty() {
+            table.insert(column.name.clone(), own);
+        }
+    }
+    WeightsNote { file: CELLS_FILE.to_owned(), kind: kind.to_owned(), table }
 }
 
 /// What a reader might take for promised and must not.
@@ -100,14 +133,31 @@ pub(super) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<String> {
              other members' values",
         );
     }
+    match spec.presence() {
+        None => list.push("presence: whether a person is in the table is not hidden"),
+        Some(presence) => {
+            list.push(
+                "presence against somebody who knows the search, or other people's \
+                 presence: the reversal attack of the audit tells how much that adds",
+            );
+            if presence.adversary == Adversary::Paper {
+                list.push(
+                    "presence against somebody who reads the weights as the counts they \
+                     are: these weights are those of the paper, for comparison only, and \
+                     such a reader undoes them",
+                );
+            }
+        }
+    }
     list.extend([
-        "presence: whether a person is in the table is not hidden",
         "composition: two releases about the same people may together say more than each",
         "minimality: who knows the recipe learns that finer releases would have failed",
     ]);
-    if columns.iter().any(|column| column.cells != Cells::Taxonomy) {
+    let own = spec.presence().is_none();
+    let shown = columns.iter().any(|column| column.cells != Cells::Taxonomy);
+    if own && (shown || spec.method.pdf.is_some()) {
         list.push(
-            "values that occur: cells that are ranges or sets show values of the table, and \
+            "values that occur: cells that are ranges, sets or distributions show values of the table, and \
              ends of ranges are somebody's",
         );
     }

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
 use crate::promise::{
-    Distance, Diversity, KAnonymity, LDiversity, Promise, Promises, TCloseness,
+    DeltaPresence, Distance, Diversity, KAnonymity, LDiversity, Promise, Promises,
+    TCloseness,
 };
+use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::{
     DiversityKind, HierarchySpec, MethodName, PromiseKind, Spec, promise,
 };
@@ -19,6 +21,8 @@ use crate::words::no_column;
 pub(super) struct Order {
     /// The table.
     pub(super) source: Source,
+    /// Everyone who may be in it, if the recipe says.
+    pub(super) population: Option<Source>,
     /// Quasi and sensitive columns.
     pub(super) columns: Vec<ColumnSpec>,
     /// Published columns in the order of the table.
@@ -38,6 +42,10 @@ impl Order {
         let options =
             ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
         let source = Source::open(&path, &options)?;
+        let population = spec.input.population.as_ref();
+        let population = population
+            .map(|path| Source::open(&resolve(folder, path), &options))
+            .transpose()?;
         let header = source.header();
         for column in &spec.columns {
             if !header.contains(&column.name) {
@@ -45,6 +53,7 @@ impl Order {
             }
         }
 
+        check_population(spec, &source, population.as_ref())?;
         let mut columns = Vec::new();
         for typed in &spec.columns {
             if matches!(typed.role, Role::Quasi | Role::Sensitive) {
@@ -57,6 +66,7 @@ impl Order {
             unnamed: Vec::new(),
             removed: Vec::new(),
             source,
+            population,
         };
         let (mut n_quasi, mut n_sensitive) = (0, 0);
         for (place, name) in order.source.header().iter().enumerate() {
@@ -117,6 +127,9 @@ pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
                 };
                 Box::new(TCloseness::new(t, distance).map_err(at)?)
             }
+            PromiseKind::DeltaPresence { min, max, adversary, .. } => {
+                Box::new(DeltaPresence::new(min, max).map_err(at)?.against(adversary))
+            }
         });
     }
     Ok(Promises::new(promises))
@@ -138,7 +151,9 @@ fn check_roles(spec: &Spec) -> Result<()> {
     let sensitive = spec.columns.iter().filter(|column| column.role == Role::Sensitive);
     for promise in &spec.promises {
         let hierarchical = match promise.kind {
-            PromiseKind::KAnonymity { .. } => continue,
+            PromiseKind::KAnonymity { .. } | PromiseKind::DeltaPresence { .. } => {
+                continue;
+            }
             PromiseKind::LDiversity { .. } => false,
             PromiseKind::TCloseness { distance, .. } => {
                 distance == promise::Distance::Hierarchical
@@ -195,14 +210,8 @@ fn check_roles(spec: &Spec) -> Result<()> {
             return at(Error::recipe("`format` is for columns of type `date`"));
         }
     }
-    if spec.input.population.is_some() || !spec.input.key.is_empty() {
-        return Err(spec.error_at(
-            spec.input.table_spot,
-            Error::recipe("`population` and `key` are for promises about presence")
-                .with_hint("leave them out for now"),
-        ));
-    }
-    Ok(())
+    check_presence(spec)?;
+    check_pdf(spec)
 }
 
 fn column_spec(
@@ -241,7 +250,12 @@ fn column_spec(
         lowest: typed.lowest.unwrap_or(0),
         highest: typed.highest,
         weight: typed.weight.unwrap_or(1.0),
-        cells: spec.method.cells.unwrap_or(Cells::Taxonomy),
+        // Under pdf cells rows are grouped as under nodes.
+        cells: spec
+            .method
+            .cells
+            .filter(|c| *c != Cells::Pdf)
+            .unwrap_or(Cells::Taxonomy),
         also: Vec::new(),
     })
 }

@@ -2,8 +2,10 @@
 
 use crate::decimal::Decimal;
 use crate::error::Result;
-use crate::recipe::Spot;
+use crate::method::pdf::Shift;
+use crate::promise::{Adversary, DeltaPresence};
 use crate::recipe::section::{Item, Section, listed, suggestion};
+use crate::recipe::{Spot, method};
 
 /// A promise as typed.
 #[derive(Debug, Clone)]
@@ -36,6 +38,17 @@ pub enum PromiseKind {
         /// How far apart two values are.
         distance: Distance,
     },
+    /// Everybody's presence stays uncertain.
+    DeltaPresence {
+        /// The least share of a group of the population in the table.
+        min: Decimal,
+        /// The largest share.
+        max: Decimal,
+        /// Who reads the weights of pdf cells.
+        adversary: Adversary,
+        /// How the weights of the paper are found, if said here.
+        shift: Option<Shift>,
+    },
 }
 
 /// What it means for sensitive values of a group to be diverse.
@@ -63,9 +76,9 @@ pub enum Distance {
     Hierarchical,
 }
 
-const AVAILABLE: [&str; 3] = ["k-anonymity", "l-diversity", "t-closeness"];
-const LATER: [&str; 5] =
-    ["delta-presence", "r-robustness", "breach", "fine-grain", "expected-anonymity"];
+const AVAILABLE: [&str; 4] =
+    ["k-anonymity", "l-diversity", "t-closeness", "delta-presence"];
+const LATER: [&str; 4] = ["r-robustness", "breach", "fine-grain", "expected-anonymity"];
 
 const DISTANCES: [(&str, Distance); 3] = [
     ("equal", Distance::Equal),
@@ -82,6 +95,7 @@ impl PromiseSpec {
                 "k-anonymity" => k_anonymity(&item)?,
                 "l-diversity" => l_diversity(&item)?,
                 "t-closeness" => t_closeness(&item)?,
+                "delta-presence" => delta_presence(&item)?,
                 name if LATER.contains(&name) => {
                     let message = format!("the promise `{name}` is not available yet");
                     let hint = format!("available: {}", listed(&AVAILABLE));
@@ -223,4 +237,39 @@ fn t_closeness(item: &Item<'_>) -> Result<PromiseKind> {
         None => Distance::Equal,
     };
     Ok(PromiseKind::TCloseness { t: t.decimal()?, distance })
+}
+
+const ADVERSARIES: [(&str, Adversary); 2] =
+    [("counting", Adversary::Counting), ("paper", Adversary::Paper)];
+
+fn delta_presence(item: &Item<'_>) -> Result<PromiseKind> {
+    if !item.is_table() {
+        return Err(item.mistyped("a table, as in `{ min = 0.0, max = 0.5 }`"));
+    }
+    let mut section = item.section()?;
+    let min = section.take("min");
+    let adversary = section.take("adversary");
+    let shift = section.take("shift");
+    let max = section.need("max")?;
+    section.done()?;
+    for share in min.iter().chain([&max]) {
+        if !(0.0..=1.0).contains(&share.float()?) {
+            let error = share.out_of_range("from 0 to 1");
+            return Err(error.with_hint("it is a share of the people in a group"));
+        }
+    }
+    let least = min.as_ref().map_or(Ok(Decimal::ZERO), Item::decimal)?;
+    let most = max.decimal()?;
+    DeltaPresence::new(least, most)
+        .map_err(|error| min.as_ref().unwrap_or(&max).at(error))?;
+    let adversary = match adversary {
+        Some(adversary) => adversary.choice("adversary", &ADVERSARIES)?,
+        None => Adversary::Counting,
+    };
+    if let (Some(shift), Adversary::Counting) = (&shift, adversary) {
+        return Err(shift.error("`shift` goes with `adversary = \"paper\"` only"));
+    }
+    let shift =
+        shift.map(|item| item.choice("shift", &method::shifts(None))).transpose()?;
+    Ok(PromiseKind::DeltaPresence { min: least, max: most, adversary, shift })
 }

@@ -7,19 +7,20 @@ use serde_json::Value;
 
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
-use crate::method::{
-    FullDomain, Grouping, MOST_CANDIDATES, Mondrian, Plan, Route, Task, lattice_size,
+use crate::hierarchy::{ColumnSpec, Microdata, Population};
+use crate::method::pdf::Pdf;
+use crate::method::{ColumnChoice, Plan, Route, ValueChoice};
+use crate::recipe::choose::{Chosen, choose, weighting};
+use crate::recipe::notes::{
+    method_note, not_promised, published_columns, weights_note,
 };
-use crate::promise::Promises;
-use crate::recipe::notes::{method_note, not_promised, published_columns};
 use crate::recipe::order::{Order, promises, resolve};
 use crate::recipe::{MethodName, Spec};
 use crate::release::{
-    self, DataFile, DataFormat, Draft, FORMAT, Manifest, PromiseNote, Release,
-    RowsTask, write_rows,
+    self, CELLS_FILE, DataFile, DataFormat, Draft, FORMAT, GROUP_COLUMN, Manifest,
+    Origin, PromiseNote, Release, RowsTask, Weighted, write_cells, write_rows,
 };
-use crate::table::{Kind, Role};
+use crate::table::Role;
 
 /// What the library reports while it works.
 pub trait Watch: Sync {
@@ -102,6 +103,8 @@ pub struct Search {
     pub n_groups: usize,
     /// For `full-domain`: each column, its level, and the level of `*`.
     pub levels: Vec<(String, usize, usize)>,
+    /// For `mondrian`: how columns and values were chosen.
+    pub strategy: Option<(ColumnChoice, ValueChoice)>,
     /// The loss of each method that was tried, if the recipe names none.
     pub tried: Vec<(String, f64)>,
 }
@@ -122,8 +125,11 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     }
 
     watch.stage(Stage::Read, order.source.bytes());
+    let key = &spec.input.key;
+    let population = order.population.as_ref().map(|source| Population { source, key });
+    let progress = |bytes| watch.advance(bytes);
     let mut data =
-        Microdata::read(&order.source, &order.columns, &|bytes| watch.advance(bytes))?;
+        Microdata::read_within(&order.source, population, &order.columns, &progress)?;
     let promises = promises(spec, &data)?;
 
     watch.stage(Stage::Search, 0);
@@ -139,7 +145,6 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         None => choose(spec, &data, &promises, limit)?,
     };
     let Chosen { name, columns, grouping, mut search } = chosen;
-    search.n_groups = grouping.covers.len();
     if let Route::Levels(levels) = &grouping.route {
         let named = columns.iter().zip(levels);
         search.levels = named
@@ -156,22 +161,41 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let plan =
         Plan::of(&name, &data.quasi, &data.specs[..n_quasi], &data.census, &grouping);
 
+    let weighting = weighting(spec);
+    let weights = weighting
+        .map(|(weighting, _)| grouping.weighted(&data.quasi, &data.census, weighting));
+
     watch.stage(Stage::Write, 0);
     let data_name = match spec.release.format {
         DataFormat::Csv => "data.csv",
         DataFormat::Parquet => "data.parquet",
     };
+    let cells: Option<Vec<Vec<Weighted>>> = weights.as_ref().map(|groups| {
+        let values =
+            |pdfs: &Vec<Pdf>| pdfs.iter().map(|pdf| pdf.values.clone()).collect();
+        groups.iter().map(values).collect()
+    });
+    let in_file = data_columns(&order.published, cells.is_some());
     let task = RowsTask {
         data: &data,
         grouping: &grouping,
         source: &order.source,
-        columns: &order.published,
-        weights: None,
+        columns: &in_file,
+        weights: cells.as_deref(),
         format: spec.release.format,
     };
     let data_path = draft.path().join(data_name);
-    let written = write_rows(&task, &data_path, &|bytes| watch.advance(bytes))?;
+    let written = write_rows(&task, &data_path, &progress)?;
     let rows = written.rows;
+    search.n_groups = written.groups.len();
+    let mut checksums =
+        BTreeMap::from([(data_name.to_owned(), release::checksum(&data_path)?)]);
+    if let Some(cells) = &cells {
+        let path = draft.path().join(CELLS_FILE);
+        let groups = written.groups.iter().map(|group| &*cells[*group as usize]);
+        write_cells(&path, &data.quasi, groups)?;
+        checksums.insert(CELLS_FILE.to_owned(), release::checksum(&path)?);
+    }
     let mut manifest = Manifest {
         format: FORMAT,
         software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -180,15 +204,14 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         left_out: data.n_rows() - rows,
         data: DataFile { file: data_name.to_owned(), format: spec.release.format },
         columns: published_columns(spec, &order, &data, &grouping),
-        weights: None,
-        method: method_note(spec, &name, &data.quasi, &grouping),
+        weights: weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
+            weights_note(kind, &data.quasi, weights, &written.groups)
+        }),
+        method: method_note(spec, &name, &data.quasi, &grouping, &search),
         promises: Vec::new(),
         loss: BTreeMap::new(),
         not_promised: not_promised(spec, &data.quasi),
-        checksums: BTreeMap::from([(
-            data_name.to_owned(),
-            release::checksum(&data_path)?,
-        )]),
+        checksums,
     };
     manifest.promises = promises
         .iter()
@@ -220,126 +243,18 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     })
 }
 
-/// A method's result.
-struct Chosen {
-    name: String,
-    columns: Vec<Column>,
-    grouping: Grouping,
-    search: Search,
-}
-
-/// Runs the method of the recipe or, if it names none, those that can keep the promises,
-/// and takes the one with the least loss.
-fn choose(
-    spec: &Spec,
-    data: &Microdata,
-    promises: &Promises,
-    limit: u64,
-) -> Result<Chosen> {
-    let names = match spec.method.name {
-        Some(name) => vec![name],
-        None => {
-            let mondrian_can = data
-                .quasi
-                .iter()
-                .all(|c| c.highest == c.hierarchy.height() && c.lowest == 0);
-            // No search among fewer nodes is refused for having too many candidates.
-            let lattice_can = lattice_size(&data.quasi) <= MOST_CANDIDATES;
-            let mut names = Vec::new();
-            if lattice_can || !mondrian_can {
-                names.push(MethodName::FullDomain);
-            }
-            if mondrian_can {
-                names.push(MethodName::Mondrian);
-            }
-            names
-        }
-    };
-    let single = names.len() == 1;
-    let mut best: Option<(f64, Chosen)> = None;
-    let mut tried = Vec::new();
-    let mut failure: Option<Error> = None;
-    for name in names {
-        let chosen = match run_method(spec, name, data, promises, limit) {
-            Ok(chosen) => chosen,
-            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
-                failure.get_or_insert(error);
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        let shape = chosen.grouping.shape(&data.census);
-        let loss = spec.method.loss.of(&chosen.columns, &shape);
-        tried.push((chosen.name.clone(), loss));
-        if best.as_ref().is_none_or(|(held, _)| loss < *held) {
-            best = Some((loss, chosen));
-        }
+/// The columns of the data: pdf cells have a file of their own, and rows only name their
+/// group.
+fn data_columns(published: &[(String, Origin)], pdf: bool) -> Vec<(String, Origin)> {
+    if !pdf {
+        return published.to_vec();
     }
-    match (best, failure) {
-        (Some((_, mut chosen)), _) => {
-            if !single {
-                chosen.search.tried = tried;
-            }
-            Ok(chosen)
-        }
-        (None, Some(error)) => Err(error),
-        (None, None) => Err(Error::recipe("no method can keep these promises")),
-    }
-}
-
-fn run_method(
-    spec: &Spec,
-    name: MethodName,
-    data: &Microdata,
-    promises: &Promises,
-    limit: u64,
-) -> Result<Chosen> {
-    let mut columns = data.quasi.clone();
-    if name == MethodName::Mondrian && spec.method.cells.is_none() {
-        for (column, spec) in columns.iter_mut().zip(&data.specs) {
-            column.cells = natural_cells(column, spec);
-        }
-    }
-    let task = Task {
-        columns: &columns,
-        census: &data.census,
-        promises,
-        loss: spec.method.loss,
-        limit,
-    };
-    let mut search = Search::default();
-    let (name, grouping) = match name {
-        MethodName::FullDomain => {
-            let found = FullDomain.find(&task)?;
-            search.lattice = found.lattice;
-            search.checked = found.checked;
-            ("full-domain", found.grouping)
-        }
-        MethodName::Mondrian => {
-            let method = Mondrian {
-                column: spec.method.column,
-                value: spec.method.value,
-                ..Mondrian::default()
-            };
-            ("mondrian", method.find(&task)?)
-        }
-    };
-    Ok(Chosen { name: name.to_owned(), columns, grouping, search })
-}
-
-/// A column of more words than this is not published in sets: they may be free text.
-const WORDS_IN_SETS: usize = 40;
-
-/// What suits cuts best: nodes where the recipe gives a hierarchy, otherwise ranges of
-/// numbers and dates and sets of words, unless these are too many to be categories.
-fn natural_cells(column: &Column, spec: &ColumnSpec) -> Cells {
-    match (column.domain.kind(), &spec.rule) {
-        (Kind::Number | Kind::Date, Rule::Plain) => Cells::Interval,
-        (Kind::Category, Rule::Plain) if column.domain.len() <= WORDS_IN_SETS => {
-            Cells::Set
-        }
-        _ => Cells::Taxonomy,
-    }
+    let others =
+        published.iter().filter(|(_, origin)| !matches!(origin, Origin::Quasi(_)));
+    [(GROUP_COLUMN.to_owned(), Origin::Group)]
+        .into_iter()
+        .chain(others.cloned())
+        .collect()
 }
 
 /// A plan is for the method that made it.

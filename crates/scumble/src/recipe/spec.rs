@@ -5,9 +5,14 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
+use crate::decimal::Decimal;
 use crate::error::{Error, Result};
+use crate::method::pdf::Shift;
+use crate::promise::Adversary;
 use crate::recipe::section::{Item, Section, Source};
-use crate::recipe::{ColumnSpec, MethodSpec, PromiseSpec, ReleaseSpec, Spot};
+use crate::recipe::{
+    ColumnSpec, MethodSpec, PromiseKind, PromiseSpec, ReleaseSpec, Spot,
+};
 
 /// What a recipe says, as typed and with places. Each number is in its range; whether
 /// columns, hierarchies, promises and method go together is not checked here.
@@ -36,12 +41,24 @@ pub struct InputSpec {
     pub table_spot: Spot,
     /// The path of the table of everyone, if there is one.
     pub population: Option<String>,
+    /// Where `population` stands, or else `key`.
+    pub population_spot: Option<Spot>,
     /// The columns that join table and population.
     pub key: Vec<String>,
     /// The texts that stand for "not known".
     pub missing: Vec<String>,
     /// What stands between cells, if said.
     pub delimiter: Option<u8>,
+}
+
+/// The promise about presence, as typed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Presence {
+    pub(super) min: Decimal,
+    pub(super) max: Decimal,
+    pub(super) adversary: Adversary,
+    pub(super) shift: Option<Shift>,
+    pub(super) spot: Spot,
 }
 
 impl Spec {
@@ -83,6 +100,16 @@ impl Spec {
         error.at(&*self.file, spot.line, spot.column)
     }
 
+    /// The promise about presence, if there is one.
+    pub(super) fn presence(&self) -> Option<Presence> {
+        self.promises.iter().find_map(|promise| match promise.kind {
+            PromiseKind::DeltaPresence { min, max, adversary, shift } => {
+                Some(Presence { min, max, adversary, shift, spot: promise.spot })
+            }
+            _ => None,
+        })
+    }
+
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&ColumnSpec> {
         self.columns.iter().find(|column| column.name == name)
@@ -97,6 +124,7 @@ impl InputSpec {
         let delimiter = section.take("delimiter");
         let table = section.need("table")?;
         section.done()?;
+        let key_item = key.clone();
         let key = match key {
             Some(item) if item.value.get_ref().is_str() => {
                 vec![item.string()?.to_owned()]
@@ -110,6 +138,7 @@ impl InputSpec {
         let text = |item: Item<'_>| item.string().map(str::to_owned);
         Ok(Self {
             table_spot: table.spot(),
+            population_spot: population.as_ref().or(key_item.as_ref()).map(Item::spot),
             table: text(table)?,
             population: population.map(text).transpose()?,
             key,

@@ -53,6 +53,18 @@ impl FullDomain {
     /// in order.
     pub fn find(&self, task: &Task<'_>) -> Result<Found> {
         let judge = Judge::new(*task);
+        let whole = judge.whole();
+        let about_people = task.promises.iter().filter(|p| p.looks_at_people());
+        for promise in about_people {
+            // All groups and the unpublished people together are everybody: if the range
+            // does not hold of everybody, it cannot hold of all parts.
+            if !promise.holds(whole, whole) {
+                let reason = promise.obstacle(whole);
+                return Err(Error::unsatisfiable(promise.title(), reason).with_hint(
+                    "the share of the population in the table must lie in the range",
+                ));
+            }
+        }
         let lattice = Lattice::of(task.columns);
         let weaker = task.promises.absorbing();
         // Without left-out rows every promise survives merging; with them only absorbing

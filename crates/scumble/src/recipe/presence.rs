@@ -1,0 +1,128 @@
+//! What a promise about presence asks of the rest of a recipe.
+
+use crate::error::{Error, Result};
+use crate::hierarchy::Cells;
+use crate::promise::Adversary;
+use crate::recipe::{MethodName, Spec, Weights};
+use crate::release::GROUP_COLUMN;
+use crate::table::{Role, Source};
+use crate::words::no_column;
+
+/// A promise about presence needs a population, and a population a promise.
+pub(super) fn check_presence(spec: &Spec) -> Result<()> {
+    let input = &spec.input;
+    let Some(presence) = spec.presence() else {
+        return match input.population_spot {
+            None => Ok(()),
+            Some(spot) => Err(spec.error_at(
+                spot,
+                Error::recipe("`population` and `key` are for promises about presence")
+                    .with_hint("promise `delta-presence`, or leave them out"),
+            )),
+        };
+    };
+    let at = |spot, error| Err(spec.error_at(spot, error));
+    if input.population.is_none() {
+        let error = Error::recipe("`delta-presence` needs a population").with_hint(
+            "give the table of everyone who may be in it: `population` in `[input]`",
+        );
+        return at(presence.spot, error);
+    }
+    if input.population.as_deref() == Some("-") {
+        let error = Error::recipe("the population cannot come from standard input");
+        return at(input.population_spot.unwrap_or(presence.spot), error);
+    }
+    let method = &spec.method;
+    let nodes = method.cells == Some(Cells::Taxonomy);
+    if method.name == Some(MethodName::Mondrian) && nodes {
+        let error = Error::recipe(
+            "`mondrian` cannot keep `delta-presence` with cells that are nodes, because \
+             nodes overlap",
+        )
+        .with_hint("use `cells = \"interval\"` or `\"set\"`, or leave `cells` out");
+        return at(method.spot.unwrap_or(presence.spot), error);
+    }
+    Ok(())
+}
+
+/// Weights must suit the promise.
+pub(super) fn check_pdf(spec: &Spec) -> Result<()> {
+    let presence = spec.presence();
+    let paper = presence.filter(|promise| promise.adversary == Adversary::Paper);
+    let Some(pdf) = spec.method.pdf else {
+        let Some(presence) = paper else { return Ok(()) };
+        let error = Error::recipe(
+            "`adversary = \"paper\"` is for pdf cells with the weights of the paper",
+        )
+        .with_hint(
+            "write `cells = { kind = \"pdf\", weights = \"paper\" }`, or leave `adversary` out",
+        );
+        return Err(spec.error_at(presence.spot, error));
+    };
+    let at = |error| Err(spec.error_at(pdf.spot, error));
+    match (pdf.weights, paper) {
+        (Some(_), _) if presence.is_none() => {
+            return at(Error::recipe("`weights` are for the promise `delta-presence`")
+                .with_hint("without it pdf cells have the table's own weights"));
+        }
+        (Some(Weights::Paper), None) => {
+            return at(Error::recipe(
+                "the weights of the paper need `adversary = \"paper\"` in the promise",
+            )
+            .with_hint(
+                "who reads weights as the counts they are undoes them; `counted` weights are \
+                 safe",
+            ));
+        }
+        (Some(Weights::Paper), Some(promise)) => {
+            if promise.shift.is_some() && pdf.shift.is_some() {
+                return at(Error::recipe("`shift` is given twice")
+                    .with_hint("say it in the promise or in `cells`"));
+            }
+        }
+        (_, Some(_)) => {
+            return at(Error::recipe(
+                "`adversary = \"paper\"` in the promise goes with `weights = \"paper\"` only",
+            ));
+        }
+        (_, None) => {}
+    }
+    let published = |role| matches!(role, Role::Sensitive | Role::Other);
+    let clash =
+        spec.columns.iter().find(|c| c.name == GROUP_COLUMN && published(c.role));
+    if let Some(column) = clash {
+        let error =
+            Error::recipe("with pdf cells the release has a column `group` of its own")
+                .with_hint("rename this column, or drop it");
+        return Err(spec.error_at(column.spot, error));
+    }
+    Ok(())
+}
+
+/// The population must have the quasi columns, and both tables the key.
+pub(super) fn check_population(
+    spec: &Spec,
+    table: &Source,
+    population: Option<&Source>,
+) -> Result<()> {
+    let Some(population) = population else { return Ok(()) };
+    for column in &spec.columns {
+        if column.role == Role::Quasi && !population.header().contains(&column.name) {
+            return Err(no_column(population.header(), &column.name)
+                .in_file(population.name())
+                .with_hint("the population must have all quasi columns"));
+        }
+    }
+    let spot = spec.input.population_spot.unwrap_or(spec.input.table_spot);
+    for name in &spec.input.key {
+        for source in [table, population] {
+            if !source.header().contains(name) {
+                let lacking =
+                    format!("`key` must be in both; {} lacks it", source.name());
+                let error = no_column(source.header(), name).with_hint(lacking);
+                return Err(spec.error_at(spot, error));
+            }
+        }
+    }
+    Ok(())
+}
