@@ -69,7 +69,7 @@ impl Adult {
             let age = cell.as_deref().and_then(|text| text.parse::<f64>().ok());
             match (cell, age) {
                 (Some(cell), Some(age)) => {
-                    age_class(age).clone_into(cell);
+                    AGES[age_class(age)].0.clone_into(cell);
                 }
                 _ => {
                     return Err(Error::input("a row has no age that is a number")
@@ -168,9 +168,9 @@ const AGES: [(&str, &str, &str); 10] = [
     ("83-90", "76-90", "76-90"),
 ];
 
-fn age_class(age: f64) -> &'static str {
-    let class = ((age - 17.0) / 7.3).clamp(0.0, 9.0);
-    AGES[class as usize].0
+/// The place of an age among the ten classes.
+pub(crate) fn age_class(age: f64) -> usize {
+    ((age - 17.0) / 7.3).clamp(0.0, 9.0) as usize
 }
 
 fn spec(name: &str, role: Role, tree: Tree) -> ColumnSpec {
@@ -199,10 +199,10 @@ mod tests {
 
     #[test]
     fn ages_fall_into_the_class_that_names_them() {
-        for (class, _, _) in AGES {
+        for (place, (class, _, _)) in AGES.into_iter().enumerate() {
             let (low, high) = class.split_once('-').unwrap();
-            assert_eq!(age_class(low.parse().unwrap()), class);
-            assert_eq!(age_class(high.parse().unwrap()), class);
+            assert_eq!(age_class(low.parse().unwrap()), place);
+            assert_eq!(age_class(high.parse().unwrap()), place);
         }
         assert!(Adult::age_class_spec().is_ok());
     }

@@ -46,6 +46,8 @@ pub(crate) struct Panel {
     pub(crate) scale: Scale,
     /// The places from left to right.
     pub(crate) places: Vec<String>,
+    /// Places that begin something new: lines do not reach across.
+    pub(crate) apart: Vec<usize>,
     /// For each series a value for each place, where there is one.
     pub(crate) values: Vec<Vec<Option<f64>>>,
 }
@@ -117,16 +119,28 @@ fn drawn(figure: &Figure, text: &mut String) -> Drawn {
             panel.values.iter().flatten().flatten().fold(0.0, |a: f64, b| a.max(*b));
         let top = if top > 0.0 { top } else { 1.0 };
         match panel.scale {
-            Scale::Linear => plot(&canvas, area, figure, panel, 0.0, 0.0..top * 1.06)?,
+            Scale::Linear => {
+                let ends = (0.0, top * 1.06);
+                plot(&canvas, area, figure, panel, ends, ends.0..ends.1)?;
+            }
             Scale::Logarithmic => {
-                let (low, high) = powers(panel);
-                plot(&canvas, area, figure, panel, low, (low..high).log_scale())?;
+                let ends = powers(panel);
+                plot(&canvas, area, figure, panel, ends, (ends.0..ends.1).log_scale())?;
             }
         }
     }
     legend.draw(&canvas, &figure.series, (HEAD + panels_high) as i32)?;
     canvas.present()?;
     Ok(())
+}
+
+/// A number on an axis, in thousands or millions where it is large.
+fn tick(value: f64) -> String {
+    match value.abs() {
+        size if size >= 1e6 => format!("{} M", short(value / 1e6)),
+        size if size >= 1e4 => format!("{} k", short(value / 1e3)),
+        _ => short(value),
+    }
 }
 
 /// The powers of ten around the values.
@@ -143,13 +157,13 @@ fn powers(panel: &Panel) -> (f64, f64) {
     (low, high.max(low * 10.0))
 }
 
-/// Draws axes and values of one panel. `floor` is where bars begin.
+/// Draws axes and values of one panel; bars begin at the lower of its ends.
 fn plot<Y>(
     canvas: &Canvas<'_>,
     area: &Canvas<'_>,
     figure: &Figure,
     panel: &Panel,
-    floor: f64,
+    (floor, ceiling): (f64, f64),
     range: Y,
 ) -> Drawn
 where
@@ -161,7 +175,7 @@ where
         .margin(12)
         .margin_right(18)
         .x_label_area_size(46)
-        .y_label_area_size(78)
+        .y_label_area_size(70)
         .caption(&panel.title, style(17, HPos::Left, VPos::Top))
         .build_cartesian_2d(0.0..n_places as f64, range)?;
     chart
@@ -170,7 +184,7 @@ where
         .x_labels(0)
         .y_labels(6)
         .y_max_light_lines(0)
-        .y_label_formatter(&|value| short(*value))
+        .y_label_formatter(&|value| tick(*value))
         .y_desc(&panel.up)
         .label_style(style(13, HPos::Left, VPos::Top))
         .axis_desc_style(style(14, HPos::Left, VPos::Top))
@@ -179,7 +193,7 @@ where
         .draw()?;
 
     let at = |x: f64, value: f64| chart.backend_coord(&(x, value.max(floor)));
-    let label = style(13, HPos::Center, VPos::Top);
+    let label = style(12, HPos::Center, VPos::Top);
     for (place, name) in panel.places.iter().enumerate() {
         let (x, y) = at(place as f64 + 0.5, floor);
         canvas.draw_text(name, &label, (x, y + 7))?;
@@ -191,30 +205,50 @@ where
         (x, y + 27),
     )?;
 
+    for place in &panel.apart {
+        let (x, y) = at(*place as f64, floor);
+        let top = (x, at(0.0, ceiling).1);
+        canvas.draw(&PathElement::new(vec![(x, y), top], RGBColor(190, 190, 190)))?;
+    }
+
     let n_series = figure.series.len();
     for (number, (series, values)) in
         figure.series.iter().zip(&panel.values).enumerate()
     {
-        let values = values.iter().enumerate();
-        let values = values.filter_map(|(place, value)| Some((place, (*value)?)));
         match panel.form {
             Form::Lines => {
-                let points: Vec<(i32, i32)> = values
-                    .map(|(place, value)| at(place as f64 + 0.5, value))
-                    .collect();
-                let line = colour(series).stroke_width(2);
-                canvas.draw(&PathElement::new(points.clone(), line))?;
-                for point in points {
+                let point = |(place, value): (usize, &Option<f64>)| {
+                    Some((place, at(place as f64 + 0.5, (*value)?)))
+                };
+                let points: Vec<_> =
+                    values.iter().enumerate().filter_map(point).collect();
+                let joined = points
+                    .chunk_by(|_, (place, _)| !panel.apart.contains(place))
+                    .map(|run| run.iter().map(|(_, point)| *point).collect::<Vec<_>>());
+                for run in joined {
+                    canvas
+                        .draw(&PathElement::new(run, colour(series).stroke_width(2)))?;
+                }
+                for (_, point) in points {
                     mark(canvas, series, point)?;
                 }
             }
             Form::Bars => {
                 // A fifth of a place stays empty between the bars of two places.
                 let width = 0.8 / n_series as f64;
-                for (place, value) in values {
+                for (place, value) in values.iter().enumerate() {
                     let left = place as f64 + 0.1 + number as f64 * width;
-                    let corners = [at(left, floor), at(left + width * 0.92, value)];
-                    canvas.draw(&Rectangle::new(corners, colour(series).filled()))?;
+                    if let Some(value) = value {
+                        let corners =
+                            [at(left, floor), at(left + width * 0.92, *value)];
+                        canvas
+                            .draw(&Rectangle::new(corners, colour(series).filled()))?;
+                    } else {
+                        // Not nought, but nothing.
+                        let (x, y) = at(left + width * 0.46, floor);
+                        let cross = Cross::new((x, y - 7), 3, colour(series));
+                        canvas.draw(&cross)?;
+                    }
                 }
             }
         }
@@ -307,6 +341,7 @@ mod tests {
             form,
             scale,
             places: vec!["0–.05".to_owned(), "0–.1".to_owned()],
+            apart: vec![1],
             values: vec![vec![Some(2.0), Some(300.0)], vec![None, Some(5.0)]],
         };
         Figure {

@@ -23,8 +23,11 @@ impl fmt::Display for Delta {
     }
 }
 
-/// A share without the nought before its point.
+/// A share without the nought before its point, and a very small one as a power of ten.
 pub(crate) fn bare(share: f64) -> String {
+    if share > 0.0 && share < 1e-4 {
+        return format!("{share:e}");
+    }
     let text = share.to_string();
     match text.strip_prefix("0.") {
         Some(rest) => format!(".{rest}"),
@@ -47,6 +50,9 @@ pub(crate) const DELTAS: [Delta; 10] = [
     Delta { min: 0.04, max: 0.07 },
 ];
 
+/// Where among them a new lower end begins.
+pub(crate) const APART: [usize; 3] = [5, 7, 9];
+
 /// What their axis is called.
 pub(crate) const AXIS: &str = "delta: presence allowed, from–to";
 
@@ -63,7 +69,7 @@ mod tests {
     fn a_range_is_short_and_inclusive() {
         let delta = Delta { min: 0.0, max: 0.05 };
         assert_eq!(delta.to_string(), "0–.05");
-        assert_eq!(Delta { min: 0.00001, max: 1.0 }.to_string(), ".00001–1");
+        assert_eq!(Delta { min: 0.00001, max: 1.0 }.to_string(), "1e-5–1");
         assert!(delta.admits(0.0, 1.0 / 20.0));
         assert!(!delta.admits(0.0, 0.051));
     }

@@ -5,8 +5,10 @@ mod anonymity;
 mod chart;
 mod clock;
 mod delta;
+mod mined;
 mod outcome;
 mod pdf_mining;
+mod pdf_presence;
 mod presence_grid;
 mod presence_k;
 mod presence_n2;
@@ -35,7 +37,7 @@ use crate::result::SCHEMA;
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// The experiment.
-    #[arg(value_parser = PossibleValuesParser::new(EXPERIMENTS.map(|known| known.name)),
+    #[arg(value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|known| known.name)),
           hide_possible_values = true)]
     name: Option<String>,
     /// The folder with the data.
@@ -60,13 +62,14 @@ struct Experiment {
 }
 
 /// Every experiment, in the order of the sources.
-const EXPERIMENTS: [Experiment; 6] = [
+const EXPERIMENTS: &[Experiment] = &[
     presence_k::EXPERIMENT,
     presence_vs_k::EXPERIMENT,
     presence_strategies::EXPERIMENT,
     presence_grid::EXPERIMENT,
     presence_n2::EXPERIMENT,
     pdf_mining::EXPERIMENT,
+    pdf_presence::EXPERIMENT,
 ];
 
 /// Runs the command.

@@ -44,17 +44,26 @@ impl Claim {
 }
 
 impl Outcome {
-    /// What a person reads.
+    /// What a person reads: the panels of the picture as tables, and the claims.
     pub(crate) fn text(&self) -> String {
-        let heading = self.columns.iter().map(|name| (*name).to_owned()).collect();
-        let rows = self.rows.iter().map(|row| row.iter().map(Cell::text).collect());
-        let lines: Vec<Vec<String>> = std::iter::once(heading).chain(rows).collect();
-        let mut text = aligned(&lines);
-        for Claim { said, found, agrees } in &self.claims {
-            let verdict = if *agrees { "agrees" } else { "differs" };
-            text.push_str(&format!("\nsaid    {said}\nfound   {found}: {verdict}\n"));
+        let mut text = String::new();
+        for panel in &self.figure.panels {
+            let names = self.figure.series.iter().map(|series| series.name.clone());
+            let heading = std::iter::once(String::new()).chain(names).collect();
+            let places = panel.places.iter().enumerate().map(|(number, place)| {
+                let values = panel.values.iter().map(|line| line[number]);
+                let cells = values.map(|value| Cell::from(value).text());
+                std::iter::once(place.clone()).chain(cells).collect()
+            });
+            let lines: Vec<Vec<String>> =
+                std::iter::once(heading).chain(places).collect();
+            text.push_str(&format!("{}\n{}\n", panel.title, aligned(&lines)));
         }
-        text
+        let claims = self.claims.iter().map(|Claim { said, found, agrees }| {
+            let verdict = if *agrees { "agrees" } else { "differs" };
+            format!("said   {said}\nfound  {found}: {verdict}\n")
+        });
+        text + &claims.collect::<Vec<_>>().join("\n")
     }
 
     /// The table as a CSV file.
@@ -145,9 +154,25 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::chart::{Form, Mark, Panel, Scale, Series};
 
     #[test]
     fn one_table_is_text_csv_and_json() {
+        let series = |name: &str| Series {
+            name: name.to_owned(),
+            colour: 0,
+            mark: Mark::Circle,
+        };
+        let panel = Panel {
+            title: "loss".to_owned(),
+            across: "delta".to_owned(),
+            up: "loss".to_owned(),
+            form: Form::Lines,
+            scale: Scale::Linear,
+            places: vec!["0–.1".to_owned()],
+            apart: Vec::new(),
+            values: vec![vec![Some(0.25)], vec![None]],
+        };
         let outcome = Outcome {
             columns: vec!["method", "k", "loss"],
             rows: vec![
@@ -155,14 +180,18 @@ mod tests {
                 vec!["mondrian".into(), Cell::Nothing, None::<f64>.into()],
             ],
             claims: vec![Claim::new("k is large", "1,957 of 1,957", true)],
-            figure: Figure { title: String::new(), series: vec![], panels: vec![] },
+            figure: Figure {
+                title: String::new(),
+                series: vec![series("full, domain"), series("mondrian")],
+                panels: vec![panel],
+            },
         };
         assert_eq!(
             outcome.text(),
-            "method        k      loss\n\
-             full, domain  1,957  0.25\n\
-             mondrian      -      -\n\n\
-             said    k is large\nfound   1,957 of 1,957: agrees\n"
+            "loss\n\
+             \x20     full, domain  mondrian\n\
+             0–.1  0.25          -\n\n\
+             said   k is large\nfound  1,957 of 1,957: agrees\n"
         );
         assert_eq!(
             outcome.csv(),

@@ -11,7 +11,7 @@ use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{Rung, rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::reproduce::delta::{AXIS, DELTAS, Delta, places};
+use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Private};
 
@@ -83,6 +83,7 @@ fn run(data: &Path) -> Result<Outcome> {
             form: Form::Bars,
             scale: Scale::Logarithmic,
             places: places(),
+            apart: APART.to_vec(),
             values,
         });
     }

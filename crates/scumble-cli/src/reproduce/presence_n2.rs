@@ -8,7 +8,7 @@ use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::reproduce::delta::{AXIS, DELTAS, Delta, places};
+use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
 
@@ -52,6 +52,7 @@ fn run(data: &Path) -> Result<Outcome> {
         form: Form::Bars,
         scale,
         places: places(),
+        apart: APART.to_vec(),
         values: lines
             .iter()
             .map(|line| line.iter().map(|measured| measured.map(measure)).collect())

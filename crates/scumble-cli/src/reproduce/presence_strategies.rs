@@ -10,7 +10,7 @@ use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::clock::timed;
-use crate::reproduce::delta::{AXIS, DELTAS, Delta, places};
+use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, Private, STRATEGIES, hidden};
 
@@ -89,6 +89,7 @@ fn panels(runs: &[Vec<Run>]) -> Vec<Panel> {
         form: Form::Lines,
         scale,
         places: places(),
+        apart: APART.to_vec(),
         values: runs
             .iter()
             .map(|line| {
