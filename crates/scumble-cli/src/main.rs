@@ -7,6 +7,7 @@ mod inspect;
 mod output;
 mod progress;
 mod publish;
+mod reproduce;
 mod result;
 
 use std::process::ExitCode;
@@ -33,6 +34,7 @@ enum Command {
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
     Advise(advise::AdviseArgs),
+    Reproduce(reproduce::ReproduceArgs),
 }
 
 fn main() -> ExitCode {
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Advise(args) => advise::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
     };
     match done {
         Ok(code) => code,

@@ -6,12 +6,14 @@
 //!
 //! The folders stand in the order data flows:
 //! [`table`] → [`hierarchy`] → [`promise`] → [`loss`] → [`method`] → [`release`] →
-//! [`audit`]; [`recipe`] ties them together. The library reads and writes files, but has
-//! no terminal, no clock and no environment.
+//! [`audit`]; [`estimate`] says what can be learned from a release, [`recipe`] ties them
+//! together. The library reads and writes files, but has no terminal, no clock and no
+//! environment.
 
 pub mod audit;
 pub mod decimal;
 pub mod error;
+pub mod estimate;
 pub mod hierarchy;
 pub mod inspect;
 pub mod loss;

@@ -1,0 +1,150 @@
+//! `scumble reproduce`: experiments of the literature, each a table and a picture.
+
+mod adult;
+mod anonymity;
+mod chart;
+mod clock;
+mod delta;
+mod mined;
+mod outcome;
+mod pdf_mining;
+mod pdf_presence;
+mod presence_grid;
+mod presence_k;
+mod presence_n2;
+mod presence_strategies;
+mod presence_vs_k;
+mod private;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use scumble::error::{Error, Result};
+use serde_json::{Value, json};
+
+use crate::output::{aligned, print};
+use crate::reproduce::outcome::Outcome;
+use crate::result::SCHEMA;
+
+/// Repeat an experiment of the literature: a table, a picture, and what the source said.
+///
+/// Without a name, the experiments are listed. Data are not part of this program: `--data`
+/// names a folder that has `adult/adult.csv`, `adult/hierarchies/` and the row numbers of
+/// the private tables, `adult/subset_random_1957.idx` and `adult/subset_diabetes_1957.idx`.
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceArgs {
+    /// The experiment.
+    #[arg(value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|known| known.name)),
+          hide_possible_values = true)]
+    name: Option<String>,
+    /// The folder with the data.
+    #[arg(long, value_name = "DIR")]
+    data: Option<PathBuf>,
+    /// Where table and picture go.
+    #[arg(long, value_name = "DIR", default_value = "reproduce")]
+    output: PathBuf,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// An experiment that can be repeated.
+struct Experiment {
+    name: &'static str,
+    /// The paper's key and the figure.
+    source: &'static str,
+    about: &'static str,
+    /// Runs it on the data in a folder.
+    run: fn(&Path) -> Result<Outcome>,
+}
+
+/// Every experiment, in the order of the sources.
+const EXPERIMENTS: &[Experiment] = &[
+    presence_k::EXPERIMENT,
+    presence_vs_k::EXPERIMENT,
+    presence_strategies::EXPERIMENT,
+    presence_grid::EXPERIMENT,
+    presence_n2::EXPERIMENT,
+    pdf_mining::EXPERIMENT,
+    pdf_presence::EXPERIMENT,
+];
+
+/// Runs the command.
+pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
+    let wanted = args.name.as_deref();
+    let Some(experiment) = EXPERIMENTS.iter().find(|known| Some(known.name) == wanted)
+    else {
+        print(&if args.json { pretty(&list_json())? } else { list() })?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let data = folder(args.data.as_deref())?;
+    let outcome = (experiment.run)(data)?;
+    let files = write(&args.output, experiment.name, &outcome)?;
+    if args.json {
+        let mut object = outcome.json();
+        object["schema"] = json!(SCHEMA);
+        object["experiment"] = json!(experiment.name);
+        object["source"] = json!(experiment.source);
+        object["files"] = json!(files);
+        print(&pretty(&object)?)?;
+    } else {
+        let Experiment { name, source, about, .. } = experiment;
+        let text = outcome.text();
+        let files = files.join(" and ");
+        print(&format!("{name}: {about}\n({source})\n\n{text}\nwrote {files}\n"))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn list() -> String {
+    let row = |known: &Experiment| {
+        [known.name, known.source, known.about].map(str::to_owned).to_vec()
+    };
+    let rows: Vec<Vec<String>> = EXPERIMENTS.iter().map(row).collect();
+    let usage = "scumble reproduce NAME --data DIR";
+    format!("{}\nrun one with `{usage}`\n", aligned(&rows))
+}
+
+fn list_json() -> Value {
+    let row = |known: &Experiment| json!({ "name": known.name, "source": known.source, "about": known.about });
+    let experiments: Vec<Value> = EXPERIMENTS.iter().map(row).collect();
+    json!({ "schema": SCHEMA, "experiments": experiments })
+}
+
+fn pretty(value: &Value) -> Result<String> {
+    let text = serde_json::to_string_pretty(value);
+    text.map(|text| text + "\n").map_err(|error| Error::input(error.to_string()))
+}
+
+/// The data folder, if it is there.
+fn folder(typed: Option<&Path>) -> Result<&Path> {
+    let Some(folder) = typed else {
+        return Err(Error::recipe("an experiment needs the folder with its data")
+            .with_hint("name it with `--data DIR`; `scumble reproduce --help` says what it holds"));
+    };
+    if !folder.is_dir() {
+        return Err(Error::input("there is no such folder")
+            .in_file(folder.display().to_string())
+            .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+    }
+    Ok(folder)
+}
+
+/// Writes table and picture; their names.
+fn write(folder: &Path, name: &str, outcome: &Outcome) -> Result<Vec<String>> {
+    let picture = chart::svg(&outcome.figure)?;
+    fs::create_dir_all(folder).map_err(|error| {
+        Error::io("create the folder", folder.display().to_string(), error)
+    })?;
+    let mut files = Vec::new();
+    for (ending, text) in [("csv", outcome.csv()), ("svg", picture)] {
+        let path = folder.join(format!("{name}.{ending}"));
+        let shown = path.display().to_string();
+        fs::write(&path, text).map_err(|error| Error::io("write", &shown, error))?;
+        files.push(shown);
+    }
+    Ok(files)
+}

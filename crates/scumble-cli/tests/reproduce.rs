@@ -1,0 +1,138 @@
+//! Experiments, on data so small that every one of them takes a moment.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// Exit code, standard output and standard error.
+fn run(home: &Path, arguments: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_scumble"))
+        .arg("reproduce")
+        .args(arguments)
+        .current_dir(home)
+        .output()
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+/// The columns of Adult that experiments use, with a few values each.
+const COLUMNS: [(&str, &[&str]); 9] = [
+    ("workclass", &["Private", "State-gov"]),
+    ("education", &["Bachelors", "HS-grad", "Masters"]),
+    ("marital-status", &["Divorced", "Never-married"]),
+    ("occupation", &["Sales", "Tech-support"]),
+    ("relationship", &["Husband", "Own-child"]),
+    ("race", &["Black", "White"]),
+    ("sex", &["Female", "Male"]),
+    ("native-country", &["England", "Japan"]),
+    ("salary-class", &["<=50K", ">50K"]),
+];
+
+/// A folder with 700 people, of whom every 23rd is in the private tables.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let adult = home.path().join("data/adult");
+    fs::create_dir_all(adult.join("hierarchies")).unwrap();
+    let mut table = "age".to_owned();
+    let ages: String =
+        (17..=90).map(|age| format!("{age};{}0s;*\n", age / 10)).collect();
+    fs::write(adult.join("hierarchies/age.csv"), ages).unwrap();
+    for (name, values) in COLUMNS {
+        table.push_str(&format!(",{name}"));
+        let lines: String = values.iter().map(|value| format!("{value};*\n")).collect();
+        fs::write(adult.join(format!("hierarchies/{name}.csv")), lines).unwrap();
+    }
+    for row in 0..700 {
+        table.push_str(&format!("\n{}", 17 + row * 7 % 74));
+        for (place, (_, values)) in COLUMNS.iter().enumerate() {
+            let value = values[(row / (place + 2)) % values.len()];
+            table.push_str(&format!(",{value}"));
+        }
+    }
+    fs::write(adult.join("adult.csv"), table).unwrap();
+    let members: String = (0..700).step_by(23).map(|row| format!("{row}\n")).collect();
+    for subset in ["random", "diabetes"] {
+        fs::write(adult.join(format!("subset_{subset}_1957.idx")), &members).unwrap();
+    }
+    home
+}
+
+fn names(home: &Path) -> Vec<String> {
+    let (code, out, _) = run(home, &["--json"]);
+    assert_eq!(code, 0);
+    let list: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(list["schema"], 1);
+    let experiments = list["experiments"].as_array().unwrap().iter();
+    experiments.map(|known| known["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn without_a_name_experiments_are_listed() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, err) = run(home.path(), &[]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    for name in names(home.path()) {
+        assert!(out.contains(&format!("{name} ")), "{name}");
+    }
+    assert!(out.contains("nergiz2007presence, Figure 3"));
+    assert!(out.ends_with("\nrun one with `scumble reproduce NAME --data DIR`\n"));
+}
+
+#[test]
+fn every_experiment_writes_a_table_and_a_picture() {
+    let home = home();
+    for name in names(home.path()) {
+        let (code, out, err) = run(home.path(), &[&name, "--data", "data"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        assert!(out.starts_with(&format!("{name}: ")), "{out}");
+        assert!(out.contains("\nsaid   ") && out.contains("\nfound  "), "{out}");
+        let folder = home.path().join("reproduce");
+        let table = fs::read_to_string(folder.join(format!("{name}.csv"))).unwrap();
+        assert!(table.lines().count() > 5, "{table}");
+        let picture = fs::read_to_string(folder.join(format!("{name}.svg"))).unwrap();
+        assert!(picture.starts_with("<svg") && picture.ends_with("</svg>\n"));
+    }
+}
+
+#[test]
+fn json_has_the_rows_and_the_claims() {
+    let home = home();
+    let with = ["presence-n2", "--data", "data", "--output", "out/here", "--json"];
+    let (code, out, err) = run(home.path(), &with);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(json["schema"], 1);
+    assert_eq!(json["experiment"], "presence-n2");
+    assert_eq!(json["files"][1], "out/here/presence-n2.svg");
+    assert_eq!(json["rows"].as_array().unwrap().len(), 20);
+    assert!(json["rows"][0]["loss"].is_number());
+    assert!(json["claims"][0]["agrees"].is_boolean());
+    assert!(home.path().join("out/here/presence-n2.csv").exists());
+}
+
+#[test]
+fn mistakes_exit_with_2_and_say_what_to_do() {
+    let home = home();
+    let fails = |arguments: &[&str]| {
+        let (code, out, err) = run(home.path(), arguments);
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        assert!(!home.path().join("reproduce").exists());
+        err
+    };
+    let err = fails(&["presense-k", "--data", "data"]);
+    assert!(err.contains("similar value exists: 'presence-k'"), "{err}");
+    let err = fails(&["presence-k"]);
+    assert!(err.starts_with("error: an experiment needs the folder with its data\n"));
+    assert!(err.contains("hint: name it with `--data DIR`"), "{err}");
+    let err = fails(&["presence-k", "--data", "nowhere"]);
+    assert!(err.starts_with("error: nowhere: there is no such folder\n\nhint: "));
+    fs::create_dir(home.path().join("empty")).unwrap();
+    let err = fails(&["presence-k", "--data", "empty"]);
+    assert!(err.contains("empty/adult/adult.csv: cannot read"), "{err}");
+    let members = home.path().join("data/adult/subset_random_1957.idx");
+    fs::write(members, "3\n700\n").unwrap();
+    let err = fails(&["presence-k", "--data", "data"]);
+    assert!(err.contains("subset_random_1957.idx:2:1: not a row number below 700"));
+}
