@@ -20,7 +20,8 @@
 //! group is not solved.
 //!
 //! # Cost
-//! One column: one division a value. Several: see `worlds`.
+//! One column: one division a value. Several: see `worlds`; at most [`CHECKED`] steps a
+//! group to certify the table's own weights, and [`TRIED`] to undo a shift.
 //!
 //! # Source
 //! METHODS A8, "Correction"; ours.
@@ -34,13 +35,23 @@ use crate::audit::people::People;
 use crate::audit::shares::{Share, Shares};
 use crate::audit::view::View;
 use crate::audit::weights::{Bound, Weights, Whose};
-use crate::audit::worlds::{MOST_STEPS, Type, Worlds, worlds};
+use crate::audit::worlds::{Type, Worlds, worlds};
 
 /// A count that is a float is off by no more than this.
 const ROUNDING: f64 = 1e-6;
 
 /// More shifts that could be the one are not followed.
 const MOST_SHIFTS: usize = 64;
+
+/// Steps for a group, and for each of its people, where a promise depends on it: sixteen
+/// times what the publisher takes before it gives a set of columns up.
+const CHECKED: (u64, u64) = (20_000, 400);
+
+/// The same for shifted weights, of which nothing is certified.
+const TRIED: (u64, u64) = (10_000, 50);
+
+/// No group takes more than this: each step is remembered, in four bytes.
+const MOST_STEPS: u64 = 1 << 24;
 
 /// What a counting adversary finds.
 #[derive(Debug)]
@@ -172,7 +183,7 @@ impl Group<'_> {
             _ => {
                 let (types, type_of, places) = self.types(&counted);
                 let counts = places.counts(&counted);
-                match worlds(&types, &counts, MOST_STEPS) {
+                match worlds(&types, &counts, self.steps(CHECKED)) {
                     Worlds::None => Told::Wrong,
                     Worlds::Counted { shares, .. } => {
                         Told::Shares(spread(&shares, &type_of), true)
@@ -211,7 +222,7 @@ impl Group<'_> {
                 columns.iter().copied().zip(counts.iter().cloned()).collect();
             let (types, of, places) = self.types(&counted);
             let counts = places.counts(&counted);
-            match worlds(&types, &counts, MOST_STEPS) {
+            match worlds(&types, &counts, self.steps(TRIED) / shifts.len()) {
                 Worlds::None => {}
                 Worlds::Counted { shares, ln_ways } => mixed.push((shares, ln_ways)),
                 Worlds::Unknown { settled } if shifts.len() == 1 => {
@@ -227,6 +238,12 @@ impl Group<'_> {
             [(shares, _)] => Told::Shares(spread(shares, &type_of), true),
             _ => Told::Shares(spread(&mixture(&mixed), &type_of), true),
         }
+    }
+
+    /// How many steps may be taken.
+    fn steps(&self, (once, each): (u64, u64)) -> usize {
+        let steps = self.n_people.saturating_mul(each).saturating_add(once);
+        steps.min(MOST_STEPS) as usize
     }
 
     /// The share of everybody, if weights tell nothing.

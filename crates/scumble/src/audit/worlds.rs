@@ -19,8 +19,8 @@
 //!
 //! # Limits
 //! The number of partial decisions can grow exponentially with the number of values of all
-//! columns but one. Beyond [`MOST_STEPS`] a group the answer is that it is not known,
-//! except for those whose bounds leave no choice.
+//! columns but one. Beyond `most_steps` the answer is that it is not known, except for
+//! those whose bounds leave no choice.
 //!
 //! # Cost
 //! A step for each partial decision and each number of people that may follow it.
@@ -33,9 +33,6 @@ use hashbrown::HashMap;
 use crate::audit::draws::ln_choose;
 use crate::audit::shares::Share;
 use crate::audit::ways::{Scaled, Ways, choices};
-
-/// More steps than this are not taken for one group.
-pub(super) const MOST_STEPS: usize = 1 << 24;
 
 /// People who agree on all counted columns.
 #[derive(Debug, Clone)]

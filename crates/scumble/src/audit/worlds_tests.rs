@@ -1,5 +1,7 @@
 use super::*;
 
+const MOST_STEPS: usize = 1 << 20;
+
 /// Small random numbers, the same in every run.
 pub(in crate::audit) struct Dice(u64);
 
