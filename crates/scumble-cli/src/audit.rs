@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::Args;
 use scumble::audit::{audit, original_columns};
 use scumble::error::{Error, Result};
-use scumble::hierarchy::Microdata;
+use scumble::hierarchy::{Microdata, Population};
 use scumble::recipe::{Stage, Watch};
 use scumble::release::Release;
-use scumble::table::{ReadOptions, Source};
+use scumble::table::{ReadOptions, Role, Source};
 
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
@@ -25,8 +25,11 @@ pub(crate) struct AuditArgs {
     /// The table it was made from: for attacks and for what the release costs.
     #[arg(long, value_name = "FILE")]
     original: Option<PathBuf>,
-    /// What stands between the cells of the original, if that is not found out.
-    #[arg(long, value_name = "CHAR", requires = "original")]
+    /// The population the table is part of: for promises and attacks about presence.
+    #[arg(long, value_name = "FILE")]
+    population: Option<PathBuf>,
+    /// What stands between the cells of these files, if that is not found out.
+    #[arg(long, value_name = "CHAR")]
     delimiter: Option<char>,
     /// Print the result as JSON.
     #[arg(long)]
@@ -39,19 +42,11 @@ pub(crate) struct AuditArgs {
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let release = Release::open(&args.release)?;
     let progress = Progress::new(args.quiet || args.json);
-    let original = match &args.original {
-        Some(path) => {
-            let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
-            let options = ReadOptions { delimiter, ..ReadOptions::default() };
-            let source = Source::open(path, &options)?;
-            progress.stage(Stage::Read, source.bytes());
-            let columns = original_columns(&release.manifest);
-            Some(Microdata::read(&source, &columns, &|bytes| progress.advance(bytes))?)
-        }
-        None => None,
-    };
+    let (original, population) = read(args, &release, &progress)?;
     progress.stage(Stage::Audit, 0);
-    let report = audit(&release, original.as_ref(), &|bytes| progress.advance(bytes));
+    let report = audit(&release, original.as_ref(), population.as_ref(), &|bytes| {
+        progress.advance(bytes);
+    });
     let seconds = progress.finish();
     let report = report?;
     if args.json {
@@ -67,10 +62,13 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             counted(report.group_sizes.iter().map(|(_, n)| n).sum(), "group"),
             promises_text(&report),
         );
-        if report.attacks.is_empty() {
+        if args.original.is_none() {
             note("attacks and losses need the table: give it with `--original FILE`");
-        } else {
+        }
+        if !report.attacks.is_empty() {
             text.push_str(&format!("\n{}", attacks_text(&report)));
+        }
+        if !report.loss.is_empty() {
             text.push_str(&format!("\nloss  {}\n", loss_text(&report)));
         }
         if release.manifest.experiment {
@@ -79,6 +77,42 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
         print(&text)?;
     }
     Ok(ExitCode::from(u8::from(!report.holds())))
+}
+
+/// Reads what the auditor was given: the table, within the population if that is given,
+/// too, and the population.
+fn read(
+    args: &AuditArgs,
+    release: &Release,
+    progress: &Progress,
+) -> Result<(Option<Microdata>, Option<Microdata>)> {
+    let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
+    let options = ReadOptions { delimiter, ..ReadOptions::default() };
+    let open = |path: &Option<PathBuf>| {
+        path.as_ref().map(|path| Source::open(path, &options)).transpose()
+    };
+    let (original, everyone) = (open(&args.original)?, open(&args.population)?);
+    if original.is_some() || everyone.is_some() {
+        let sources = original.iter().chain(&everyone);
+        progress.stage(Stage::Read, sources.map(Source::bytes).sum());
+    }
+    let advance = |bytes| progress.advance(bytes);
+    let mut columns = original_columns(&release.manifest);
+    match (original, everyone) {
+        (None, None) => Ok((None, None)),
+        (None, Some(everyone)) => {
+            columns.retain(|column| column.role == Role::Quasi);
+            Ok((None, Some(Microdata::read(&everyone, &columns, &advance)?)))
+        }
+        (Some(original), everyone) => {
+            let population =
+                everyone.as_ref().map(|source| Population { source, key: &[] });
+            let original =
+                Microdata::read_within(&original, population, &columns, &advance)?;
+            let population = original.everyone();
+            Ok((Some(original), population))
+        }
+    }
 }
 
 fn delimiter_byte(character: char) -> Result<u8> {

@@ -1,5 +1,6 @@
 //! The `scumble` command: one file a subcommand.
 
+mod advise;
 mod audit;
 mod demo;
 mod inspect;
@@ -32,6 +33,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
+    Advise(advise::AdviseArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
 
@@ -42,6 +44,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Advise(args) => advise::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     };
     match done {

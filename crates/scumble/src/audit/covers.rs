@@ -51,7 +51,7 @@ impl Covers {
                     column.name
                 ))
                 .with_hint(
-                    "it names a value that the original does not have, or is not \
+                    "it names a value that the given table does not have, or is not \
                          what the manifest says",
                 )
             })?;

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::*;
-use crate::hierarchy::{Cells, Column, ColumnSpec, Rule};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
 use crate::release::{
     DataFile, DataFormat, FORMAT, Manifest, MethodNote, PublishedColumn,
 };
@@ -113,7 +113,8 @@ fn linked<R>(
     let original = original(people);
     let view = View::read(&release, &|_| ()).unwrap();
     let (columns, places) =
-        crate::audit::original::quasi_columns(&release.manifest, &original).unwrap();
+        crate::audit::original::quasi_columns(&release.manifest, &original, "original")
+            .unwrap();
     let covers = Covers::read(&release.manifest, &view, &columns).unwrap();
     look(&view, &covers, &columns, &Knowledge::of(&original, &places))
 }

@@ -7,12 +7,18 @@
 
 mod cost;
 mod covers;
+mod draws;
+mod fits;
 mod homogeneity;
 mod linkage;
 mod measure;
+mod members;
 mod original;
 mod page;
+mod people;
+mod presence;
 mod recheck;
+mod reversal;
 mod score;
 mod view;
 
@@ -24,8 +30,10 @@ pub use original::original_columns;
 pub use page::write_page;
 
 use crate::audit::covers::Covers;
-use crate::audit::linkage::Knowledge;
-use crate::audit::original::quasi_columns;
+use crate::audit::fits::Knowledge;
+use crate::audit::members::Members;
+use crate::audit::original::{quasi_columns, without_others};
+use crate::audit::people::People;
 use crate::audit::score::Truth;
 use crate::audit::view::View;
 use crate::error::Result;
@@ -39,7 +47,7 @@ pub struct Report {
     pub rows: u64,
     /// Each promise, rechecked.
     pub promises: Vec<Checked>,
-    /// Each attack, tried; empty without the original.
+    /// Each attack that the original or the population allows, tried.
     pub attacks: Vec<Attack>,
     /// What the release costs, by every loss; empty without the original.
     pub loss: BTreeMap<String, f64>,
@@ -58,7 +66,8 @@ pub struct Checked {
     pub measured: Value,
     /// Whether it holds.
     pub holds: bool,
-    /// Rows in groups of which it does not hold.
+    /// Rows in groups of which it does not hold; for promises about presence, people of the
+    /// population of whom it does not hold.
     pub rows_at_risk: u64,
 }
 
@@ -84,34 +93,48 @@ impl Report {
     }
 }
 
-/// Audits a release: checksums, promises and, given the table it was made from, attacks
-/// and losses. `original` is best read with [`original_columns`].
+/// Audits a release: checksums, promises and, given the table it was made from or the
+/// population, attacks; with the table also losses.
 ///
-/// `progress` is told how many more bytes were read.
+/// `original` is best read with [`original_columns`]. `population` is everyone who may be
+/// in the table, as a table of its own with the quasi columns: promises about presence
+/// cannot be rechecked without it. `progress` is told how many more bytes were read.
 pub fn audit(
     release: &Release,
     original: Option<&Microdata>,
+    population: Option<&Microdata>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let manifest = &release.manifest;
     let view = View::read(release, progress)?;
+    let people =
+        population.map(|given| People::of(manifest, &view, given)).transpose()?;
     let mut report = Report {
         rows: view.rows,
-        promises: recheck::recheck(manifest, &view)?,
+        promises: recheck::recheck(manifest, &view, people.as_ref())?,
         attacks: Vec::new(),
         loss: BTreeMap::new(),
         group_sizes: view.group_sizes(),
     };
-    let Some(original) = original else { return Ok(report) };
-
-    let truth = Truth::of(original, &view)?;
-    let (columns, places) = quasi_columns(manifest, original)?;
-    let covers = Covers::read(manifest, &view, &columns)?;
-    let knowledge = Knowledge::of(original, &places);
-    let guesses = linkage::guess(&view, &covers, &knowledge);
-    cost::check_same_table(&view, &guesses, original, release.manifest.left_out)?;
-    report.attacks.push(truth.linkage(&guesses, view.rows, recheck::asked_k(manifest)));
-    report.attacks.extend(truth.homogeneity(&guesses, &view));
-    report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
+    let alone = original.and_then(without_others);
+    let original = alone.as_ref().or(original);
+    if let Some(original) = original {
+        let truth = Truth::of(original, &view)?;
+        let (columns, places) = quasi_columns(manifest, original, "original")?;
+        let covers = Covers::read(manifest, &view, &columns)?;
+        let knowledge = Knowledge::of(original, &places);
+        let guesses = linkage::guess(&view, &covers, &knowledge);
+        cost::check_same_table(&view, &guesses, original, manifest.left_out)?;
+        let k = recheck::asked_k(manifest);
+        report.attacks.push(truth.linkage(&guesses, view.rows, k));
+        report.attacks.extend(truth.homogeneity(&guesses, &view));
+        report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
+    }
+    if let Some(people) = &people {
+        let members = Members::of(manifest, people, original)?;
+        let beliefs = presence::believe(&view, people);
+        report.attacks.push(members.score("presence", &beliefs));
+        report.attacks.extend(reversal::attack(manifest, &view, people));
+    }
     Ok(report)
 }

@@ -11,15 +11,19 @@
 //!
 //! # Cost
 //! One pass over the published rows; then, for promises about values, O(values) a group.
+//! For delta-presence see `presence`.
 //!
 //! # Source
-//! `sweeney2002kanonymity`, `machanavajjhala2006ldiversity`, `li2007tcloseness`.
+//! `sweeney2002kanonymity`, `machanavajjhala2006ldiversity`, `li2007tcloseness`,
+//! `nergiz2007presence`.
 
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::audit::Checked;
 use crate::audit::measure::{Finding, Values, closeness, diversity};
+use crate::audit::people::People;
+use crate::audit::presence::{self, Range};
 use crate::audit::view::View;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
@@ -35,6 +39,8 @@ pub(super) enum Asked {
     Diversity(Diversity),
     /// Values spread as in the whole table.
     Closeness(Decimal, Distance),
+    /// Presence in a range.
+    Presence(Range),
 }
 
 /// How diversity is measured.
@@ -53,20 +59,33 @@ pub(super) enum Distance {
     Hierarchical,
 }
 
-/// Rechecks all promises of the manifest.
-pub(super) fn recheck(manifest: &Manifest, view: &View) -> Result<Vec<Checked>> {
-    manifest.promises.iter().map(|note| check(note, view)).collect()
+/// Rechecks all promises of the manifest. Those about a population need it.
+pub(super) fn recheck(
+    manifest: &Manifest,
+    view: &View,
+    people: Option<&People<'_>>,
+) -> Result<Vec<Checked>> {
+    manifest.promises.iter().map(|note| check(note, view, people)).collect()
+}
+
+/// Everything that was asked and can be read.
+pub(super) fn all_asked(manifest: &Manifest) -> impl Iterator<Item = Asked> {
+    manifest.promises.iter().filter_map(|note| asked(note).ok())
 }
 
 /// The k of the first k-anonymity that was asked.
 pub(super) fn asked_k(manifest: &Manifest) -> Option<u64> {
-    manifest.promises.iter().find_map(|note| match asked(note) {
-        Ok(Asked::K(k)) => Some(k),
+    all_asked(manifest).find_map(|asked| match asked {
+        Asked::K(k) => Some(k),
         _ => None,
     })
 }
 
-fn check(note: &PromiseNote, view: &View) -> Result<Checked> {
+fn check(
+    note: &PromiseNote,
+    view: &View,
+    people: Option<&People<'_>>,
+) -> Result<Checked> {
     let asked = asked(note)?;
     if view.quasi.is_empty() {
         return Err(Error::input(format!(
@@ -80,7 +99,17 @@ fn check(note: &PromiseNote, view: &View) -> Result<Checked> {
             let failing = view.sizes.iter().filter(|size| **size < k).sum();
             (json!({ "k": smallest }), failing)
         }
-        _ => check_values(note, asked, view)?,
+        Asked::Presence(range) => {
+            let people = people.ok_or_else(|| {
+                Error::input(format!(
+                    "{} cannot be rechecked without the population",
+                    note.name
+                ))
+                .with_hint("give it with `--population FILE`")
+            })?;
+            presence::check(range, view, people)
+        }
+        Asked::Diversity(_) | Asked::Closeness(..) => check_values(note, asked, view)?,
     };
     let (name, asked) = (note.name.clone(), note.asked.clone());
     Ok(Checked { name, asked, measured, holds: rows_at_risk == 0, rows_at_risk })
@@ -128,7 +157,7 @@ fn check_values(note: &PromiseNote, asked: Asked, view: &View) -> Result<(Value,
                             distance,
                         )
                     }
-                    Asked::K(_) => Finding::NOTHING,
+                    Asked::K(_) | Asked::Presence(_) => Finding::NOTHING,
                 });
             }
             let rows = if found.holds { 0 } else { view.sizes[group] };
@@ -197,6 +226,22 @@ fn asked(note: &PromiseNote) -> Result<Asked> {
             }
             Ok(Asked::Closeness(t, distance))
         }
+        "delta-presence" => {
+            let share = |name: &str| {
+                let number = note.asked.get(name).and_then(Value::as_f64);
+                number
+                    .and_then(|number| Decimal::from_f64(name, number).ok())
+                    .filter(|share| !share.exceeds(1, 1))
+                    .ok_or_else(|| malformed(&format!("share `{name}` from 0 to 1")))
+            };
+            let range = Range { min: share("min")?, max: share("max")? };
+            match note.asked.get("adversary") {
+                None => {}
+                Some(name) if name == "paper" => {}
+                Some(_) => return Err(malformed("known `adversary`")),
+            }
+            Ok(Asked::Presence(range))
+        }
         _ => Err(Error::input("the manifest has a promise this program does not know")
             .with_hint("a newer version may know it")),
     }
@@ -223,6 +268,9 @@ mod tests {
             ("l-diversity", json!({ "l": 2, "kind": "recursive" })),
             ("t-closeness", json!({ "t": 1.5, "distance": "equal" })),
             ("t-closeness", json!({ "t": 0.5, "distance": "long" })),
+            ("delta-presence", json!({ "min": 0.1 })),
+            ("delta-presence", json!({ "min": 0.1, "max": 1.5 })),
+            ("delta-presence", json!({ "min": 0, "max": 1, "adversary": "weak" })),
         ] {
             let error = asked(&note(name, value)).expect_err("malformed").to_string();
             let start = format!("the manifest's promise `{name}` is malformed");

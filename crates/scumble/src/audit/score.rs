@@ -1,4 +1,5 @@
-//! How good guesses are: the only place that sees the truth.
+//! How good guesses about rows and values are. Only here, and in `members` for guesses about
+//! presence, is the truth known.
 
 use serde_json::{Map, Value, json};
 
@@ -32,7 +33,7 @@ impl<'a> Truth<'a> {
         for published in &view.sensitive {
             let known = original.sensitive.iter();
             let place = known.clone().position(|column| column.name == published.name);
-            let place = place.ok_or_else(|| no_column(&published.name))?;
+            let place = place.ok_or_else(|| no_column("original", &published.name))?;
             let domain = &original.sensitive[place].domain;
             let index = domain.index();
             let code = |code: u32| match published.domain.missing() {

@@ -4,6 +4,7 @@
 //! belong to it, how often each sensitive value occurs in it, and how often in the whole
 //! published table.
 
+mod advice;
 mod delta_presence;
 mod k_anonymity;
 mod l_diversity;
@@ -11,6 +12,7 @@ mod t_closeness;
 
 use std::fmt;
 
+pub use advice::{PresenceAdvice, PresenceRisk};
 pub use delta_presence::{Adversary, DeltaPresence};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};

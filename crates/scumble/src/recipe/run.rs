@@ -227,7 +227,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
 
     watch.stage(Stage::Audit, 0);
     let release = Release::open(draft.path())?;
-    let audit = audit::audit(&release, Some(&data), &|_| ())?;
+    let audit = audit::audit(&release, Some(&data), data.everyone().as_ref(), &|_| ())?;
     certify(&mut manifest, &audit)?;
     manifest.write(draft.path())?;
     audit::write_page(draft.path(), &manifest, &audit)?;

@@ -4,8 +4,8 @@ use crate::decimal::Decimal;
 
 /// How far inside the range a probability must be that is known up to rounding.
 ///
-/// The sums of this folder have only positive terms, or terms far below one that cancel
-/// little; their errors are below 1e-10 for groups of a million people.
+/// The errors of this folder's sums grow with the number of people at worst; at a
+/// quarter of a million they are still below this. Tests find them below 1e-10 at 45,222.
 const MARGIN: f64 = 1e-9;
 
 /// A probability, known exactly or up to rounding.

@@ -11,7 +11,10 @@ pub const WORK_FOR_A_GROUP: u64 = 10_000;
 
 /// How many steps more for each person in it, so that a table takes about as long in many
 /// groups as in few.
-pub const WORK_FOR_A_PERSON: u64 = 400;
+pub const WORK_FOR_A_PERSON: u64 = 200;
+
+/// The most steps for one group: in large ones the table's weights gain little.
+pub const MOST_WORK: u64 = 4_000_000;
 
 /// No set of columns may take more than this share of the steps: one that is hopeless
 /// leaves enough for others.
@@ -56,8 +59,8 @@ impl<'a> Search<'a> {
             // The sort is stable: of columns that gain the same the first comes first.
             columns.sort_by(|one, other| other.1.total_cmp(&one.1));
         }
-        let work =
-            WORK_FOR_A_GROUP.saturating_add(WORK_FOR_A_PERSON.saturating_mul(people));
+        let work = WORK_FOR_A_PERSON.saturating_mul(people);
+        let work = work.saturating_add(WORK_FOR_A_GROUP).min(MOST_WORK);
         Self { part, range, columns, work, share: work / SHARE, seen: BTreeMap::new() }
     }
 

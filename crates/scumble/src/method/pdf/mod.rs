@@ -8,7 +8,7 @@ mod states;
 mod worlds;
 
 pub use chance::{Chance, Range};
-pub use counted::{WORK_FOR_A_GROUP, WORK_FOR_A_PERSON, counted};
+pub use counted::{MOST_WORK, WORK_FOR_A_GROUP, WORK_FOR_A_PERSON, counted};
 pub use existence::{Likelihood, bounds, existence, extremes};
 pub use shifted::{Shift, shifted};
 pub use worlds::{MOST_STEPS, presence};

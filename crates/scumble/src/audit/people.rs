@@ -1,0 +1,123 @@
+//! The people of a population, each in the published group that fits.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use crate::audit::covers::Covers;
+use crate::audit::fits::{Knowledge, Lookup, Trie, Walk};
+use crate::audit::original::quasi_columns;
+use crate::audit::view::View;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Column, Microdata};
+use crate::release::Manifest;
+
+/// Tuples one worker takes at a time.
+const PORTION: usize = 4096;
+
+/// Everybody who may be in the table, and where.
+#[derive(Debug)]
+pub(super) struct People<'a> {
+    /// The quasi columns in the order of the manifest, with the population's domains.
+    pub(super) columns: Vec<Cow<'a, Column>>,
+    /// Their quasi values.
+    pub(super) known: Knowledge<'a>,
+    /// For each distinct tuple the first group that fits, if any does.
+    pub(super) group_of: Vec<Option<u32>>,
+    /// Tuples that fit several groups, and which.
+    pub(super) several: Vec<(u32, Vec<u32>)>,
+    /// How many people fit each group; never fewer than it has rows.
+    pub(super) of_group: Vec<u64>,
+    /// How many people fit none; never fewer than were left out.
+    pub(super) unpublished: u64,
+    /// How many people there are.
+    pub(super) total: u64,
+    /// Rows of the table, published or not.
+    pub(super) inside: u64,
+    /// Rows of the table that were not published.
+    pub(super) left_out: u64,
+}
+
+impl<'a> People<'a> {
+    /// Finds the group of everybody. Fails if there are too few people for the release.
+    pub(super) fn of(
+        manifest: &Manifest,
+        view: &View,
+        population: &'a Microdata,
+    ) -> Result<Self> {
+        let (columns, places) = quasi_columns(manifest, population, "population")?;
+        let covers = Covers::read(manifest, view, &columns)?;
+        let known = Knowledge::of(population, &places);
+        let mut people = Self {
+            columns,
+            group_of: vec![None; known.people.len()],
+            several: Vec::new(),
+            of_group: vec![0; view.n_groups()],
+            unpublished: 0,
+            total: known.people.iter().sum(),
+            inside: view.rows.saturating_add(manifest.left_out),
+            left_out: manifest.left_out,
+            known,
+        };
+        for (tuple, groups) in fitting(view, &covers, &people.known) {
+            let n = people.known.people[tuple as usize];
+            match &groups[..] {
+                [] => people.unpublished += n,
+                [first, rest @ ..] => {
+                    people.group_of[tuple as usize] = Some(*first);
+                    for group in &groups {
+                        people.of_group[*group as usize] += n;
+                    }
+                    if !rest.is_empty() {
+                        people.several.push((tuple, groups));
+                    }
+                }
+            }
+        }
+        let crowded = people.of_group.iter().zip(&view.sizes).any(|(n, size)| n < size);
+        if crowded || people.left_out > people.unpublished {
+            return Err(Error::input("the release is not of this population")
+                .with_hint("give the file it was made with"));
+        }
+        Ok(people)
+    }
+
+    /// How many people fit several groups.
+    pub(super) fn overlapping(&self) -> u64 {
+        self.several.iter().map(|(tuple, _)| self.known.people[*tuple as usize]).sum()
+    }
+
+    /// For each group its tuples, ascending.
+    pub(super) fn tuples_of_groups(&self) -> Vec<Vec<u32>> {
+        let mut tuples = vec![Vec::new(); self.of_group.len()];
+        for (tuple, group) in (0u32..).zip(&self.group_of) {
+            if let Some(group) = group {
+                tuples[*group as usize].push(tuple);
+            }
+        }
+        tuples
+    }
+}
+
+/// Every tuple and the groups that fit it, in no particular order of tuples.
+fn fitting(
+    view: &View,
+    covers: &Covers,
+    known: &Knowledge<'_>,
+) -> Vec<(u32, Vec<u32>)> {
+    let mut tuples: Vec<u32> = (0..known.people.len() as u32).collect();
+    if let Some(lookup) = Lookup::new(view, covers) {
+        let group = |tuple: &u32| lookup.group(covers, known, *tuple as usize);
+        return tuples
+            .par_iter()
+            .map(|tuple| (*tuple, group(tuple).into_iter().collect()))
+            .collect();
+    }
+    let trie = Trie::new(view, covers);
+    trie.sort(known, &mut tuples, |tuple| tuple);
+    let portions = tuples.par_chunks(PORTION).flat_map_iter(|portion| {
+        let mut walk = Walk::new(&trie, covers, known);
+        portion.iter().map(move |tuple| (*tuple, walk.groups(*tuple).to_vec()))
+    });
+    portions.collect()
+}

@@ -1,0 +1,212 @@
+//! Reversal: what is learned from where the search for the release ended.
+//!
+//! The adversary holds the population and knows the method and what it was asked. A method
+//! that looks for the finest release ends where nothing finer keeps the promise, so that
+//! finer tables *fail* tells something about who is in the table (the minimality attack).
+//!
+//! - `full-domain`: every node one level finer in one column failed. For each such node
+//!   the groups fall into subgroups, and some subgroup somewhere breaks the promise.
+//! - `mondrian`: no group could be cut. For each column and value, one of the two sides
+//!   would break the promise.
+//!
+//! For each of these events the adversary computes the presence of everybody given that
+//! it happened, all tables that give the published groups being equally likely before.
+//!
+//! # Guarantee
+//! Each posterior is the exact one for its event, up to rounding. It is a report and
+//! decides nothing: delta-presence speaks of readers who do not know the search.
+//!
+//! # Limits
+//! - One event at a time. That *all* of them happened, and that coarser choices were not
+//!   taken for their loss, tells more; nobody knows how to compute it.
+//! - For promises delta-presence, alone or with k-anonymity, where no row was left out and
+//!   none could have been. Otherwise the attack is not tried.
+//! - `lowest` and `highest` of a recipe are not in the manifest. Where they stopped the
+//!   search an event did not happen, though the adversary thinks so; where it cannot have
+//!   happened, it is counted as impossible.
+//! - Events that cost too much are skipped and counted. Groups that were skipped inside an
+//!   event are taken to have kept the promise: the others then look the more suspicious.
+//! - The success is the mean certainty that the adversary comes to, not compared with the
+//!   truth.
+//!
+//! # Cost
+//! `full-domain`: for each column O(N n log s) a group with N people, n rows and s
+//! different sizes of subgroups. `mondrian`: O(n) for each value of a column in a group.
+//! No more than [`MOST_STEPS`] altogether.
+//!
+//! # Source
+//! `wong2007minimality` for groups and values; for presence it is ours.
+
+mod cuts;
+mod levels;
+
+use serde_json::{Map, json};
+
+use crate::audit::Attack;
+use crate::audit::people::People;
+use crate::audit::presence::Range;
+use crate::audit::recheck::{Asked, all_asked};
+use crate::audit::view::View;
+use crate::release::Manifest;
+
+/// More multiplications than this are not done.
+const MOST_STEPS: u64 = 4_000_000_000;
+
+/// What every group of the population must keep.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    range: Range,
+    /// Rows of a group that has any, at least.
+    k: u64,
+}
+
+impl Rule {
+    /// The promises, if they are of the kind this attack understands.
+    fn of(manifest: &Manifest) -> Option<Self> {
+        let (mut range, mut k) = (None, 1);
+        for asked in all_asked(manifest) {
+            match asked {
+                Asked::K(asked) => k = k.max(asked),
+                Asked::Presence(asked) if range.is_none() => range = Some(asked),
+                _ => return None,
+            }
+        }
+        range.map(|range| Self { range, k })
+    }
+
+    fn keeps(self, rows: u64, people: u64) -> bool {
+        self.range.holds(rows, people) && (rows == 0 || rows >= self.k)
+    }
+}
+
+/// What the events told about people who fit a published group.
+#[derive(Debug)]
+struct Told {
+    /// The smallest and the largest posterior of anybody.
+    smallest: f64,
+    largest: f64,
+    /// For each tuple whether some posterior is out of the range.
+    outside: Vec<bool>,
+    /// The sum of everybody's certainty.
+    certainty: f64,
+    /// Events looked at, not looked at, and such that cannot have happened.
+    events: u64,
+    skipped: u64,
+    impossible: u64,
+}
+
+/// The attack; nothing where it does not apply.
+pub(super) fn attack(
+    manifest: &Manifest,
+    view: &View,
+    people: &People<'_>,
+) -> Option<Attack> {
+    let rule = Rule::of(manifest)?;
+    if !people.several.is_empty() || !nothing_left_out(manifest) {
+        return None;
+    }
+    let told = match manifest.method.name.as_str() {
+        "full-domain" => levels::tell(manifest, view, people, rule)?,
+        "mondrian" => cuts::tell(view, people, rule),
+        _ => return None,
+    };
+    if told.events + told.skipped == 0 {
+        return None;
+    }
+    let total = people.total.max(1) as f64;
+    let at_risk = told.outside.iter().zip(people.known.people);
+    let outside: u64 = at_risk.filter(|(out, _)| **out).map(|(_, n)| n).sum();
+    let mut detail = Map::new();
+    detail.insert("smallest".into(), json!(told.smallest));
+    detail.insert("largest".into(), json!(told.largest));
+    detail.insert("outside".into(), json!(outside));
+    detail.insert("people".into(), json!(people.total));
+    detail.insert("events".into(), json!(told.events));
+    detail.insert("skipped".into(), json!(told.skipped));
+    detail.insert("impossible".into(), json!(told.impossible));
+    Some(Attack {
+        name: "reversal".into(),
+        success: told.certainty / total,
+        chance: certainty_before(view, people) / total,
+        worst: told.largest.max(1.0 - told.smallest),
+        detail,
+    })
+}
+
+/// Whether no row was left out, and none could have been.
+fn nothing_left_out(manifest: &Manifest) -> bool {
+    let share = manifest.method.parameters.get("suppression");
+    let share = share.and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+    manifest.left_out == 0 && share * (manifest.rows as f64) < 1.0
+}
+
+/// How certain the adversary is about everybody without knowing the method, in sum.
+fn certainty_before(view: &View, people: &People<'_>) -> f64 {
+    let groups = view.sizes.iter().zip(&people.of_group);
+    let published: u64 = groups.map(|(rows, n)| *rows.max(&(n - rows))).sum();
+    (published + people.unpublished) as f64
+}
+
+impl Told {
+    /// What is known before any event.
+    fn before(view: &View, people: &People<'_>) -> Self {
+        let groups = view.sizes.iter().zip(&people.of_group);
+        let shares = groups.map(|(rows, n)| *rows as f64 / (*n).max(1) as f64);
+        Self {
+            smallest: shares.clone().fold(1.0, f64::min),
+            largest: shares.fold(0.0, f64::max),
+            outside: vec![false; people.group_of.len()],
+            certainty: certainty_before(view, people),
+            events: 0,
+            skipped: 0,
+            impossible: 0,
+        }
+    }
+}
+
+/// How sure somebody is who believes this.
+fn certainty(belief: f64) -> f64 {
+    belief.max(1.0 - belief)
+}
+
+/// Whether a posterior is out of the range, by more than rounding.
+fn is_outside(range: Range, belief: f64) -> bool {
+    belief < range.min.to_f64() - 1e-9 || belief > range.max.to_f64() + 1e-9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decimal::Decimal;
+
+    pub(super) fn rule(min: f64, max: f64, k: u64) -> Rule {
+        let decimal = |value| Decimal::from_f64("share", value).unwrap();
+        Rule { range: Range { min: decimal(min), max: decimal(max) }, k }
+    }
+
+    /// Every way to draw `rows` of the people of parts with these sizes, as how many of
+    /// each part are drawn, and in how many ways.
+    pub(super) fn draws(sizes: &[u64], rows: u64) -> Vec<(Vec<u64>, f64)> {
+        let people: u64 = sizes.iter().sum();
+        let mut found: Vec<(Vec<u64>, f64)> = Vec::new();
+        for world in 0..1u64 << people {
+            if u64::from(world.count_ones()) != rows {
+                continue;
+            }
+            let mut start = 0;
+            let drawn: Vec<u64> = sizes
+                .iter()
+                .map(|size| {
+                    let part = world >> start & ((1 << size) - 1);
+                    start += size;
+                    u64::from(part.count_ones())
+                })
+                .collect();
+            match found.iter_mut().find(|(held, _)| *held == drawn) {
+                Some((_, ways)) => *ways += 1.0,
+                None => found.push((drawn, 1.0)),
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,205 @@
+//! Cuts: of every cut that was not made, one side breaks the promise.
+
+use rayon::prelude::*;
+
+use crate::audit::draws::ln_choose;
+use crate::audit::people::People;
+use crate::audit::reversal::{MOST_STEPS, Rule, Told, certainty, is_outside};
+use crate::audit::view::View;
+
+/// A step here takes a logarithm and an exponential, as long as so many multiplications.
+const STEP: u64 = 20;
+
+/// What follows from each group not having been cut.
+pub(super) fn tell(view: &View, people: &People<'_>, rule: Rule) -> Told {
+    let tuples = people.tuples_of_groups();
+    let cuts: Vec<Vec<Cut>> = tuples
+        .par_iter()
+        .map(|tuples| {
+            let columns = 0..people.columns.len();
+            columns.flat_map(|column| cuts_of(people, tuples, column)).collect()
+        })
+        .collect();
+    let mut left = MOST_STEPS;
+    let mut allowed = Vec::with_capacity(cuts.len());
+    for (cuts, rows) in cuts.iter().zip(&view.sizes) {
+        let steps = (cuts.len() as u64).saturating_mul(rows + 1).saturating_mul(STEP);
+        allowed.push(steps <= left);
+        left = left.saturating_sub(if steps <= left { steps } else { 0 });
+    }
+    let groups: Vec<GroupTold> = (0..tuples.len())
+        .into_par_iter()
+        .map(|group| {
+            let cuts = if allowed[group] { &cuts[group][..] } else { &[] };
+            let (rows, n) = (view.sizes[group], people.of_group[group]);
+            tell_group(people, &tuples[group], cuts, rows, n, rule)
+        })
+        .collect();
+    let mut told = Told::before(view, people);
+    told.certainty = people.unpublished as f64;
+    for (group, found) in groups.iter().enumerate() {
+        told.smallest = told.smallest.min(found.smallest);
+        told.largest = told.largest.max(found.largest);
+        told.certainty += found.certainty;
+        told.events += found.events;
+        told.impossible += found.impossible;
+        told.skipped += if allowed[group] { 0 } else { cuts[group].len() as u64 };
+        for tuple in &found.outside {
+            told.outside[*tuple as usize] = true;
+        }
+    }
+    told
+}
+
+/// A cut before a value of a column.
+#[derive(Debug, Clone, Copy)]
+struct Cut {
+    column: usize,
+    code: u32,
+    /// How many people of the group have smaller values.
+    below: u64,
+}
+
+/// Every cut between values that occur.
+fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
+    let codes = people.known.tuples[column];
+    let mut values: Vec<(u32, u64)> = tuples
+        .iter()
+        .map(|tuple| (codes[*tuple as usize], people.known.people[*tuple as usize]))
+        .collect();
+    values.sort_unstable();
+    let mut cuts: Vec<Cut> = Vec::new();
+    let mut below = 0;
+    let mut last = None;
+    for (code, n) in values {
+        if last.is_some_and(|last| last != code) {
+            cuts.push(Cut { column, code, below });
+        }
+        below += n;
+        last = Some(code);
+    }
+    cuts
+}
+
+/// What the cuts of one group told.
+struct GroupTold {
+    smallest: f64,
+    largest: f64,
+    certainty: f64,
+    events: u64,
+    impossible: u64,
+    outside: Vec<u32>,
+}
+
+/// Of a group with `rows` of `n` people.
+fn tell_group(
+    people: &People<'_>,
+    tuples: &[u32],
+    cuts: &[Cut],
+    rows: u64,
+    n: u64,
+    rule: Rule,
+) -> GroupTold {
+    let prior = rows as f64 / n.max(1) as f64;
+    let mut told = GroupTold {
+        smallest: prior,
+        largest: prior,
+        // The adversary uses the cut that tells most.
+        certainty: n as f64 * certainty(prior),
+        events: 0,
+        impossible: 0,
+        outside: Vec::new(),
+    };
+    // For each column, below which code somebody is out of the range, and from which on.
+    let mut out_below = vec![0u32; people.columns.len()];
+    let mut out_from = vec![u32::MAX; people.columns.len()];
+    for cut in cuts {
+        let rest = n - cut.below;
+        let Some(expected) = expected_below(cut.below, rest, rows, rule) else {
+            told.impossible += 1;
+            continue;
+        };
+        told.events += 1;
+        let low = (expected / cut.below as f64).clamp(0.0, 1.0);
+        let high = ((rows as f64 - expected) / rest as f64).clamp(0.0, 1.0);
+        told.smallest = told.smallest.min(low).min(high);
+        told.largest = told.largest.max(low).max(high);
+        let sum = cut.below as f64 * certainty(low) + rest as f64 * certainty(high);
+        told.certainty = told.certainty.max(sum);
+        if is_outside(rule.range, low) {
+            out_below[cut.column] = out_below[cut.column].max(cut.code);
+        }
+        if is_outside(rule.range, high) {
+            out_from[cut.column] = out_from[cut.column].min(cut.code);
+        }
+    }
+    let is_out = |tuple: &&u32| {
+        (0..people.columns.len()).any(|column| {
+            let code = people.known.tuples[column][**tuple as usize];
+            code < out_below[column] || code >= out_from[column]
+        })
+    };
+    told.outside = tuples.iter().filter(is_out).copied().collect();
+    told
+}
+
+/// How many of the `rows` are expected among the `below` people, if one of the sides breaks
+/// the promise; nothing if neither can. Which of the people are in the table is a draw
+/// without replacement: the number below is hypergeometric.
+fn expected_below(below: u64, rest: u64, rows: u64, rule: Rule) -> Option<f64> {
+    let least = rows.saturating_sub(rest);
+    let most = below.min(rows);
+    let mut ln_weight = ln_choose(below, least) + ln_choose(rest, rows - least);
+    // Weights relative to the largest so far, which may be anywhere.
+    let (mut largest, mut sum, mut rows_sum) = (f64::NEG_INFINITY, 0.0, 0.0);
+    for x in least..=most {
+        if !(rule.keeps(x, below) && rule.keeps(rows - x, rest)) {
+            if ln_weight > largest {
+                let shrink = (largest - ln_weight).exp();
+                (sum, rows_sum) = (sum * shrink, rows_sum * shrink);
+                largest = ln_weight;
+            }
+            let weight = (ln_weight - largest).exp();
+            sum += weight;
+            rows_sum += weight * x as f64;
+        }
+        if x < most {
+            let up = (below - x) as f64 * (rows - x) as f64;
+            let down = (x + 1) as f64 * (rest + x + 1 - rows) as f64;
+            ln_weight += (up / down).ln();
+        }
+    }
+    (sum > 0.0).then(|| rows_sum / sum)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::audit::reversal::tests::{draws, rule};
+
+    #[test]
+    fn expected_rows_are_those_of_all_worlds() {
+        for (below, rest, rows) in [(2, 8, 2), (1, 4, 3), (5, 5, 4), (3, 6, 9)] {
+            for (min, max, k) in
+                [(0.0, 0.3, 1), (0.4, 0.6, 1), (0.0, 0.9, 3), (0.0, 1.0, 2)]
+            {
+                let rule = rule(min, max, k);
+                let (mut ways, mut sum) = (0.0, 0.0);
+                for (drawn, n) in draws(&[below, rest], rows) {
+                    if !(rule.keeps(drawn[0], below) && rule.keeps(drawn[1], rest)) {
+                        ways += n;
+                        sum += n * drawn[0] as f64;
+                    }
+                }
+                let found = expected_below(below, rest, rows, rule);
+                assert_eq!(found.is_some(), ways > 0.0);
+                if let Some(found) = found {
+                    assert!(
+                        (found - sum / ways).abs() < 1e-12,
+                        "{below} {rest} {rows}"
+                    );
+                }
+            }
+        }
+    }
+}
