@@ -152,13 +152,16 @@ fn errors(
             Kind::Shifted(thirds) => thirds,
             Kind::Pdf => 3,
         };
-        let far = f64::from(thirds) / 3.0;
-        let uniform = 1.0 / own.len() as f64;
-        let shifted =
-            |(code, own): &(u32, f64)| (*code, uniform + far * (own - uniform));
-        own.iter().map(shifted).collect()
+        towards(own, thirds)
     };
     miner.errors(&miner.groups(data, grouping, cell)?)
+}
+
+/// Even weights, shifted by so many thirds towards `own`.
+fn towards(own: &[(u32, f64)], thirds: u32) -> Cell {
+    let far = f64::from(thirds) / 3.0;
+    let even = 1.0 / own.len() as f64;
+    own.iter().map(|(code, own)| (*code, even + far * (own - even))).collect()
 }
 
 fn claims(all: &[Vec<Vec<Errors>>]) -> Vec<Claim> {
@@ -203,4 +206,23 @@ fn claims(all: &[Vec<Vec<Errors>>]) -> Vec<Claim> {
         ));
     }
     claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figure 2 of the source: Europe, three quarters Italy and one quarter Britain.
+    #[test]
+    fn weights_are_shifted_in_thirds() {
+        let own = [(0, 0.75), (1, 0.25), (2, 0.0)];
+        let shares = |thirds| {
+            let cell = towards(&own, thirds);
+            cell.iter().map(|(_, weight)| format!("{weight:.2}")).collect::<Vec<_>>()
+        };
+        assert_eq!(shares(0), ["0.33", "0.33", "0.33"]);
+        assert_eq!(shares(1), ["0.47", "0.31", "0.22"]);
+        assert_eq!(shares(2), ["0.61", "0.28", "0.11"]);
+        assert_eq!(shares(3), ["0.75", "0.25", "0.00"]);
+    }
 }

@@ -107,14 +107,14 @@ fn claims(grids: &[Grid]) -> Vec<Claim> {
     // A range within another costs less, which only a greedy search brings about.
     let anomalies = |grid: &Grid| {
         let mut found = Vec::new();
-        for min in 0..LEAST.len() {
-            for max in 0..MOST.len() {
+        for (min, least) in LEAST.into_iter().enumerate() {
+            for (max, most) in MOST.into_iter().enumerate() {
                 let here = loss(grid, min, max);
                 let narrower_min =
                     min + 1 < LEAST.len() && loss(grid, min + 1, max) < here;
                 let narrower_max = max > 0 && loss(grid, min, max - 1) < here;
                 if narrower_min || narrower_max {
-                    found.push(format!("({}, {})", bare(LEAST[min]), bare(MOST[max])));
+                    found.push(format!("({}, {})", bare(least), bare(most)));
                 }
             }
         }
