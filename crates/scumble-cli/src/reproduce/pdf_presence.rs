@@ -4,7 +4,7 @@ use std::path::Path;
 
 use scumble::decimal::Decimal;
 use scumble::error::Result;
-use scumble::hierarchy::{Column, Microdata};
+use scumble::hierarchy::{Column, Cover, Microdata};
 use scumble::loss::Loss;
 use scumble::method::pdf::{self, Part, Pdf, Range, Shift, Whose};
 use scumble::method::{Grouping, Weighting};
@@ -184,39 +184,46 @@ impl<'a> Release<'a> {
         };
         let shift = |shift| by(Weighting::Shifted(self.range, shift));
         match weights {
-            Weights::Even => self.even(),
+            Weights::Even => {
+                self.grouping.covers.iter().map(|covers| self.even(covers)).collect()
+            }
             Weights::Bounds => shift(Shift::Bounds),
             Weights::Exact => shift(Shift::Exact),
             Weights::Population => by(Weighting::Population),
             Weights::Counted => by(Weighting::Counted(self.range)),
             Weights::Own => by(Weighting::Own),
             Weights::Steps => {
-                let stepped = shift(Shift::Steps(STEPS)).into_iter().zip(self.even());
-                let chosen = self.parts.iter().zip(stepped);
-                chosen
-                    .map(
-                        |(part, (stepped, even))| {
-                            if processes(weights, part) { stepped } else { even }
-                        },
-                    )
+                let groups = self.parts.iter().zip(&self.grouping.covers);
+                groups
+                    .map(|(part, covers)| match processes(weights, part) {
+                        true => self.stepped(part, covers),
+                        false => self.even(covers),
+                    })
                     .collect()
             }
         }
     }
 
-    fn even(&self) -> Vec<Vec<Pdf>> {
-        let cells = |covers: &Vec<_>| {
-            let columns = self.columns.iter().zip(covers);
-            columns
-                .map(|(column, cover): (&Column, &scumble::hierarchy::Cover)| {
-                    let codes = cover.codes(&column.domain, &column.hierarchy);
-                    let weight = 1.0 / codes.len() as f64;
-                    let values = codes.into_iter().map(|code| (code, weight)).collect();
-                    Pdf { values, whose: Whose::Shifted }
-                })
-                .collect()
+    /// WPALM's weights of one group. Its presence is that of all sets of people, which we
+    /// compute without going through them.
+    fn stepped(&self, part: &Part, covers: &[Cover]) -> Vec<Pdf> {
+        let bases: Vec<Vec<u32>> = self.bases(covers).collect();
+        pdf::shifted(part, &bases, &self.range, Shift::Steps(STEPS))
+    }
+
+    fn even(&self, covers: &[Cover]) -> Vec<Pdf> {
+        let cell = |codes: Vec<u32>| {
+            let weight = 1.0 / codes.len() as f64;
+            let values = codes.into_iter().map(|code| (code, weight)).collect();
+            Pdf { values, whose: Whose::Shifted }
         };
-        self.grouping.covers.iter().map(cells).collect()
+        self.bases(covers).map(cell).collect()
+    }
+
+    /// The values below the nodes of a group.
+    fn bases(&self, covers: &[Cover]) -> impl Iterator<Item = Vec<u32>> {
+        let columns = self.columns.iter().zip(covers);
+        columns.map(|(column, cover)| cover.codes(&column.domain, &column.hierarchy))
     }
 }
 
