@@ -99,15 +99,21 @@ impl Adult {
         rows.collect()
     }
 
-    /// The table of some rows, or of all.
-    pub(crate) fn source(&self, rows: Option<&[usize]>) -> Result<Source> {
+    /// The text of some rows, or of all.
+    pub(crate) fn text(&self, rows: Option<&[usize]>) -> String {
         let mut text = self.header.join(",") + "\n";
         let mut add = |row: &Vec<String>| text.push_str(&(row.join(",") + "\n"));
         match rows {
             Some(rows) => rows.iter().for_each(|row| add(&self.rows[*row])),
             None => self.rows.iter().for_each(add),
         }
-        Source::from_bytes("adult.csv", text.into_bytes(), &ReadOptions::default())
+        text
+    }
+
+    /// The table of some rows, or of all.
+    pub(crate) fn source(&self, rows: Option<&[usize]>) -> Result<Source> {
+        let text = self.text(rows).into_bytes();
+        Source::from_bytes("adult.csv", text, &ReadOptions::default())
     }
 
     /// Quasi columns with the hierarchies of the data folder.

@@ -6,7 +6,9 @@ mod chart;
 mod clock;
 mod delta;
 mod mined;
+mod mpalm_boxes;
 mod outcome;
+mod pdf_counts;
 mod pdf_mining;
 mod pdf_presence;
 mod presence_grid;
@@ -41,6 +43,9 @@ pub(crate) struct ReproduceArgs {
           hide_possible_values = true)]
     name: Option<String>,
     /// The folder with the data.
+    #[arg(value_name = "DATA", conflicts_with = "data")]
+    folder: Option<PathBuf>,
+    /// The same, by name.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Where table and picture go.
@@ -49,6 +54,9 @@ pub(crate) struct ReproduceArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+    /// Print errors only.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// An experiment that can be repeated.
@@ -57,12 +65,21 @@ struct Experiment {
     /// The paper's key and the figure.
     source: &'static str,
     about: &'static str,
-    /// Runs it on the data in a folder.
-    run: fn(&Path) -> Result<Outcome>,
+    run: Runner,
+}
+
+/// How an experiment runs.
+enum Runner {
+    /// On the data in a folder.
+    OnData(fn(&Path) -> Result<Outcome>),
+    /// On an example of its own, and on the data in a folder if there is one.
+    Anywhere(fn(Option<&Path>) -> Result<Outcome>),
 }
 
 /// Every experiment, in the order of the sources.
 const EXPERIMENTS: &[Experiment] = &[
+    mpalm_boxes::EXPERIMENT,
+    pdf_counts::EXPERIMENT,
     presence_k::EXPERIMENT,
     presence_vs_k::EXPERIMENT,
     presence_strategies::EXPERIMENT,
@@ -80,8 +97,13 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         print(&if args.json { pretty(&list_json())? } else { list() })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let data = folder(args.data.as_deref())?;
-    let outcome = (experiment.run)(data)?;
+    let data = args.data.as_deref().or(args.folder.as_deref());
+    let outcome = match experiment.run {
+        Runner::OnData(run) => run(folder(data)?)?,
+        Runner::Anywhere(run) => {
+            run(data.map(|data| folder(Some(data))).transpose()?)?
+        }
+    };
     let files = write(&args.output, experiment.name, &outcome)?;
     if args.json {
         let mut object = outcome.json();
@@ -90,7 +112,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         object["source"] = json!(experiment.source);
         object["files"] = json!(files);
         print(&pretty(&object)?)?;
-    } else {
+    } else if !args.quiet {
         let Experiment { name, source, about, .. } = experiment;
         let text = outcome.text();
         let files = files.join(" and ");

@@ -5,18 +5,18 @@ use std::path::Path;
 use scumble::error::Result;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{Delta, bare};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
+use crate::reproduce::{Experiment, Runner};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-grid",
     source: "nergiz2007presence, Figure 8",
     about: "what MPALM n2 costs for many pairs of delta_min and delta_max",
-    run,
+    run: Runner::OnData(run),
 };
 
 const COLUMNS: [&str; 6] =
@@ -70,7 +70,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "What both ends of delta cost, MPALM n2";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&grids), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&grids),
+        rows,
+        figure,
+    })
 }
 
 fn panel(
@@ -107,14 +113,14 @@ fn claims(grids: &[Grid]) -> Vec<Claim> {
     // A range within another costs less, which only a greedy search brings about.
     let anomalies = |grid: &Grid| {
         let mut found = Vec::new();
-        for min in 0..LEAST.len() {
-            for max in 0..MOST.len() {
+        for (min, least) in LEAST.into_iter().enumerate() {
+            for (max, most) in MOST.into_iter().enumerate() {
                 let here = loss(grid, min, max);
                 let narrower_min =
                     min + 1 < LEAST.len() && loss(grid, min + 1, max) < here;
                 let narrower_max = max > 0 && loss(grid, min, max - 1) < here;
                 if narrower_min || narrower_max {
-                    found.push(format!("({}, {})", bare(LEAST[min]), bare(MOST[max])));
+                    found.push(format!("({}, {})", bare(least), bare(most)));
                 }
             }
         }

@@ -7,19 +7,19 @@ use scumble::loss::Loss;
 use scumble::method::Mondrian;
 
 use crate::output::grouped;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{Rung, rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Private};
+use crate::reproduce::{Experiment, Runner};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-k",
     source: "nergiz2007presence, Figure 3",
     about: "the smallest k for which k-anonymity keeps delta-presence",
-    run,
+    run: Runner::OnData(run),
 };
 
 const COLUMNS: [&str; 7] = [
@@ -98,7 +98,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "The smallest k for which k-anonymity keeps delta-presence";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&all), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&all),
+        rows,
+        figure,
+    })
 }
 
 fn claims(all: &[Found]) -> Vec<Claim> {

@@ -4,19 +4,19 @@ use std::path::Path;
 
 use scumble::error::Result;
 
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
+use crate::reproduce::{Experiment, Runner};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-n2",
     source: "nergiz2007presence, Figure 9",
     about: "k-anonymity and MPALM by the strategy n2, diabetes table",
-    run,
+    run: Runner::OnData(run),
 };
 
 const COLUMNS: [&str; 6] =
@@ -69,7 +69,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "k-anonymity and MPALM by the strategy n2, diabetes table";
     let figure = Figure { title: title.to_owned(), series: series.to_vec(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&lines), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&lines),
+        rows,
+        figure,
+    })
 }
 
 fn claims(lines: &[Vec<Option<Measured>>; 2]) -> Vec<Claim> {

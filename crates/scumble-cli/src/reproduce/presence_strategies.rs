@@ -6,19 +6,19 @@ use scumble::error::Result;
 use scumble::loss::Loss;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::clock::timed;
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, Private, STRATEGIES, hidden};
+use crate::reproduce::{Experiment, Runner};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-strategies",
     source: "nergiz2007presence, Figures 5, 6 and 7",
     about: "loss, discernibility and time of MPALM's nine strategies and of SPALM",
-    run,
+    run: Runner::OnData(run),
 };
 
 const COLUMNS: [&str; 7] =
@@ -66,7 +66,13 @@ fn run(data: &Path) -> Result<Outcome> {
     let title = "MPALM's nine strategies and SPALM, diabetes table";
     let figure =
         Figure { title: title.to_owned(), series: series(), panels: panels(&runs) };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&runs), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&runs),
+        rows,
+        figure,
+    })
 }
 
 /// Colours for the choice of columns, marks for the choice of values.

@@ -7,19 +7,19 @@ use scumble::loss::Loss;
 use scumble::method::Mondrian;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, N1, Private, hidden};
+use crate::reproduce::{Experiment, Runner};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-vs-k",
     source: "nergiz2007presence, Figure 4",
     about: "what delta-presence costs by k-anonymity, SPALM, and MPALM n1",
-    run,
+    run: Runner::OnData(run),
 };
 
 const COLUMNS: [&str; 6] =
@@ -78,7 +78,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "k-anonymity and delta-presence methods at the same delta";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&all), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&all),
+        rows,
+        figure,
+    })
 }
 
 /// The cost of every method, with the full-domain ones searching for the least.
