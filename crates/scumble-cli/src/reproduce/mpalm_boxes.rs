@@ -188,7 +188,11 @@ impl Seen {
         for (groups, n) in fits.iter().zip(census.people()) {
             let share =
                 |group: &usize| shape.groups[*group].0 as f64 / people[*group] as f64;
-            let presence = groups.iter().map(share).sum::<f64>().min(1.0);
+            let presence = groups
+                .iter()
+                .map(share)
+                .fold(0.0, |sum: f64, share| sum + share)
+                .min(1.0);
             seen.smallest = seen.smallest.min(presence);
             seen.largest = seen.largest.max(presence);
             seen.too_likely += if presence > delta.max + 1e-12 { *n } else { 0 };

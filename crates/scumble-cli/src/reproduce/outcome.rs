@@ -177,6 +177,7 @@ mod tests {
             values: vec![vec![Some(0.25)], vec![None]],
         };
         let outcome = Outcome {
+            notes: Vec::new(),
             columns: vec!["method", "k", "loss"],
             rows: vec![
                 vec!["full, domain".into(), 1957u64.into(), 0.25.into()],
