@@ -277,7 +277,7 @@ fn what_the_manifest_gets_wrong_is_an_error() {
     let error = wrong(&|m| m["promises"][0]["name"] = json!("safety"));
     assert_eq!(error, "the manifest has a promise this program does not know");
     let error = wrong(&|m| m["checksums"] = json!({}));
-    assert_eq!(error, "the manifest has no checksum of the published rows");
+    assert_eq!(error, "the manifest has no checksum of data.csv");
     let error = wrong(&|m| m["columns"][1]["type"] = json!("number"));
     assert!(
         error.ends_with("`illness` has values that are not of its type"),

@@ -2,7 +2,7 @@
 //!
 //! A case is a heading, a table in a `csv` block, further files in `csv NAME` blocks, a
 //! recipe in a `toml` block, and what comes of it in an `expect` block: the published
-//! rows, or the error. `UPDATE=1 cargo test --test suite` rewrites expectations.
+//! rows and distributions, or the error. `UPDATE=1 cargo test --test suite` rewrites expectations.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use std::fs;
@@ -86,7 +86,12 @@ fn outcome(case: &Case) -> String {
         publish(request, &Unwatched)
     });
     match published {
-        Ok(_) => fs::read_to_string(home.path().join("release/data.csv")).unwrap(),
+        Ok(_) => {
+            let read =
+                |name: &str| fs::read_to_string(home.path().join("release").join(name));
+            let cells = read("cells.csv").map(|cells| format!("\n{cells}"));
+            read("data.csv").unwrap() + &cells.unwrap_or_default()
+        }
         Err(error) => {
             assert!(!home.path().join("release").exists(), "something was written");
             let folder = format!("{}/", home.path().display());

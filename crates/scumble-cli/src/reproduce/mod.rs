@@ -49,9 +49,6 @@ pub(crate) struct ReproduceArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
-    /// Print errors only.
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 /// An experiment that can be repeated.
@@ -93,7 +90,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         object["source"] = json!(experiment.source);
         object["files"] = json!(files);
         print(&pretty(&object)?)?;
-    } else if !args.quiet {
+    } else {
         let Experiment { name, source, about, .. } = experiment;
         let text = outcome.text();
         let files = files.join(" and ");

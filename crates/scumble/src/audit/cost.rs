@@ -4,11 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::audit::covers::{ColumnCovers, Covers};
+use crate::audit::fits::{Knowledge, fitting};
 use crate::audit::linkage::Guesses;
 use crate::audit::view::View;
+use crate::audit::weights::{Weights, Whose};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
-use crate::loss::{self, Loss, Shape, Sizes};
+use crate::loss::{self, CellLoss, Kl, Loss, Shape, Sizes};
 
 /// Every row of the table is published or left out, and a group of n rows needs n people
 /// who fit into it; no value is published more often than it occurs. That this holds does
@@ -26,10 +28,14 @@ pub(super) fn check_same_table(
         || !fits
         || !values_occur(view, original)
     {
-        return Err(Error::input("the release is not of this table")
-            .with_hint("give the same file it was made from"));
+        return Err(another_table());
     }
     Ok(())
+}
+
+fn another_table() -> Error {
+    Error::input("the release is not of this table")
+        .with_hint("give the same file it was made from")
 }
 
 /// Whether the table has every published sensitive value at least as often.
@@ -46,7 +52,62 @@ fn values_occur(view: &View, original: &Microdata) -> bool {
     })
 }
 
-/// Every loss. Cells are costed once each, times the rows that have them.
+/// What the true values cost under the weights of their group: minus the sum, over columns
+/// and values, of rows times the logarithm of the weight. Fails if the table cannot have
+/// these weights.
+pub(super) fn kl(
+    view: &View,
+    weights: &Weights,
+    covers: &Covers,
+    columns: &[Cow<'_, Column>],
+    known: &Knowledge<'_>,
+) -> Result<f64> {
+    let bound = weights.bind(&view.quasi, columns);
+    let mut rows: Vec<Vec<Vec<u64>>> = bound
+        .iter()
+        .map(|cells| cells.iter().map(|cell| vec![0; cell.len()]).collect())
+        .collect();
+    let mut sizes = vec![0; view.n_groups()];
+    let mut left_out = 0;
+    for (tuple, groups) in fitting(view, covers, known) {
+        let (tuple, n) = (tuple as usize, known.people[tuple as usize]);
+        let Some(group) = groups.first().map(|group| *group as usize) else {
+            left_out += n;
+            continue;
+        };
+        sizes[group] += n;
+        let cells = bound[group].iter().zip(&mut rows[group]);
+        for ((cell, rows), codes) in cells.zip(&known.tuples) {
+            let place = cell.binary_search_by_key(&codes[tuple], |(code, _)| *code);
+            rows[place.map_err(|_| another_table())?] += n;
+        }
+    }
+    let mut total = 0.0;
+    for (place, column) in columns.iter().enumerate() {
+        let mut sum = left_out as f64 * Kl.left_out(column);
+        for (group, cells) in bound.iter().enumerate() {
+            let own = weights.whose[group][place] == Whose::Table;
+            for ((_, weight), rows) in cells[place].iter().zip(&rows[group][place]) {
+                let expected = weight * view.sizes[group] as f64;
+                let differs = (expected - *rows as f64).abs() > 1e-6;
+                if (own && differs) || (*rows > 0 && *weight <= 0.0) {
+                    return Err(another_table());
+                }
+                if *rows > 0 {
+                    sum -= *rows as f64 * weight.ln();
+                }
+            }
+        }
+        total += column.weight * sum;
+    }
+    if sizes != view.sizes {
+        return Err(another_table());
+    }
+    Ok(total)
+}
+
+/// Every loss. Cells are costed once each, times the rows that have them; cells with
+/// weights as the sets of their values.
 pub(super) fn losses(
     view: &View,
     covers: &Covers,
@@ -58,7 +119,7 @@ pub(super) fn losses(
         .quasi
         .iter()
         .map(|column| {
-            let mut rows = vec![0; column.texts.len()];
+            let mut rows = vec![0; column.cells.len()];
             for (cell, size) in column.of_group.iter().zip(&view.sizes) {
                 rows[*cell as usize] += size;
             }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::audit::view::View;
+use crate::audit::view::{CellTexts, View};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover};
 use crate::release::{Manifest, cell};
@@ -37,13 +37,15 @@ impl Covers {
         let mut found = Vec::with_capacity(columns.len());
         for (column, published) in columns.iter().zip(&view.quasi) {
             let level = manifest.columns[published.place].level;
-            let covers = match column.cells {
-                Cells::Taxonomy => nodes(column, level, &published.texts),
-                _ => published
-                    .texts
+            let covers = match (&published.cells, column.cells) {
+                (CellTexts::Texts(texts), Cells::Taxonomy) => {
+                    nodes(column, level, texts)
+                }
+                (CellTexts::Texts(texts), _) => texts
                     .par_iter()
                     .map(|text| cell::parse(column, level, text))
                     .collect(),
+                (CellTexts::Lists(lists), _) => sets(column, lists),
             };
             let covers: Vec<Cover> = covers.ok_or_else(|| {
                 Error::input(format!(
@@ -141,6 +143,18 @@ fn nodes(
         }
     }
     texts.iter().map(|text| index.get(&**text).cloned()).collect()
+}
+
+/// Looks up listed values.
+fn sets(column: &Column, lists: &[Vec<Box<str>>]) -> Option<Vec<Cover>> {
+    let index = column.domain.index();
+    let set = |list: &Vec<Box<str>>| {
+        let codes = list.iter().map(|text| index.get(&**text).copied());
+        let mut codes: Vec<u32> = codes.collect::<Option<_>>()?;
+        codes.sort_unstable();
+        Some(Cover::Set(codes))
+    };
+    lists.iter().map(set).collect()
 }
 
 #[cfg(test)]

@@ -7,6 +7,9 @@ use crate::audit::covers::Covers;
 use crate::audit::view::View;
 use crate::hierarchy::Microdata;
 
+/// Tuples one worker takes at a time.
+const PORTION: usize = 4096;
+
 /// What the adversary knows: quasi values, and no others.
 #[derive(Debug)]
 pub(super) struct Knowledge<'a> {
@@ -23,6 +26,29 @@ impl<'a> Knowledge<'a> {
         let tuples = places.iter().map(|place| census.quasi[*place].as_slice());
         Self { tuples: tuples.collect(), people: &census.rows }
     }
+}
+
+/// Every tuple and the groups that fit it, in no particular order of tuples.
+pub(super) fn fitting(
+    view: &View,
+    covers: &Covers,
+    known: &Knowledge<'_>,
+) -> Vec<(u32, Vec<u32>)> {
+    let mut tuples: Vec<u32> = (0..known.people.len() as u32).collect();
+    if let Some(lookup) = Lookup::new(view, covers) {
+        let group = |tuple: &u32| lookup.group(covers, known, *tuple as usize);
+        return tuples
+            .par_iter()
+            .map(|tuple| (*tuple, group(tuple).into_iter().collect()))
+            .collect();
+    }
+    let trie = Trie::new(view, covers);
+    trie.sort(known, &mut tuples, |tuple| tuple);
+    let portions = tuples.par_chunks(PORTION).flat_map_iter(|portion| {
+        let mut walk = Walk::new(&trie, covers, known);
+        portion.iter().map(move |tuple| (*tuple, walk.groups(*tuple).to_vec()))
+    });
+    portions.collect()
 }
 
 /// The group of every combination of cells, for columns whose cells do not overlap.

@@ -6,8 +6,10 @@
 //! sees the truth.
 
 mod cost;
+mod counting;
 mod covers;
 mod draws;
+mod existence;
 mod fits;
 mod homogeneity;
 mod linkage;
@@ -20,7 +22,11 @@ mod presence;
 mod recheck;
 mod reversal;
 mod score;
+mod shares;
 mod view;
+mod ways;
+mod weights;
+mod worlds;
 
 use std::collections::BTreeMap;
 
@@ -34,10 +40,12 @@ use crate::audit::fits::Knowledge;
 use crate::audit::members::Members;
 use crate::audit::original::{quasi_columns, without_others};
 use crate::audit::people::People;
+use crate::audit::presence::Presence;
 use crate::audit::score::Truth;
 use crate::audit::view::View;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
+use crate::loss::{CellLoss, Kl};
 use crate::release::Release;
 
 /// What an audit found.
@@ -109,9 +117,14 @@ pub fn audit(
     let view = View::read(release, progress)?;
     let people =
         population.map(|given| People::of(manifest, &view, given)).transpose()?;
+    let seen = people.as_ref().map(|people| Presence::of(&view, people));
     let mut report = Report {
         rows: view.rows,
-        promises: recheck::recheck(manifest, &view, people.as_ref())?,
+        promises: recheck::recheck(
+            manifest,
+            &view,
+            people.as_ref().zip(seen.as_ref()),
+        )?,
         attacks: Vec::new(),
         loss: BTreeMap::new(),
         group_sizes: view.group_sizes(),
@@ -129,11 +142,23 @@ pub fn audit(
         report.attacks.push(truth.linkage(&guesses, view.rows, k));
         report.attacks.extend(truth.homogeneity(&guesses, &view));
         report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
+        if let Some(weights) = &view.weights {
+            let kl = cost::kl(&view, weights, &covers, &columns, &knowledge)?;
+            report.loss.insert(Kl.name().to_owned(), kl);
+        }
     }
-    if let Some(people) = &people {
+    if let (Some(people), Some(seen)) = (&people, &seen) {
         let members = Members::of(manifest, people, original)?;
-        let beliefs = presence::believe(&view, people);
+        let beliefs = presence::believe(&view, people, &seen.plain);
         report.attacks.push(members.score("presence", &beliefs));
+        report.attacks.extend(seen.counted.as_ref().map(|found| {
+            let mut attack = members.score("counting", &found.shares.beliefs());
+            attack.worst = found.worst();
+            attack.detail.insert("solved".into(), found.solved.into());
+            attack.detail.insert("bounded".into(), found.bounded.into());
+            attack.detail.insert("wrong".into(), found.wrong.into());
+            attack
+        }));
         report.attacks.extend(reversal::attack(manifest, &view, people));
     }
     Ok(report)

@@ -88,8 +88,7 @@ fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
         let (class, word) = if checked.holds {
             ("good", "holds".to_owned())
         } else {
-            let rows = words::rows(checked.rows_at_risk);
-            ("bad", format!("does not hold: {rows} at risk"))
+            ("bad", format!("does not hold: {} at risk", words::at_risk(checked)))
         };
         let certified = manifest.promises.get(place).map_or("", |note| &note.certified);
         let certified = match certified {
@@ -131,9 +130,15 @@ fn attacks(html: &mut String, report: &Report) {
     if report.attacks.is_empty() {
         return;
     }
-    html.push_str(
+    let everybody = match report.attacks.iter().any(|attack| attack.name == "presence")
+    {
+        true => "the population",
+        false => "the original table",
+    };
+    let _ = write!(
+        html,
         "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker has this release \
-         and knows the quasi values of everybody in the original table.</p>\n<table>\n\
+         and knows the quasi values of everybody in {everybody}.</p>\n<table>\n\
          <thead><tr><th>attack</th><th class=\"n\">success</th><th class=\"n\">chance</th>\
          <th class=\"n\">worst</th></tr></thead>\n<tbody>\n",
     );

@@ -2,18 +2,13 @@
 
 use std::borrow::Cow;
 
-use rayon::prelude::*;
-
 use crate::audit::covers::Covers;
-use crate::audit::fits::{Knowledge, Lookup, Trie, Walk};
+use crate::audit::fits::{Knowledge, fitting};
 use crate::audit::original::quasi_columns;
 use crate::audit::view::View;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
 use crate::release::Manifest;
-
-/// Tuples one worker takes at a time.
-const PORTION: usize = 4096;
 
 /// Everybody who may be in the table, and where.
 #[derive(Debug)]
@@ -97,27 +92,4 @@ impl<'a> People<'a> {
         }
         tuples
     }
-}
-
-/// Every tuple and the groups that fit it, in no particular order of tuples.
-fn fitting(
-    view: &View,
-    covers: &Covers,
-    known: &Knowledge<'_>,
-) -> Vec<(u32, Vec<u32>)> {
-    let mut tuples: Vec<u32> = (0..known.people.len() as u32).collect();
-    if let Some(lookup) = Lookup::new(view, covers) {
-        let group = |tuple: &u32| lookup.group(covers, known, *tuple as usize);
-        return tuples
-            .par_iter()
-            .map(|tuple| (*tuple, group(tuple).into_iter().collect()))
-            .collect();
-    }
-    let trie = Trie::new(view, covers);
-    trie.sort(known, &mut tuples, |tuple| tuple);
-    let portions = tuples.par_chunks(PORTION).flat_map_iter(|portion| {
-        let mut walk = Walk::new(&trie, covers, known);
-        portion.iter().map(move |tuple| (*tuple, walk.groups(*tuple).to_vec()))
-    });
-    portions.collect()
 }

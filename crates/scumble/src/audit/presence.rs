@@ -8,7 +8,7 @@
 //! # Guarantee
 //! If no person fits two groups, the presence of everybody is the exact share of worlds
 //! with them in the table, all tables that give these groups being equally likely; it is
-//! compared with the range in whole numbers. Nobody is forgotten: people in groups that
+//! compared with the range in whole numbers, or with a margin for rounding. Nobody is forgotten: people in groups that
 //! were not published count, and so do cells that were taken from the rows of the table
 //! alone, since then fewer people fit.
 //!
@@ -28,55 +28,87 @@
 use hashbrown::HashSet;
 use serde_json::{Value, json};
 
+use crate::audit::counting::{self, Counted};
+use crate::audit::existence;
 use crate::audit::people::People;
+use crate::audit::recheck::Reader;
+use crate::audit::shares::{Range, Share, Shares};
 use crate::audit::view::View;
-use crate::decimal::Decimal;
+use crate::audit::weights::Whose;
 
-/// Between which shares the presence of everybody must lie, both included.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Range {
-    pub(super) min: Decimal,
-    pub(super) max: Decimal,
+/// The presence of everybody in the eyes of each adversary.
+#[derive(Debug)]
+pub(super) struct Presence {
+    /// Who looks at cells alone.
+    pub(super) plain: Shares,
+    /// Who counts weights, if there are any.
+    pub(super) counted: Option<Counted>,
+    /// Who takes shifted weights for likelihoods, if there are any.
+    likely: Option<Shares>,
 }
 
-impl Range {
-    /// Whether `rows` of `people` is a share in the range, exactly.
-    pub(super) fn holds(self, rows: u64, people: u64) -> bool {
-        let (rows, people) = (u128::from(rows), u128::from(people));
-        !self.min.exceeds(rows, people) && self.max.at_least(rows, people)
+impl Presence {
+    pub(super) fn of(view: &View, people: &People<'_>) -> Self {
+        let mut presence =
+            Self { plain: plain(view, people), counted: None, likely: None };
+        if let Some(weights) = &view.weights {
+            let bound = weights.bind(&view.quasi, &people.columns);
+            presence.counted = Some(counting::count(view, people, weights, &bound));
+            if weights.whose.iter().flatten().any(|whose| *whose == Whose::Shifted) {
+                presence.likely = Some(existence::shares(view, people, &bound));
+            }
+        }
+        presence
+    }
+
+    /// In the eyes of the one that was promised against.
+    pub(super) fn seen_by(&self, reader: Reader) -> &Shares {
+        match (reader, &self.likely, &self.counted) {
+            (Reader::Paper, Some(likely), _) => likely,
+            (_, _, Some(counted)) => &counted.shares,
+            _ => &self.plain,
+        }
     }
 }
 
-/// Measures delta-presence for cells without weights, and counts the people at risk.
-pub(super) fn check(range: Range, view: &View, people: &People<'_>) -> (Value, u64) {
-    let mut found = Extremes::default();
-    let mut keeps = |rows: u64, n: u64| {
-        if n > 0 {
-            found.add(rows, n);
-        }
-        n == 0 || range.holds(rows, n)
-    };
+/// What cells alone tell: the rows of a group, spread over the people who fit it.
+fn plain(view: &View, people: &People<'_>) -> Shares {
     let groups = view.sizes.iter().zip(&people.of_group);
-    let of_group: Vec<bool> = groups.map(|(rows, n)| keeps(*rows, *n)).collect();
-    let of_others = keeps(people.left_out, people.unpublished);
-    let overlapping: HashSet<u32> =
-        people.several.iter().map(|(tuple, _)| *tuple).collect();
-    let at_risk = |tuple: u32, group: Option<u32>| {
-        let keeps = group.map_or(of_others, |group| of_group[group as usize]);
-        !keeps || overlapping.contains(&tuple)
-    };
-    let tuples = (0u32..).zip(&people.group_of).zip(people.known.people);
-    let rows_at_risk = tuples
-        .filter(|((tuple, group), _)| at_risk(*tuple, **group))
-        .map(|(_, n)| n)
-        .sum();
-    let mut measured = json!({ "min": found.smallest(), "max": found.largest() });
-    note_others(people, &mut measured);
-    (measured, rows_at_risk)
+    let shares = groups.map(|(rows, n)| Share::of(*rows, *n));
+    let others = Share::of(people.left_out, people.unpublished);
+    Shares::by_group(people, shares.chain([others]).collect())
 }
 
-/// Adds what was found about people who fit no group, or several.
-pub(super) fn note_others(people: &People<'_>, measured: &mut Value) {
+/// Measures presence, and counts the people at risk: those whose share is not known to be
+/// in the range, and those who fit several groups.
+pub(super) fn check(
+    range: Range,
+    shares: &Shares,
+    people: &People<'_>,
+) -> (Value, u64) {
+    let keeps: Vec<bool> =
+        shares.distinct.iter().map(|share| share.is_in(range)).collect();
+    let several: HashSet<u32> =
+        people.several.iter().map(|(tuple, _)| *tuple).collect();
+    let (mut smallest, mut largest) = (1.0f64, 0.0f64);
+    let (mut at_risk, mut uncertified) = (0, 0);
+    for (tuple, n) in (0u32..).zip(people.known.people) {
+        let place = shares.of_tuple[tuple as usize] as usize;
+        match shares.distinct[place] {
+            Share::Guess(_) => uncertified += n,
+            share => {
+                smallest = smallest.min(share.to_f64());
+                largest = largest.max(share.to_f64());
+            }
+        }
+        if !keeps[place] || several.contains(&tuple) {
+            at_risk += n;
+        }
+    }
+    let mut measured = match smallest <= largest {
+        true => json!({ "min": smallest, "max": largest }),
+        false => json!({ "min": null, "max": null }),
+    };
     if people.unpublished > 0 {
         let share = people.left_out as f64 / people.unpublished as f64;
         measured["unpublished"] = json!(share);
@@ -84,77 +116,23 @@ pub(super) fn note_others(people: &People<'_>, measured: &mut Value) {
     if !people.several.is_empty() {
         measured["overlapping"] = json!(people.overlapping());
     }
+    if uncertified > 0 {
+        measured["uncertified"] = json!(uncertified);
+    }
+    (measured, at_risk)
 }
 
-/// For each distinct tuple, how likely somebody with it is in the table.
-pub(super) fn believe(view: &View, people: &People<'_>) -> Vec<f64> {
-    let share = |rows: u64, n: u64| rows as f64 / n.max(1) as f64;
-    let of_group: Vec<f64> = view
-        .sizes
-        .iter()
-        .zip(&people.of_group)
-        .map(|(rows, n)| share(*rows, *n))
-        .collect();
-    let unpublished = share(people.left_out, people.unpublished);
-    let mut beliefs: Vec<f64> = people
-        .group_of
-        .iter()
-        .map(|group| group.map_or(unpublished, |group| of_group[group as usize]))
-        .collect();
+/// What an adversary believes of each distinct tuple. Who fits several groups is in the
+/// table if they are in any: the sum of the shares, which may be too much.
+pub(super) fn believe(view: &View, people: &People<'_>, shares: &Shares) -> Vec<f64> {
+    let mut beliefs = shares.beliefs();
     for (tuple, groups) in &people.several {
-        let sum: f64 = groups.iter().map(|group| of_group[*group as usize]).sum();
+        let share = |group: &u32| {
+            let group = *group as usize;
+            view.sizes[group] as f64 / people.of_group[group].max(1) as f64
+        };
+        let sum: f64 = groups.iter().map(share).sum();
         beliefs[*tuple as usize] = sum.min(1.0);
     }
     beliefs
-}
-
-/// The smallest and the largest of some shares.
-#[derive(Debug, Default)]
-pub(super) struct Extremes(Option<[(u64, u64); 2]>);
-
-impl Extremes {
-    /// Adds the share `rows / people`, where `people` is above nought.
-    pub(super) fn add(&mut self, rows: u64, people: u64) {
-        let below = |a: (u64, u64), b: (u64, u64)| {
-            u128::from(a.0) * u128::from(b.1) < u128::from(b.0) * u128::from(a.1)
-        };
-        let share = (rows, people);
-        let [smallest, largest] = self.0.unwrap_or([share, share]);
-        let smallest = if below(share, smallest) { share } else { smallest };
-        let largest = if below(largest, share) { share } else { largest };
-        self.0 = Some([smallest, largest]);
-    }
-
-    fn smallest(&self) -> f64 {
-        self.0.map_or(0.0, |[(rows, people), _]| rows as f64 / people as f64)
-    }
-
-    fn largest(&self) -> f64 {
-        self.0.map_or(0.0, |[_, (rows, people)]| rows as f64 / people as f64)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shares_are_compared_as_fractions() {
-        let mut found = Extremes::default();
-        // As floats the three are one number.
-        let large = 1u64 << 60;
-        found.add(large + 1, 2 * large);
-        found.add(large, 2 * large);
-        found.add(large - 1, 2 * large);
-        let [smallest, largest] = found.0.expect("three shares");
-        assert_eq!((smallest.0, largest.0), (large - 1, large + 1));
-    }
-
-    #[test]
-    fn both_ends_are_in_the_range() {
-        let decimal = |value| Decimal::from_f64("share", value).unwrap();
-        let range = Range { min: decimal(0.1), max: decimal(0.3) };
-        assert!(range.holds(1, 10) && range.holds(3, 10));
-        assert!(!range.holds(0, 10) && !range.holds(31, 100));
-    }
 }

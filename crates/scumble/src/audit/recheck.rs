@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 use crate::audit::Checked;
 use crate::audit::measure::{Finding, Values, closeness, diversity};
 use crate::audit::people::People;
-use crate::audit::presence::{self, Range};
+use crate::audit::presence::{self, Presence};
+use crate::audit::shares::Range;
 use crate::audit::view::View;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
@@ -39,8 +40,17 @@ pub(super) enum Asked {
     Diversity(Diversity),
     /// Values spread as in the whole table.
     Closeness(Decimal, Distance),
-    /// Presence in a range.
-    Presence(Range),
+    /// Presence in a range, to a reader of weights.
+    Presence(Range, Reader),
+}
+
+/// Who reads the weights of pdf cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// Somebody who sees that weights are counts.
+    Counting,
+    /// Somebody who takes them for likelihoods and nothing more.
+    Paper,
 }
 
 /// How diversity is measured.
@@ -63,7 +73,7 @@ pub(super) enum Distance {
 pub(super) fn recheck(
     manifest: &Manifest,
     view: &View,
-    people: Option<&People<'_>>,
+    people: Option<(&People<'_>, &Presence)>,
 ) -> Result<Vec<Checked>> {
     manifest.promises.iter().map(|note| check(note, view, people)).collect()
 }
@@ -84,7 +94,7 @@ pub(super) fn asked_k(manifest: &Manifest) -> Option<u64> {
 fn check(
     note: &PromiseNote,
     view: &View,
-    people: Option<&People<'_>>,
+    people: Option<(&People<'_>, &Presence)>,
 ) -> Result<Checked> {
     let asked = asked(note)?;
     if view.quasi.is_empty() {
@@ -99,15 +109,15 @@ fn check(
             let failing = view.sizes.iter().filter(|size| **size < k).sum();
             (json!({ "k": smallest }), failing)
         }
-        Asked::Presence(range) => {
-            let people = people.ok_or_else(|| {
+        Asked::Presence(range, reader) => {
+            let (people, presence) = people.ok_or_else(|| {
                 Error::input(format!(
                     "{} cannot be rechecked without the population",
                     note.name
                 ))
                 .with_hint("give it with `--population FILE`")
             })?;
-            presence::check(range, view, people)
+            presence::check(range, presence.seen_by(reader), people)
         }
         Asked::Diversity(_) | Asked::Closeness(..) => check_values(note, asked, view)?,
     };
@@ -157,7 +167,7 @@ fn check_values(note: &PromiseNote, asked: Asked, view: &View) -> Result<(Value,
                             distance,
                         )
                     }
-                    Asked::K(_) | Asked::Presence(_) => Finding::NOTHING,
+                    Asked::K(_) | Asked::Presence(..) => Finding::NOTHING,
                 });
             }
             let rows = if found.holds { 0 } else { view.sizes[group] };
@@ -235,12 +245,12 @@ fn asked(note: &PromiseNote) -> Result<Asked> {
                     .ok_or_else(|| malformed(&format!("share `{name}` from 0 to 1")))
             };
             let range = Range { min: share("min")?, max: share("max")? };
-            match note.asked.get("adversary") {
-                None => {}
-                Some(name) if name == "paper" => {}
+            let reader = match note.asked.get("adversary") {
+                None => Reader::Counting,
+                Some(name) if name == "paper" => Reader::Paper,
                 Some(_) => return Err(malformed("known `adversary`")),
-            }
-            Ok(Asked::Presence(range))
+            };
+            Ok(Asked::Presence(range, reader))
         }
         _ => Err(Error::input("the manifest has a promise this program does not know")
             .with_hint("a newer version may know it")),

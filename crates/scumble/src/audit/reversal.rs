@@ -44,8 +44,8 @@ use serde_json::{Map, json};
 
 use crate::audit::Attack;
 use crate::audit::people::People;
-use crate::audit::presence::Range;
 use crate::audit::recheck::{Asked, all_asked};
+use crate::audit::shares::{Range, Share};
 use crate::audit::view::View;
 use crate::release::Manifest;
 
@@ -67,7 +67,7 @@ impl Rule {
         for asked in all_asked(manifest) {
             match asked {
                 Asked::K(asked) => k = k.max(asked),
-                Asked::Presence(asked) if range.is_none() => range = Some(asked),
+                Asked::Presence(asked, _) if range.is_none() => range = Some(asked),
                 _ => return None,
             }
         }
@@ -75,7 +75,7 @@ impl Rule {
     }
 
     fn keeps(self, rows: u64, people: u64) -> bool {
-        self.range.holds(rows, people) && (rows == 0 || rows >= self.k)
+        Share::of(rows, people).is_in(self.range) && (rows == 0 || rows >= self.k)
     }
 }
 

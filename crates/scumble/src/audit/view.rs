@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::audit::weights::{self, Weights};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Rule, Uncovered};
-use crate::release::{PublishedColumn, Release};
+use crate::release::{GROUP_COLUMN, PublishedColumn, Release};
 use crate::table::{Domain, Histogram, Kind, Reading, Role, scan};
 
 /// The published rows, counted by quasi cells and sensitive values.
 ///
-/// Rows are of one group if the texts of all their quasi cells are the same.
+/// Rows are of one group if the texts of all their quasi cells are the same, or if they say
+/// so.
 #[derive(Debug)]
 pub(super) struct View {
     /// Published rows; at least one.
@@ -18,6 +20,8 @@ pub(super) struct View {
     pub(super) sizes: Vec<u64>,
     /// The quasi columns, in the order of the manifest.
     pub(super) quasi: Vec<CellColumn>,
+    /// The weights of the cells, if they have any.
+    pub(super) weights: Option<Weights>,
     /// The sensitive columns, in the order of the manifest.
     pub(super) sensitive: Vec<ValueColumn>,
     /// How many rows each entry stands for.
@@ -31,10 +35,29 @@ pub(super) struct View {
 pub(super) struct CellColumn {
     /// Its place in the manifest.
     pub(super) place: usize,
-    /// The different texts.
-    pub(super) texts: Vec<Box<str>>,
-    /// The text of each group.
+    /// The different cells.
+    pub(super) cells: CellTexts,
+    /// The cell of each group.
     pub(super) of_group: Vec<u32>,
+}
+
+/// The different cells of a column as they are written.
+#[derive(Debug)]
+pub(super) enum CellTexts {
+    /// Each as one text.
+    Texts(Vec<Box<str>>),
+    /// Each as the list of its values, which have weights.
+    Lists(Vec<Vec<Box<str>>>),
+}
+
+impl CellTexts {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Texts(texts) => texts.len(),
+            Self::Lists(lists) => lists.len(),
+        }
+    }
 }
 
 /// A column of sensitive values.
@@ -70,36 +93,51 @@ impl View {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Self> {
         let manifest = &release.manifest;
-        if !manifest.checksums.contains_key(&manifest.data.file) {
-            let message = "the manifest has no checksum of the published rows";
-            return Err(Error::input(message).with_hint("the release was changed"));
+        let cells = manifest.weights.as_ref().map(|note| &note.file);
+        for file in [&manifest.data.file].into_iter().chain(cells) {
+            if !manifest.checksums.contains_key(file) {
+                let message = format!("the manifest has no checksum of {file}");
+                return Err(Error::input(message).with_hint("the release was changed"));
+            }
         }
         release.verify()?;
         let source = release.rows()?;
-        let names = manifest.columns.iter().map(|column| &column.name);
-        if !names.eq(source.header()) {
-            let message = "the columns are not those of the manifest";
-            return Err(Error::input(message).in_file(source.name()));
+        let wrong = |what: &str| Error::input(what).in_file(source.name());
+        // Cells with weights are in a file of their own, and rows name their group.
+        let apart = manifest.weights.is_some();
+        let in_data = manifest
+            .columns
+            .iter()
+            .filter(|column| !(apart && column.role == Role::Quasi))
+            .map(|column| column.name.as_str());
+        let header: Vec<&str> =
+            apart.then_some(GROUP_COLUMN).into_iter().chain(in_data).collect();
+        if header != source.header() {
+            return Err(wrong("the columns are not those of the manifest"));
         }
         let of_role = |role| {
             let columns = manifest.columns.iter().enumerate();
             columns.filter(move |(_, column)| column.role == role)
         };
-        let mut places: Vec<usize> =
-            of_role(Role::Quasi).map(|(place, _)| place).collect();
-        let n_quasi = places.len();
-        places.extend(of_role(Role::Sensitive).map(|(place, _)| place));
+        let place = |column: &PublishedColumn| {
+            header.iter().position(|name| *name == column.name)
+        };
+        let grouped: Vec<usize> = match apart {
+            true => vec![0],
+            false => of_role(Role::Quasi).filter_map(|(_, c)| place(c)).collect(),
+        };
+        let values = of_role(Role::Sensitive).filter_map(|(_, column)| place(column));
+        let places: Vec<usize> = grouped.iter().copied().chain(values).collect();
         let found = scan(&source, &places, progress)?;
         if found.n_rows != manifest.rows {
-            return Err(Error::input(format!(
+            return Err(wrong(&format!(
                 "the manifest says {} rows, but there are {}",
                 manifest.rows, found.n_rows
-            ))
-            .in_file(source.name()));
+            )));
         }
 
         let mut codes = found.counts.columns;
-        let sensitive_codes = codes.split_off(n_quasi);
+        let sensitive_codes = codes.split_off(grouped.len());
         let entries = found.counts.rows;
         // Tuples are sorted, quasi columns first, so a group's entries stand together.
         let mut starts = Vec::new();
@@ -111,27 +149,41 @@ impl View {
             }
         }
         let mut texts = found.dictionaries.into_iter().map(|found| found.texts);
-        let mut quasi = Vec::with_capacity(n_quasi);
-        for ((place, codes), texts) in places.iter().zip(codes).zip(texts.by_ref()) {
-            let of_group = starts.iter().map(|entry| codes[*entry]).collect();
-            quasi.push(CellColumn { place: *place, texts, of_group });
+        let mut columns = Vec::with_capacity(grouped.len());
+        for (codes, texts) in codes.iter().zip(texts.by_ref()) {
+            let of_group: Vec<u32> = starts.iter().map(|entry| codes[*entry]).collect();
+            columns.push((texts, of_group));
         }
         let mut sensitive = Vec::new();
-        for ((place, codes), texts) in
-            places[n_quasi..].iter().zip(sensitive_codes).zip(texts)
+        for (((_, column), codes), texts) in
+            of_role(Role::Sensitive).zip(sensitive_codes).zip(texts)
         {
-            sensitive.push(ValueColumn::of(
-                &manifest.columns[*place],
-                &texts,
-                codes,
-                source.name(),
-            )?);
+            sensitive.push(ValueColumn::of(column, &texts, codes, source.name())?);
         }
+        let quasi_places = of_role(Role::Quasi).map(|(place, _)| place);
+        let (quasi, weights) = match (release.pdf_cells()?, columns.pop()) {
+            (Some(pdf), Some((texts, of_group))) => {
+                let names = of_group.iter().map(|code| &*texts[*code as usize]);
+                let names: Vec<&str> = names.collect();
+                let (quasi, weights) =
+                    weights::read(manifest, &names, pdf, quasi_places)?;
+                (quasi, Some(weights))
+            }
+            (_, last) => {
+                let columns = columns.into_iter().chain(last).zip(quasi_places);
+                let column = |((texts, of_group), place)| {
+                    let cells = CellTexts::Texts(texts);
+                    CellColumn { place, cells, of_group }
+                };
+                (columns.map(column).collect(), None)
+            }
+        };
         starts.push(entries.len());
         let sizes =
             starts.windows(2).map(|ends| entries[ends[0]..ends[1]].iter().sum());
         let sizes = sizes.collect();
-        Ok(Self { rows: found.n_rows, sizes, quasi, sensitive, entries, starts })
+        let rows = found.n_rows;
+        Ok(Self { rows, sizes, quasi, weights, sensitive, entries, starts })
     }
 
     /// How many groups there are.

@@ -198,9 +198,41 @@ fn mistakes_in_promises_are_told() {
         "r:6:1: unknown promise `k-anonimity`\ndid you mean `k-anonymity`?"
     );
     assert_eq!(
-        in_promise("delta-presence = { min = 0.0, max = 0.5 }"),
-        "r:6:1: the promise `delta-presence` is not available yet\n\
-         available: `k-anonymity`, `l-diversity`, `t-closeness`"
+        in_promise("breach = { prior = 0.1, posterior = 0.5 }"),
+        "r:6:1: the promise `breach` is not available yet\n\
+         available: `k-anonymity`, `l-diversity`, `t-closeness`, `delta-presence`"
+    );
+    assert_eq!(
+        in_promise("delta-presence = 0.5"),
+        "r:6:18: `delta-presence` is the number 0.5, but must be a table, as in \
+         `{ min = 0.0, max = 0.5 }`"
+    );
+    assert_eq!(
+        in_promise("delta-presence = { min = 0.5, max = 0.2 }"),
+        "r:6:26: `min` is 0.5, but must be at most `max`, 0.2\n\
+         `min` and `max` bound the share of a group in the table"
+    );
+    assert_eq!(
+        in_promise("delta-presence = { max = 1.5 }"),
+        "r:6:26: `max` is 1.5, but must be from 0 to 1\n\
+         it is a share of the people in a group"
+    );
+    assert_eq!(
+        in_promise("delta-presence = { max = 0.0 }"),
+        "r:6:26: `max` is 0, but must be above 0\n\
+         with max = 0 nobody may be in the table"
+    );
+    assert_eq!(
+        in_promise("delta-presence = { min = 0.1 }"),
+        "r:6:18: `max` is missing in `delta-presence`"
+    );
+    assert_eq!(
+        in_promise("delta-presence = { max = 0.5, adversary = \"papr\" }"),
+        "r:6:43: unknown adversary `papr`\ndid you mean `paper`?"
+    );
+    assert_eq!(
+        in_promise("delta-presence = { max = 0.5, shift = \"exact\" }"),
+        "r:6:39: `shift` goes with `adversary = \"paper\"` only"
     );
     assert_eq!(
         in_promise("l-diversity = 1"),
@@ -261,9 +293,32 @@ fn mistakes_in_method_and_release_are_told() {
         "r:8:15: `suppression` is -0.1, but must be from 0 to 1"
     );
     assert_eq!(
-        in_method("cells = \"pdf\""),
-        "r:8:9: the form of cells `pdf` is not available yet\n\
-         available: `taxonomy`, `interval`, `set`"
+        in_method("cells = \"pfd\""),
+        "r:8:9: unknown form of cells `pfd`\ndid you mean `pdf`?"
+    );
+    assert_eq!(
+        in_method("cells = { kind = \"set\", weights = \"counted\" }"),
+        "r:8:35: `weights` is for cells of kind `pdf`"
+    );
+    assert_eq!(
+        in_method("cells = { kind = \"pdf\", weights = \"count\" }"),
+        "r:8:35: unknown kind of weights `count`\ndid you mean `counted`?"
+    );
+    assert_eq!(
+        in_method(
+            "cells = { kind = \"pdf\", weights = \"counted\", shift = \"exact\" }"
+        ),
+        "r:8:9: `shift` goes with `weights = \"paper\"` only"
+    );
+    assert_eq!(
+        in_method(
+            "cells = { kind = \"pdf\", weights = \"paper\", shift = \"bounds\", steps = 3 }"
+        ),
+        "r:8:70: `steps` goes with `shift = \"steps\"` only"
+    );
+    assert_eq!(
+        in_method("strategy = \"search\"\ncolumn = \"best\""),
+        "r:9:10: `column` is one choice, but `strategy = \"search\"` tries them all"
     );
     assert_eq!(
         in_method("[release]\nformat = \"xml\""),

@@ -115,11 +115,10 @@ pub(super) fn check_population(
     }
     let spot = spec.input.population_spot.unwrap_or(spec.input.table_spot);
     for name in &spec.input.key {
-        for source in [table, population] {
+        for (source, called) in [(table, "the table"), (population, "the population")] {
             if !source.header().contains(name) {
-                let lacking =
-                    format!("`key` must be in both; {} lacks it", source.name());
-                let error = no_column(source.header(), name).with_hint(lacking);
+                let hint = format!("`key` must be in both, but {called} lacks it");
+                let error = no_column(source.header(), name).with_hint(hint);
                 return Err(spec.error_at(spot, error));
             }
         }

@@ -48,6 +48,11 @@ pub(super) fn rows(n: u64) -> String {
     if n == 1 { "1 row".to_owned() } else { format!("{} rows", number(n)) }
 }
 
+/// "1 person", "2 people".
+pub(super) fn people(n: u64) -> String {
+    if n == 1 { "1 person".to_owned() } else { format!("{} people", number(n)) }
+}
+
 /// A share in percent, never rounded to nothing or to all.
 pub(super) fn share(share: f64) -> String {
     let percent = 100.0 * share;
@@ -106,7 +111,27 @@ pub(super) fn promise(checked: &Checked) -> String {
                 asked("t")
             )
         }
+        "delta-presence" => format!(
+            "Whoever holds the whole population and this release takes everybody in it to be \
+             in the table with a probability from {} to {}.{}",
+            asked("min"),
+            asked("max"),
+            if checked.asked.get("adversary").is_some() {
+                " This is promised only against readers who do not see that weights are \
+                 counts."
+            } else {
+                ""
+            }
+        ),
         _ => String::new(),
+    }
+}
+
+/// Who is at risk, if a promise does not hold.
+pub(super) fn at_risk(checked: &Checked) -> String {
+    match checked.name.as_str() {
+        "delta-presence" => people(checked.rows_at_risk),
+        _ => rows(checked.rows_at_risk),
     }
 }
 
@@ -175,7 +200,62 @@ pub(super) fn attack(attack: &Attack) -> String {
                 }
             )
         }
+        "presence" => format!(
+            "Holds the population, and says who of it is in the table from how many people \
+             fit each group. {} {}",
+            believed(attack),
+            certain(attack),
+        ),
+        "counting" => format!(
+            "Does the same and takes weights for the counts they are: only those people can \
+             be in the table who together have these counts. {} {}{}",
+            believed(attack),
+            certain(attack),
+            match detail("bounded").and_then(Value::as_u64) {
+                None | Some(0) => String::new(),
+                Some(n) => format!(
+                    " In {} the counts were too many to be followed to the end.",
+                    if n == 1 {
+                        "1 group".into()
+                    } else {
+                        format!("{} groups", number(n))
+                    }
+                ),
+            },
+        ),
+        "reversal" => format!(
+            "Also knows how the release was searched for, and that finer ones must have \
+             broken a promise. {} That is outside of what was promised for {}.{}",
+            believed(attack),
+            match detail("outside").and_then(Value::as_u64).unwrap_or(0) {
+                0 => "nobody".to_owned(),
+                n => people(n),
+            },
+            match detail("skipped").and_then(Value::as_u64) {
+                None | Some(0) => "",
+                Some(_) => " Not everything could be looked at.",
+            },
+        ),
         _ => String::new(),
+    }
+}
+
+/// Between which probabilities presence is believed.
+fn believed(attack: &Attack) -> String {
+    let of =
+        |name: &str| attack.detail.get(name).and_then(Value::as_f64).unwrap_or(0.0);
+    format!(
+        "They are believed to be there with probabilities from {} to {}.",
+        share(of("smallest")),
+        share(of("largest"))
+    )
+}
+
+/// About how many people an attacker is certain.
+fn certain(attack: &Attack) -> String {
+    match attack.detail.get("certain").and_then(Value::as_u64).unwrap_or(0) {
+        0 => "About nobody is the attacker certain.".to_owned(),
+        n => format!("About {} the attacker is certain.", people(n)),
     }
 }
 
@@ -211,6 +291,7 @@ pub(super) fn column(column: &PublishedColumn) -> String {
             let cells = match column.cells {
                 Some(Cells::Interval) => "ranges between values that occur",
                 Some(Cells::Set) => "sets of values that occur",
+                Some(Cells::Pdf) => "values that occur, with weights",
                 _ => "",
             };
             // Ranges and sets are of values that occur, whatever the hierarchy.
