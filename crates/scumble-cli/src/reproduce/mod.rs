@@ -57,8 +57,12 @@ struct Experiment {
     /// The paper's key and the figure.
     source: &'static str,
     about: &'static str,
-    /// Runs it on the data in a folder.
-    run: fn(&Path) -> Result<Outcome>,
+    run: fn(&Data) -> Result<Outcome>,
+}
+
+/// The folder with the data, which not every experiment needs.
+struct Data {
+    typed: Option<PathBuf>,
 }
 
 /// Every experiment, in the order of the sources.
@@ -80,8 +84,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         print(&if args.json { pretty(&list_json())? } else { list() })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let data = folder(args.data.as_deref())?;
-    let outcome = (experiment.run)(data)?;
+    let outcome = (experiment.run)(&Data { typed: args.data.clone() })?;
     let files = write(&args.output, experiment.name, &outcome)?;
     if args.json {
         let mut object = outcome.json();
@@ -119,18 +122,22 @@ fn pretty(value: &Value) -> Result<String> {
     text.map(|text| text + "\n").map_err(|error| Error::input(error.to_string()))
 }
 
-/// The data folder, if it is there.
-fn folder(typed: Option<&Path>) -> Result<&Path> {
-    let Some(folder) = typed else {
-        return Err(Error::recipe("an experiment needs the folder with its data")
-            .with_hint("name it with `--data DIR`; `scumble reproduce --help` says what it holds"));
-    };
-    if !folder.is_dir() {
-        return Err(Error::input("there is no such folder")
-            .in_file(folder.display().to_string())
-            .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+impl Data {
+    /// The folder, if it was named and is there.
+    fn folder(&self) -> Result<&Path> {
+        let Some(folder) = &self.typed else {
+            return Err(Error::recipe("this experiment needs a folder with its data")
+                .with_hint(
+                    "name it with `--data DIR`; `--help` says what it must hold",
+                ));
+        };
+        if !folder.is_dir() {
+            return Err(Error::input("there is no such folder")
+                .in_file(folder.display().to_string())
+                .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+        }
+        Ok(folder)
     }
-    Ok(folder)
 }
 
 /// Writes table and picture; their names.

@@ -1,7 +1,5 @@
 //! Rules found again in tables drawn from k-anonymous releases, by kind of cell.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::hierarchy::{Column, ColumnSpec, Microdata};
 use scumble::loss::Loss;
@@ -9,12 +7,12 @@ use scumble::method::{Grouping, Mondrian, Weighting};
 use scumble::promise::KAnonymity;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::Adult;
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::mined::{Cell, Errors, Miner, even};
 use crate::reproduce::outcome::{Claim, Outcome};
 use crate::reproduce::private::How;
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-mining",
@@ -54,7 +52,7 @@ enum Kind {
     Pdf,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?.with_age_classes()?;
     let mut specs: Vec<ColumnSpec> = vec![Adult::age_class_spec()?];
     specs.extend(adult.specs(&SEVEN)?);

@@ -1,7 +1,5 @@
 //! pdf cells under delta-presence: what each kind of weights costs, teaches and takes.
 
-use std::path::Path;
-
 use scumble::decimal::Decimal;
 use scumble::error::Result;
 use scumble::hierarchy::{Column, Cover, Microdata};
@@ -10,7 +8,6 @@ use scumble::method::pdf::{self, Part, Pdf, Range, Shift, Whose};
 use scumble::method::{Grouping, Weighting};
 
 use crate::output::{percent, short};
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::clock::timed;
@@ -18,6 +15,7 @@ use crate::reproduce::delta::{AXIS, Delta};
 use crate::reproduce::mined::{Errors, Miner};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::How;
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-presence",
@@ -91,7 +89,7 @@ struct Run {
     seconds: f64,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let mut specs = adult.specs(&NINE)?;
     specs.push(adult.class_spec()?);
