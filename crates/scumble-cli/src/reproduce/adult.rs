@@ -7,6 +7,8 @@ use scumble::error::{Error, Result};
 use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Population, Rule, Tree};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 
+use crate::reproduce::Data;
+
 /// The quasi columns of seed 001, in the order it names them.
 pub(crate) const NINE: [&str; 9] = [
     "age",
@@ -51,8 +53,8 @@ pub(crate) struct Adult {
 
 impl Adult {
     /// Reads the population of a data folder.
-    pub(crate) fn read(data: &Path) -> Result<Self> {
-        let folder = data.join("adult");
+    pub(crate) fn read(data: &Data) -> Result<Self> {
+        let folder = data.folder()?.join("adult");
         let text = read_text(&folder.join("adult.csv"))?;
         let cells = |line: &str| line.split(',').map(str::to_owned).collect();
         let mut lines = text.lines().filter(|line| !line.is_empty()).map(cells);

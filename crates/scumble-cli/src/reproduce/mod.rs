@@ -54,9 +54,6 @@ pub(crate) struct ReproduceArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
-    /// Print errors only.
-    #[arg(long, short)]
-    quiet: bool,
 }
 
 /// An experiment that can be repeated.
@@ -65,15 +62,12 @@ struct Experiment {
     /// The paper's key and the figure.
     source: &'static str,
     about: &'static str,
-    run: Runner,
+    run: fn(&Data) -> Result<Outcome>,
 }
 
-/// How an experiment runs.
-enum Runner {
-    /// On the data in a folder.
-    OnData(fn(&Path) -> Result<Outcome>),
-    /// On an example of its own, and on the data in a folder if there is one.
-    Anywhere(fn(Option<&Path>) -> Result<Outcome>),
+/// The folder with the data, which not every experiment needs.
+struct Data {
+    typed: Option<PathBuf>,
 }
 
 /// Every experiment, in the order of the sources.
@@ -97,13 +91,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         print(&if args.json { pretty(&list_json())? } else { list() })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let data = args.data.as_deref().or(args.folder.as_deref());
-    let outcome = match experiment.run {
-        Runner::OnData(run) => run(folder(data)?)?,
-        Runner::Anywhere(run) => {
-            run(data.map(|data| folder(Some(data))).transpose()?)?
-        }
-    };
+    let outcome =
+        (experiment.run)(&Data { typed: args.data.clone().or(args.folder.clone()) })?;
     let files = write(&args.output, experiment.name, &outcome)?;
     if args.json {
         let mut object = outcome.json();
@@ -112,7 +101,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         object["source"] = json!(experiment.source);
         object["files"] = json!(files);
         print(&pretty(&object)?)?;
-    } else if !args.quiet {
+    } else {
         let Experiment { name, source, about, .. } = experiment;
         let text = outcome.text();
         let files = files.join(" and ");
@@ -141,18 +130,27 @@ fn pretty(value: &Value) -> Result<String> {
     text.map(|text| text + "\n").map_err(|error| Error::input(error.to_string()))
 }
 
-/// The data folder, if it is there.
-fn folder(typed: Option<&Path>) -> Result<&Path> {
-    let Some(folder) = typed else {
-        return Err(Error::recipe("an experiment needs the folder with its data")
-            .with_hint("name it with `--data DIR`; `scumble reproduce --help` says what it holds"));
-    };
-    if !folder.is_dir() {
-        return Err(Error::input("there is no such folder")
-            .in_file(folder.display().to_string())
-            .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+impl Data {
+    /// The folder, if one was named at all.
+    fn if_any(&self) -> Result<Option<&Path>> {
+        self.typed.as_ref().map(|_| self.folder()).transpose()
     }
-    Ok(folder)
+
+    /// The folder, if it was named and is there.
+    fn folder(&self) -> Result<&Path> {
+        let Some(folder) = &self.typed else {
+            return Err(Error::recipe("this experiment needs a folder with its data")
+                .with_hint(
+                    "name it with `--data DIR`; `--help` says what it must hold",
+                ));
+        };
+        if !folder.is_dir() {
+            return Err(Error::input("there is no such folder")
+                .in_file(folder.display().to_string())
+                .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+        }
+        Ok(folder)
+    }
 }
 
 /// Writes table and picture; their names.

@@ -4,8 +4,6 @@
 //! holds the population sees who stands in the part but outside the box. This is the only
 //! place where such boxes can be made; no recipe can ask for them.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::hierarchy::{
     Cells, Column, ColumnSpec, Cover, Microdata, Population, Rule, Tree,
@@ -19,13 +17,13 @@ use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::Delta;
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::How;
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "mpalm-boxes",
     source: "nergiz2007presence, section 6; a hole",
     about: "MPALM's boxes give presence away; what an adversary computes from them, and from ours",
-    run: Runner::Anywhere(run),
+    run,
 };
 
 const COLUMNS: [&str; 10] = [
@@ -90,7 +88,7 @@ struct Shown {
     seen: [Seen; 2],
 }
 
-fn run(data: Option<&Path>) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let small = Delta { min: 0.5, max: 0.67 };
     let nine = nine_people()?;
     let mut shown = vec![show("nine people", &nine, small)?];
@@ -98,7 +96,7 @@ fn run(data: Option<&Path>) -> Result<Outcome> {
         example("the source's boxes", &nine, small, Boxes::Table)?,
         example("ours", &nine, small, Boxes::Population)?,
     ];
-    if let Some(data) = data {
+    if data.if_any()?.is_some() {
         let adult = Adult::read(data)?;
         let specs = adult.specs(&NINE)?;
         for (name, subset) in

@@ -13,13 +13,13 @@ use serde_json::Value;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-counts",
     source: "nergiz2007pdf, section V; a hole",
     about: "who reads weights as counts knows who is in the table; not with ours",
-    run: Runner::Anywhere(run),
+    run,
 };
 
 const COLUMNS: [&str; 8] = [
@@ -69,7 +69,7 @@ struct Learned {
     holds: bool,
 }
 
-fn run(data: Option<&Path>) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let mut learned = Vec::new();
     let home =
         tempfile::tempdir().map_err(|error| Error::io("create", "a folder", error))?;
@@ -80,10 +80,10 @@ fn run(data: Option<&Path>) -> Result<Outcome> {
     for way in WAYS {
         learned.push(release("five men", home.path(), men, "0.4", "0.95", way)?);
     }
-    if let Some(data) = data {
+    if let Some(folder) = data.if_any()? {
         let adult = Adult::read(data)?;
-        let population = absolute(&data.join("adult/adult.csv"))?;
-        let trees = absolute(&data.join("adult/hierarchies"))?;
+        let population = absolute(&folder.join("adult/adult.csv"))?;
+        let trees = absolute(&folder.join("adult/hierarchies"))?;
         for (name, subset) in
             [("adult, random", Subset::Random), ("adult, diabetes", Subset::Diabetes)]
         {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn the_running_example_is_disclosed_and_ours_is_not() {
-        let outcome = run(None).unwrap();
+        let outcome = run(&Data { typed: None }).unwrap();
         let certain = |weights: &str| {
             let row = outcome.rows.iter().find(|row| row[1] == weights.into()).unwrap();
             row[3].clone()

@@ -1,7 +1,5 @@
 //! Rules found again in tables drawn from k-anonymous releases, by kind of cell.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::hierarchy::{Column, ColumnSpec, Microdata};
 use scumble::loss::Loss;
@@ -14,13 +12,13 @@ use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::mined::{Cell, Errors, Miner, even};
 use crate::reproduce::outcome::{Claim, Outcome};
 use crate::reproduce::private::How;
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-mining",
     source: "nergiz2007pdf, Figure 3",
     about: "rules found again in tables drawn from k-anonymous groups, by kind of cell",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 5] = ["method", "k", "cells", "association_error", "class_error"];
@@ -54,7 +52,7 @@ enum Kind {
     Pdf,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?.with_age_classes()?;
     let mut specs: Vec<ColumnSpec> = vec![Adult::age_class_spec()?];
     specs.extend(adult.specs(&SEVEN)?);

@@ -1,7 +1,5 @@
 //! pdf cells under delta-presence: what each kind of weights costs, teaches and takes.
 
-use std::path::Path;
-
 use scumble::decimal::Decimal;
 use scumble::error::Result;
 use scumble::hierarchy::{Column, Cover, Microdata};
@@ -17,13 +15,13 @@ use crate::reproduce::delta::{AXIS, Delta};
 use crate::reproduce::mined::{Errors, Miner};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::How;
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-presence",
     source: "nergiz2007pdf, Figure 4 and Table VIII",
     about: "cost, rule errors and time of pdf cells under delta-presence, by weights",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 9] = [
@@ -91,7 +89,7 @@ struct Run {
     seconds: f64,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let mut specs = adult.specs(&NINE)?;
     specs.push(adult.class_spec()?);

@@ -1,7 +1,5 @@
 //! How both ends of delta bear on the cost of MPALM n2.
 
-use std::path::Path;
-
 use scumble::error::Result;
 
 use crate::output::short;
@@ -10,13 +8,13 @@ use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{Delta, bare};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-grid",
     source: "nergiz2007presence, Figure 8",
     about: "what MPALM n2 costs for many pairs of delta_min and delta_max",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 6] =
@@ -28,7 +26,7 @@ const MOST: [f64; 7] = [0.05, 0.06, 0.08, 0.1, 0.2, 0.5, 1.0];
 /// For each `delta_min` what each `delta_max` costs.
 type Grid = Vec<Vec<Option<Measured>>>;
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();

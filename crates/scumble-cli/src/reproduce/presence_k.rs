@@ -1,7 +1,5 @@
 //! Which k makes k-anonymity hide presence, by trying every k.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::loss::Loss;
 use scumble::method::Mondrian;
@@ -13,13 +11,13 @@ use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Private};
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-k",
     source: "nergiz2007presence, Figure 3",
     about: "the smallest k for which k-anonymity keeps delta-presence",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 7] = [
@@ -40,7 +38,7 @@ struct Found {
     is_whole: bool,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     // Full-domain with the least loss, and Mondrian as its authors have it.

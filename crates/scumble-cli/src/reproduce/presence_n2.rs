@@ -1,7 +1,5 @@
 //! k-anonymity and delta-presence by the same strategy of cuts.
 
-use std::path::Path;
-
 use scumble::error::Result;
 
 use crate::reproduce::adult::{Adult, NINE, Subset};
@@ -10,19 +8,19 @@ use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-n2",
     source: "nergiz2007presence, Figure 9",
     about: "k-anonymity and MPALM by the strategy n2, diabetes table",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 6] =
     ["delta_min", "delta_max", "method", "k", "loss", "discernibility"];
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let private = Private::read(&adult, Subset::Diabetes, &adult.specs(&NINE)?)?;
     let rungs = rungs(N2, &private)?;

@@ -1,7 +1,5 @@
 //! MPALM's nine strategies and SPALM: loss, discernibility, time.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::loss::Loss;
 
@@ -12,13 +10,13 @@ use crate::reproduce::clock::timed;
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, Private, STRATEGIES, hidden};
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-strategies",
     source: "nergiz2007presence, Figures 5, 6 and 7",
     about: "loss, discernibility and time of MPALM's nine strategies and of SPALM",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 7] =
@@ -31,7 +29,7 @@ struct Run {
     seconds: f64,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let private = Private::read(&adult, Subset::Diabetes, &adult.specs(&NINE)?)?;
     let best = How::FullDomain(Loss::by_name("loss")?);

@@ -1,7 +1,5 @@
 //! What hiding presence costs: with k-anonymity, and with methods made for it.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::loss::Loss;
 use scumble::method::Mondrian;
@@ -13,13 +11,13 @@ use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, N1, Private, hidden};
-use crate::reproduce::{Experiment, Runner};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-vs-k",
     source: "nergiz2007presence, Figure 4",
     about: "what delta-presence costs by k-anonymity, SPALM, and MPALM n1",
-    run: Runner::OnData(run),
+    run,
 };
 
 const COLUMNS: [&str; 6] =
@@ -30,7 +28,7 @@ const METHODS: [&str; 4] = ["k full-domain", "k mondrian", "SPALM", "MPALM n1"];
 /// What each method costs for each range; nothing where it cannot be done.
 type Costs = Vec<Vec<Option<f64>>>;
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
