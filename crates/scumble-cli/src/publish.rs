@@ -104,6 +104,15 @@ fn say_what_to_look_at(published: &Published) {
             as_they_are.join(", ")
         ));
     }
+    let reversal = published.audit.attacks.iter().find(|a| a.name == "reversal");
+    let outside = reversal.and_then(|attack| attack.detail.get("outside")?.as_u64());
+    if let Some(outside @ 1..) = outside {
+        note(&format!(
+            "who knows how this release was searched for can place {} of the population \
+             outside the range; `full-domain` gives less away than `mondrian`",
+            counted(outside, "person").replace("persons", "people"),
+        ));
+    }
     if published.audit.loss.get("loss").is_some_and(|loss| *loss > 0.999) {
         note(
             "nothing is left of the quasi columns: allow `suppression`, or ask for less",

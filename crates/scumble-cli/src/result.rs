@@ -104,10 +104,21 @@ pub(crate) fn attacks_text(report: &Report) -> String {
             attack.name.clone(),
             percent(attack.success),
             percent(attack.chance),
-            percent(attack.worst),
+            surest(attack),
         ]);
     }
     aligned(&rows)
+}
+
+/// The most certain guess; about presence, both ways.
+fn surest(attack: &Attack) -> String {
+    let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
+    match (number("smallest"), number("largest")) {
+        (Some(smallest), Some(largest)) => {
+            format!("in {}, out {}", percent(largest), percent(1.0 - smallest))
+        }
+        _ => percent(attack.worst),
+    }
 }
 
 /// The losses in one line.

@@ -124,7 +124,7 @@ fn mistakes_exit_with_2_and_say_what_to_do() {
     let err = fails(&["presense-k", "--data", "data"]);
     assert!(err.contains("similar value exists: 'presence-k'"), "{err}");
     let err = fails(&["presence-k"]);
-    assert!(err.starts_with("error: an experiment needs the folder with its data\n"));
+    assert!(err.starts_with("error: this experiment needs a folder with its data\n"));
     assert!(err.contains("hint: name it with `--data DIR`"), "{err}");
     let err = fails(&["presence-k", "--data", "nowhere"]);
     assert!(err.starts_with("error: nowhere: there is no such folder\n\nhint: "));

@@ -40,10 +40,25 @@ pub(super) fn files(seed: u64) -> Vec<(&'static str, String)> {
         |disease: &Disease| format!("{};{};*\n", disease.name, disease.system);
     vec![
         ("city.csv", city),
+        ("depression.csv", with_disease(&patients, "depression")),
         ("patients.csv", patients),
         ("nationality.csv", COUNTRIES.iter().map(country).collect()),
         ("disease.csv", DISEASES.iter().map(disease).collect()),
     ]
+}
+
+/// Those of the hospital's list with one disease, which need not be said then.
+fn with_disease(patients: &str, disease: &str) -> String {
+    let mut lines = patients.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+    let header = lines.next().unwrap_or_default();
+    let kept = lines.filter(|cells| cells.get(7) == Some(&disease));
+    let columns = [0, 1, 2, 3, 4, 8];
+    let short = |cells: Vec<&str>| {
+        let texts: Vec<&str> =
+            columns.iter().filter_map(|c| cells.get(*c).copied()).collect();
+        texts.join(",") + "\n"
+    };
+    std::iter::once(header).chain(kept).map(short).collect()
 }
 
 struct Person {
@@ -206,7 +221,14 @@ mod tests {
     #[test]
     fn every_patient_is_one_of_the_city() {
         let files = files(SEED);
-        let (city, patients) = (rows(&files[0].1), rows(&files[1].1));
+        let (city, patients) = (rows(&files[0].1), rows(&files[2].1));
+        let depression = rows(&files[1].1);
+        assert!((300..1_500).contains(&depression.len()), "{}", depression.len());
+        for person in &depression {
+            let stay = patients.iter().find(|row| row[0] == person[0]).unwrap();
+            assert_eq!(stay[7], "depression");
+            assert_eq!((&stay[1..5], stay[8]), (&person[1..5], person[5]));
+        }
         assert_eq!(city.len(), PEOPLE);
         assert!((18_000..24_000).contains(&patients.len()), "{}", patients.len());
         let of_city: BTreeMap<&str, Vec<&str>> = city
@@ -224,7 +246,7 @@ mod tests {
     #[test]
     fn diseases_depend_on_age_and_sex_and_stays_on_diseases() {
         let files = files(SEED);
-        let patients = rows(&files[1].1);
+        let patients = rows(&files[2].1);
         let mean = |column: usize, disease: &str| {
             let found: Vec<f64> = patients
                 .iter()
@@ -246,7 +268,7 @@ mod tests {
     fn some_nationalities_are_rare() {
         let files = files(SEED);
         let mut counts: BTreeMap<&str, u32> = BTreeMap::new();
-        for row in rows(&files[1].1) {
+        for row in rows(&files[2].1) {
             *counts.entry(row[5 - 1]).or_default() += 1;
         }
         assert!(counts["Germany"] > 10_000);

@@ -1,11 +1,13 @@
 //! The demo's recipes: one for each family of methods.
 
 /// Names and texts, simplest first.
-pub(super) const RECIPES: [(&str, &str); 4] = [
+pub(super) const RECIPES: [(&str, &str); 6] = [
     ("k-anonymity", include_str!("k-anonymity.toml")),
     ("l-diversity", include_str!("l-diversity.toml")),
     ("t-closeness", include_str!("t-closeness.toml")),
     ("mondrian", include_str!("mondrian.toml")),
+    ("delta-presence", include_str!("delta-presence.toml")),
+    ("pdf", include_str!("pdf.toml")),
 ];
 
 #[cfg(test)]
@@ -18,12 +20,14 @@ mod tests {
     fn every_recipe_parses_and_publishes_under_its_name() {
         for (name, text) in RECIPES {
             let spec = Spec::parse(text, name).unwrap();
-            assert_eq!(
-                (spec.input.table.as_str(), &*spec.release.directory),
-                ("patients.csv", name)
-            );
+            assert_eq!(&*spec.release.directory, name);
             let columns: Vec<&str> = spec.columns.iter().map(|c| &*c.name).collect();
-            let header = "id,age,sex,zip,nationality,admission,ward,disease,days,cost";
+            let header = match spec.input.table.as_str() {
+                "patients.csv" => {
+                    "id,age,sex,zip,nationality,admission,ward,disease,days,cost"
+                }
+                _ => "id,age,sex,zip,nationality,days",
+            };
             assert_eq!(columns.join(","), header, "{name}");
         }
     }

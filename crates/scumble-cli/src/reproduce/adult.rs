@@ -7,6 +7,8 @@ use scumble::error::{Error, Result};
 use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Population, Rule, Tree};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 
+use crate::reproduce::Data;
+
 /// The quasi columns of seed 001, in the order it names them.
 pub(crate) const NINE: [&str; 9] = [
     "age",
@@ -51,8 +53,8 @@ pub(crate) struct Adult {
 
 impl Adult {
     /// Reads the population of a data folder.
-    pub(crate) fn read(data: &Path) -> Result<Self> {
-        let folder = data.join("adult");
+    pub(crate) fn read(data: &Data) -> Result<Self> {
+        let folder = data.folder()?.join("adult");
         let text = read_text(&folder.join("adult.csv"))?;
         let cells = |line: &str| line.split(',').map(str::to_owned).collect();
         let mut lines = text.lines().filter(|line| !line.is_empty()).map(cells);
@@ -99,15 +101,21 @@ impl Adult {
         rows.collect()
     }
 
-    /// The table of some rows, or of all.
-    pub(crate) fn source(&self, rows: Option<&[usize]>) -> Result<Source> {
+    /// The text of some rows, or of all.
+    pub(crate) fn text(&self, rows: Option<&[usize]>) -> String {
         let mut text = self.header.join(",") + "\n";
         let mut add = |row: &Vec<String>| text.push_str(&(row.join(",") + "\n"));
         match rows {
             Some(rows) => rows.iter().for_each(|row| add(&self.rows[*row])),
             None => self.rows.iter().for_each(add),
         }
-        Source::from_bytes("adult.csv", text.into_bytes(), &ReadOptions::default())
+        text
+    }
+
+    /// The table of some rows, or of all.
+    pub(crate) fn source(&self, rows: Option<&[usize]>) -> Result<Source> {
+        let text = self.text(rows).into_bytes();
+        Source::from_bytes("adult.csv", text, &ReadOptions::default())
     }
 
     /// Quasi columns with the hierarchies of the data folder.

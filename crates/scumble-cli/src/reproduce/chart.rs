@@ -111,6 +111,12 @@ fn drawn(figure: &Figure, text: &mut String) -> Drawn {
     let title = style(22, HPos::Center, VPos::Center);
     canvas.draw_text(&figure.title, &title, (width as i32 / 2, HEAD as i32 / 2))?;
 
+    if figure.panels.iter().any(has_crosses) {
+        let place = (width as i32 - 18, HEAD as i32 - 8);
+        let small = style(13, HPos::Right, VPos::Center);
+        canvas.draw_text("× cannot be done", &small, place)?;
+    }
+
     let (_, rest) = canvas.split_vertically(HEAD);
     let (panels, _) = rest.split_vertically(panels_high);
     for (area, panel) in panels.split_evenly((down, across)).iter().zip(&figure.panels)
@@ -132,6 +138,11 @@ fn drawn(figure: &Figure, text: &mut String) -> Drawn {
     legend.draw(&canvas, &figure.series, (HEAD + panels_high) as i32)?;
     canvas.present()?;
     Ok(())
+}
+
+/// Whether a bar is missing.
+fn has_crosses(panel: &Panel) -> bool {
+    panel.form == Form::Bars && panel.values.iter().flatten().any(Option::is_none)
 }
 
 /// A number on an axis, in thousands or millions where it is large.
@@ -355,7 +366,8 @@ mod tests {
     fn a_picture_has_its_words_and_its_bars() {
         for scale in [Scale::Linear, Scale::Logarithmic] {
             let text = svg(&figure(Form::Bars, scale)).unwrap();
-            for word in ["A title", "A panel", "delta", "loss", "0–.05", "second"] {
+            for word in ["A title", "A panel", "delta", "loss", "0–.05", "second", "×"]
+            {
                 assert!(text.contains(word), "{word}");
             }
             // Three values in each of two panels.

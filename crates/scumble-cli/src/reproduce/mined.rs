@@ -4,6 +4,7 @@ use scumble::error::{Error, Result};
 use scumble::estimate::{CodeTable, Distribution, Mining, Rules, UncertainGroup, draw};
 use scumble::hierarchy::Microdata;
 use scumble::method::Grouping;
+use scumble::table::Census;
 
 use crate::reproduce::adult::age_class;
 
@@ -40,8 +41,8 @@ impl Miner {
         let (places, mined_as) = columns
             .filter(|(_, column)| !LEFT_OUT.contains(&column.name.as_str()))
             .map(|(place, column)| {
-                let texts = (0..).zip(column.domain.texts());
-                let code = |(code, text): (u32, &Box<str>)| match text.parse() {
+                let texts = (0..).zip(column.domain.texts().iter().map(|text| &**text));
+                let code = |(code, text): (u32, &str)| match text.parse() {
                     Ok(age) if column.name == "age" => age_class(age) as u32,
                     _ => code,
                 };
@@ -70,11 +71,7 @@ impl Miner {
         let mut classes: Vec<Vec<u32>> = vec![Vec::new(); grouping.covers.len()];
         for (tuple, group) in grouping.group_of.iter().enumerate() {
             let Some(group) = group else { continue };
-            for entry in census.starts[tuple]..census.starts[tuple + 1] {
-                let class = census.sensitive[0][entry];
-                let times = census.entries[entry] as usize;
-                classes[*group as usize].extend(std::iter::repeat_n(class, times));
-            }
+            classes[*group as usize].extend(classes_of(census, tuple));
         }
         let mut groups = Vec::new();
         for (group, classes) in classes.into_iter().enumerate() {
@@ -124,23 +121,30 @@ impl Miner {
     /// The rows of the original, mined columns and class.
     fn original_table(&self, data: &Microdata) -> Result<CodeTable> {
         let census = &data.census;
-        let [classes] = &census.sensitive[..] else {
-            return Err(Error::input("the table has not one class column"));
-        };
+        if census.sensitive.len() != 1 {
+            return Err(Error::input(
+                "rules are mined from tables with one class column",
+            ));
+        }
         let mut columns = vec![Vec::new(); self.places.len() + 1];
         for tuple in 0..census.n_tuples() {
-            for entry in census.starts[tuple]..census.starts[tuple + 1] {
-                let times = census.entries[entry] as usize;
+            for class in classes_of(census, tuple) {
                 let codes = self.places.iter().map(|place| census.quasi[*place][tuple]);
-                for (column, code) in
-                    columns.iter_mut().zip(codes.chain([classes[entry]]))
-                {
-                    column.extend(std::iter::repeat_n(code, times));
+                for (column, code) in columns.iter_mut().zip(codes.chain([class])) {
+                    column.push(code);
                 }
             }
         }
         CodeTable::new(columns)
     }
+}
+
+/// The class of every row that has a tuple.
+fn classes_of(census: &Census, tuple: usize) -> impl Iterator<Item = u32> {
+    let entries = census.starts[tuple]..census.starts[tuple + 1];
+    let classes = census.sensitive[0][entries.clone()].iter();
+    let times = census.entries[entries].iter();
+    classes.zip(times).flat_map(|(class, n)| std::iter::repeat_n(*class, *n as usize))
 }
 
 /// Every value as likely as any other.

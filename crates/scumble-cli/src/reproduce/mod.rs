@@ -6,7 +6,9 @@ mod chart;
 mod clock;
 mod delta;
 mod mined;
+mod mpalm_boxes;
 mod outcome;
+mod pdf_counts;
 mod pdf_mining;
 mod pdf_presence;
 mod presence_grid;
@@ -41,6 +43,9 @@ pub(crate) struct ReproduceArgs {
           hide_possible_values = true)]
     name: Option<String>,
     /// The folder with the data.
+    #[arg(value_name = "DATA", conflicts_with = "data")]
+    folder: Option<PathBuf>,
+    /// The same, by name.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
     /// Where table and picture go.
@@ -57,12 +62,18 @@ struct Experiment {
     /// The paper's key and the figure.
     source: &'static str,
     about: &'static str,
-    /// Runs it on the data in a folder.
-    run: fn(&Path) -> Result<Outcome>,
+    run: fn(&Data) -> Result<Outcome>,
+}
+
+/// The folder with the data, which not every experiment needs.
+struct Data {
+    typed: Option<PathBuf>,
 }
 
 /// Every experiment, in the order of the sources.
 const EXPERIMENTS: &[Experiment] = &[
+    mpalm_boxes::EXPERIMENT,
+    pdf_counts::EXPERIMENT,
     presence_k::EXPERIMENT,
     presence_vs_k::EXPERIMENT,
     presence_strategies::EXPERIMENT,
@@ -80,8 +91,8 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         print(&if args.json { pretty(&list_json())? } else { list() })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let data = folder(args.data.as_deref())?;
-    let outcome = (experiment.run)(data)?;
+    let outcome =
+        (experiment.run)(&Data { typed: args.data.clone().or(args.folder.clone()) })?;
     let files = write(&args.output, experiment.name, &outcome)?;
     if args.json {
         let mut object = outcome.json();
@@ -119,18 +130,27 @@ fn pretty(value: &Value) -> Result<String> {
     text.map(|text| text + "\n").map_err(|error| Error::input(error.to_string()))
 }
 
-/// The data folder, if it is there.
-fn folder(typed: Option<&Path>) -> Result<&Path> {
-    let Some(folder) = typed else {
-        return Err(Error::recipe("an experiment needs the folder with its data")
-            .with_hint("name it with `--data DIR`; `scumble reproduce --help` says what it holds"));
-    };
-    if !folder.is_dir() {
-        return Err(Error::input("there is no such folder")
-            .in_file(folder.display().to_string())
-            .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+impl Data {
+    /// The folder, if one was named at all.
+    fn if_any(&self) -> Result<Option<&Path>> {
+        self.typed.as_ref().map(|_| self.folder()).transpose()
     }
-    Ok(folder)
+
+    /// The folder, if it was named and is there.
+    fn folder(&self) -> Result<&Path> {
+        let Some(folder) = &self.typed else {
+            return Err(Error::recipe("this experiment needs a folder with its data")
+                .with_hint(
+                    "name it with `--data DIR`; `--help` says what it must hold",
+                ));
+        };
+        if !folder.is_dir() {
+            return Err(Error::input("there is no such folder")
+                .in_file(folder.display().to_string())
+                .with_hint("`--data` names the folder that has `adult/adult.csv`"));
+        }
+        Ok(folder)
+    }
 }
 
 /// Writes table and picture; their names.

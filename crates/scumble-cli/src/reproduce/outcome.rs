@@ -11,6 +11,8 @@ pub(crate) struct Outcome {
     pub(crate) columns: Vec<&'static str>,
     pub(crate) rows: Vec<Vec<Cell>>,
     pub(crate) claims: Vec<Claim>,
+    /// What is shown before the tables.
+    pub(crate) notes: Vec<String>,
     pub(crate) figure: Figure,
 }
 
@@ -46,7 +48,8 @@ impl Claim {
 impl Outcome {
     /// What a person reads: the panels of the picture as tables, and the claims.
     pub(crate) fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text: String =
+            self.notes.iter().map(|note| format!("{note}\n")).collect();
         for panel in &self.figure.panels {
             let names = self.figure.series.iter().map(|series| series.name.clone());
             let heading = std::iter::once(String::new()).chain(names).collect();
@@ -174,6 +177,7 @@ mod tests {
             values: vec![vec![Some(0.25)], vec![None]],
         };
         let outcome = Outcome {
+            notes: Vec::new(),
             columns: vec!["method", "k", "loss"],
             rows: vec![
                 vec!["full, domain".into(), 1957u64.into(), 0.25.into()],

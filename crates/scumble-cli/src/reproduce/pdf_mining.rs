@@ -1,7 +1,5 @@
 //! Rules found again in tables drawn from k-anonymous releases, by kind of cell.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::hierarchy::{Column, ColumnSpec, Microdata};
 use scumble::loss::Loss;
@@ -9,12 +7,12 @@ use scumble::method::{Grouping, Mondrian, Weighting};
 use scumble::promise::KAnonymity;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::Adult;
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::mined::{Cell, Errors, Miner, even};
 use crate::reproduce::outcome::{Claim, Outcome};
 use crate::reproduce::private::How;
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-mining",
@@ -54,7 +52,7 @@ enum Kind {
     Pdf,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?.with_age_classes()?;
     let mut specs: Vec<ColumnSpec> = vec![Adult::age_class_spec()?];
     specs.extend(adult.specs(&SEVEN)?);
@@ -120,7 +118,13 @@ fn run(data: &Path) -> Result<Outcome> {
          rules in Adult)"
     );
     let figure = Figure { title, series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&all), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&all),
+        rows,
+        figure,
+    })
 }
 
 fn name(kind: Kind, by_ranges: bool) -> &'static str {
@@ -152,13 +156,16 @@ fn errors(
             Kind::Shifted(thirds) => thirds,
             Kind::Pdf => 3,
         };
-        let far = f64::from(thirds) / 3.0;
-        let uniform = 1.0 / own.len() as f64;
-        let shifted =
-            |(code, own): &(u32, f64)| (*code, uniform + far * (own - uniform));
-        own.iter().map(shifted).collect()
+        towards(own, thirds)
     };
     miner.errors(&miner.groups(data, grouping, cell)?)
+}
+
+/// Even weights, shifted by so many thirds towards `own`.
+fn towards(own: &[(u32, f64)], thirds: u32) -> Cell {
+    let far = f64::from(thirds) / 3.0;
+    let even = 1.0 / own.len() as f64;
+    own.iter().map(|(code, own)| (*code, even + far * (own - even))).collect()
 }
 
 fn claims(all: &[Vec<Vec<Errors>>]) -> Vec<Claim> {
@@ -203,4 +210,23 @@ fn claims(all: &[Vec<Vec<Errors>>]) -> Vec<Claim> {
         ));
     }
     claims
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Figure 2 of the source: Europe, three quarters Italy and one quarter Britain.
+    #[test]
+    fn weights_are_shifted_in_thirds() {
+        let own = [(0, 0.75), (1, 0.25), (2, 0.0)];
+        let shares = |thirds| {
+            let cell = towards(&own, thirds);
+            cell.iter().map(|(_, weight)| format!("{weight:.2}")).collect::<Vec<_>>()
+        };
+        assert_eq!(shares(0), ["0.33", "0.33", "0.33"]);
+        assert_eq!(shares(1), ["0.47", "0.31", "0.22"]);
+        assert_eq!(shares(2), ["0.61", "0.28", "0.11"]);
+        assert_eq!(shares(3), ["0.75", "0.25", "0.00"]);
+    }
 }

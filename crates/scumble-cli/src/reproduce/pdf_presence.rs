@@ -1,16 +1,13 @@
 //! pdf cells under delta-presence: what each kind of weights costs, teaches and takes.
 
-use std::path::Path;
-
 use scumble::decimal::Decimal;
 use scumble::error::Result;
-use scumble::hierarchy::{Column, Microdata};
+use scumble::hierarchy::{Column, Cover, Microdata};
 use scumble::loss::Loss;
 use scumble::method::pdf::{self, Part, Pdf, Range, Shift, Whose};
 use scumble::method::{Grouping, Weighting};
 
 use crate::output::{percent, short};
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::clock::timed;
@@ -18,6 +15,7 @@ use crate::reproduce::delta::{AXIS, Delta};
 use crate::reproduce::mined::{Errors, Miner};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::How;
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-presence",
@@ -91,7 +89,7 @@ struct Run {
     seconds: f64,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let mut specs = adult.specs(&NINE)?;
     specs.push(adult.class_spec()?);
@@ -132,7 +130,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "Weights of pdf cells under delta-presence, diabetes table".to_owned();
     let figure = Figure { title, series: series.collect(), panels: panels(&runs) };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&runs), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&runs),
+        rows,
+        figure,
+    })
 }
 
 /// The groups of SPALM, to be published with one or another kind of weights.
@@ -184,39 +188,46 @@ impl<'a> Release<'a> {
         };
         let shift = |shift| by(Weighting::Shifted(self.range, shift));
         match weights {
-            Weights::Even => self.even(),
+            Weights::Even => {
+                self.grouping.covers.iter().map(|covers| self.even(covers)).collect()
+            }
             Weights::Bounds => shift(Shift::Bounds),
             Weights::Exact => shift(Shift::Exact),
             Weights::Population => by(Weighting::Population),
             Weights::Counted => by(Weighting::Counted(self.range)),
             Weights::Own => by(Weighting::Own),
             Weights::Steps => {
-                let stepped = shift(Shift::Steps(STEPS)).into_iter().zip(self.even());
-                let chosen = self.parts.iter().zip(stepped);
-                chosen
-                    .map(
-                        |(part, (stepped, even))| {
-                            if processes(weights, part) { stepped } else { even }
-                        },
-                    )
+                let groups = self.parts.iter().zip(&self.grouping.covers);
+                groups
+                    .map(|(part, covers)| match processes(weights, part) {
+                        true => self.stepped(part, covers),
+                        false => self.even(covers),
+                    })
                     .collect()
             }
         }
     }
 
-    fn even(&self) -> Vec<Vec<Pdf>> {
-        let cells = |covers: &Vec<_>| {
-            let columns = self.columns.iter().zip(covers);
-            columns
-                .map(|(column, cover): (&Column, &scumble::hierarchy::Cover)| {
-                    let codes = cover.codes(&column.domain, &column.hierarchy);
-                    let weight = 1.0 / codes.len() as f64;
-                    let values = codes.into_iter().map(|code| (code, weight)).collect();
-                    Pdf { values, whose: Whose::Shifted }
-                })
-                .collect()
+    /// WPALM's weights of one group. Its presence is that of all sets of people, which we
+    /// compute without going through them.
+    fn stepped(&self, part: &Part, covers: &[Cover]) -> Vec<Pdf> {
+        let bases: Vec<Vec<u32>> = self.bases(covers).collect();
+        pdf::shifted(part, &bases, &self.range, Shift::Steps(STEPS))
+    }
+
+    fn even(&self, covers: &[Cover]) -> Vec<Pdf> {
+        let cell = |codes: Vec<u32>| {
+            let weight = 1.0 / codes.len() as f64;
+            let values = codes.into_iter().map(|code| (code, weight)).collect();
+            Pdf { values, whose: Whose::Shifted }
         };
-        self.grouping.covers.iter().map(cells).collect()
+        self.bases(covers).map(cell).collect()
+    }
+
+    /// The values below the nodes of a group.
+    fn bases(&self, covers: &[Cover]) -> impl Iterator<Item = Vec<u32>> {
+        let columns = self.columns.iter().zip(covers);
+        columns.map(|(column, cover)| cover.codes(&column.domain, &column.hierarchy))
     }
 }
 

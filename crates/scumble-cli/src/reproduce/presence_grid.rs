@@ -1,16 +1,14 @@
 //! How both ends of delta bear on the cost of MPALM n2.
 
-use std::path::Path;
-
 use scumble::error::Result;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{Delta, bare};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-grid",
@@ -28,7 +26,7 @@ const MOST: [f64; 7] = [0.05, 0.06, 0.08, 0.1, 0.2, 0.5, 1.0];
 /// For each `delta_min` what each `delta_max` costs.
 type Grid = Vec<Vec<Option<Measured>>>;
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
@@ -70,7 +68,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "What both ends of delta cost, MPALM n2";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&grids), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&grids),
+        rows,
+        figure,
+    })
 }
 
 fn panel(
@@ -107,14 +111,14 @@ fn claims(grids: &[Grid]) -> Vec<Claim> {
     // A range within another costs less, which only a greedy search brings about.
     let anomalies = |grid: &Grid| {
         let mut found = Vec::new();
-        for min in 0..LEAST.len() {
-            for max in 0..MOST.len() {
+        for (min, least) in LEAST.into_iter().enumerate() {
+            for (max, most) in MOST.into_iter().enumerate() {
                 let here = loss(grid, min, max);
                 let narrower_min =
                     min + 1 < LEAST.len() && loss(grid, min + 1, max) < here;
                 let narrower_max = max > 0 && loss(grid, min, max - 1) < here;
                 if narrower_min || narrower_max {
-                    found.push(format!("({}, {})", bare(LEAST[min]), bare(MOST[max])));
+                    found.push(format!("({}, {})", bare(least), bare(most)));
                 }
             }
         }

@@ -1,19 +1,17 @@
 //! Which k makes k-anonymity hide presence, by trying every k.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::loss::Loss;
 use scumble::method::Mondrian;
 
 use crate::output::grouped;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{Rung, rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Private};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-k",
@@ -40,7 +38,7 @@ struct Found {
     is_whole: bool,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     // Full-domain with the least loss, and Mondrian as its authors have it.
@@ -98,7 +96,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "The smallest k for which k-anonymity keeps delta-presence";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&all), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&all),
+        rows,
+        figure,
+    })
 }
 
 fn claims(all: &[Found]) -> Vec<Claim> {

@@ -1,16 +1,14 @@
 //! k-anonymity and delta-presence by the same strategy of cuts.
 
-use std::path::Path;
-
 use scumble::error::Result;
 
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{Measured, N2, Private, hidden};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-n2",
@@ -22,7 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const COLUMNS: [&str; 6] =
     ["delta_min", "delta_max", "method", "k", "loss", "discernibility"];
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let private = Private::read(&adult, Subset::Diabetes, &adult.specs(&NINE)?)?;
     let rungs = rungs(N2, &private)?;
@@ -69,7 +67,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "k-anonymity and MPALM by the strategy n2, diabetes table";
     let figure = Figure { title: title.to_owned(), series: series.to_vec(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&lines), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&lines),
+        rows,
+        figure,
+    })
 }
 
 fn claims(lines: &[Vec<Option<Measured>>; 2]) -> Vec<Claim> {

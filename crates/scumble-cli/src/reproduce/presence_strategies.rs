@@ -1,18 +1,16 @@
 //! MPALM's nine strategies and SPALM: loss, discernibility, time.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::loss::Loss;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::clock::timed;
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, Private, STRATEGIES, hidden};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-strategies",
@@ -31,7 +29,7 @@ struct Run {
     seconds: f64,
 }
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let private = Private::read(&adult, Subset::Diabetes, &adult.specs(&NINE)?)?;
     let best = How::FullDomain(Loss::by_name("loss")?);
@@ -66,7 +64,13 @@ fn run(data: &Path) -> Result<Outcome> {
     let title = "MPALM's nine strategies and SPALM, diabetes table";
     let figure =
         Figure { title: title.to_owned(), series: series(), panels: panels(&runs) };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&runs), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&runs),
+        rows,
+        figure,
+    })
 }
 
 /// Colours for the choice of columns, marks for the choice of values.

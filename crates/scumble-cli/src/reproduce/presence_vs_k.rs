@@ -1,19 +1,17 @@
 //! What hiding presence costs: with k-anonymity, and with methods made for it.
 
-use std::path::Path;
-
 use scumble::error::Result;
 use scumble::loss::Loss;
 use scumble::method::Mondrian;
 
 use crate::output::short;
-use crate::reproduce::Experiment;
 use crate::reproduce::adult::{Adult, NINE, Subset};
 use crate::reproduce::anonymity::{rungs, smallest};
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::delta::{APART, AXIS, DELTAS, Delta, places};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
 use crate::reproduce::private::{How, Measured, N1, Private, hidden};
+use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-vs-k",
@@ -30,7 +28,7 @@ const METHODS: [&str; 4] = ["k full-domain", "k mondrian", "SPALM", "MPALM n1"];
 /// What each method costs for each range; nothing where it cannot be done.
 type Costs = Vec<Vec<Option<f64>>>;
 
-fn run(data: &Path) -> Result<Outcome> {
+fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
@@ -78,7 +76,13 @@ fn run(data: &Path) -> Result<Outcome> {
     });
     let title = "k-anonymity and delta-presence methods at the same delta";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome { columns: COLUMNS.to_vec(), claims: claims(&all), rows, figure })
+    Ok(Outcome {
+        notes: Vec::new(),
+        columns: COLUMNS.to_vec(),
+        claims: claims(&all),
+        rows,
+        figure,
+    })
 }
 
 /// The cost of every method, with the full-domain ones searching for the least.

@@ -23,6 +23,9 @@ impl Watch for Clock {
     }
 }
 
+/// Rows are then those of the population; the table has every 25th.
+const PRESENCE: &str = "delta-presence = { min = 0.0, max = 0.2 }";
+
 fn main() {
     let largest: u32 = std::env::args()
         .find_map(|argument| argument.strip_prefix("--largest=")?.parse().ok())
@@ -47,14 +50,25 @@ fn main() {
         ("full-domain", "t-closeness = 0.2", "suppression = 0.0"),
         ("mondrian", "k-anonymity = 5", ""),
         ("mondrian", "k-anonymity = 5\nl-diversity = 3", ""),
+        ("full-domain", PRESENCE, "suppression = 0.0"),
+        ("full-domain", PRESENCE, "suppression = 0.05"),
+        ("full-domain", PRESENCE, "cells = \"pdf\""),
+        ("mondrian", PRESENCE, ""),
     ];
+    // `--only=presence` runs the cases whose promise or method has this in it.
+    let only: String = std::env::args()
+        .find_map(|argument| Some(argument.strip_prefix("--only=")?.to_owned()))
+        .unwrap_or_default();
     for rows in
         [10_000, 100_000, 1_000_000, 1_193_504].into_iter().filter(|n| *n <= largest)
     {
         let home = tempfile::tempdir().unwrap();
-        std::fs::write(home.path().join("survey.csv"), people::survey(rows as usize))
-            .unwrap();
-        for (method, promise, more) in cases {
+        let survey = people::survey(rows as usize);
+        std::fs::write(home.path().join("survey.csv"), &survey).unwrap();
+        std::fs::write(home.path().join("part.csv"), people::part(&survey)).unwrap();
+        for (method, promise, more) in
+            cases.into_iter().filter(|case| format!("{case:?}").contains(&only))
+        {
             run(home.path(), rows, method, promise, more);
         }
     }

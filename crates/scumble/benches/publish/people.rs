@@ -47,10 +47,25 @@ fn skewed(random: &mut ChaCha8Rng, n: usize, ratio: f64) -> usize {
     value
 }
 
-/// A recipe for the survey.
+/// Every 25th of the survey: a private table, of which the survey is the population.
+pub(crate) fn part(survey: &[u8]) -> Vec<u8> {
+    let lines = survey.split_inclusive(|byte| *byte == b'\n').enumerate();
+    lines
+        .filter(|(place, _)| place % 25 == 0)
+        .flat_map(|(_, line)| line)
+        .copied()
+        .collect()
+}
+
+/// A recipe for the survey, or for the part of it.
 pub(crate) fn recipe(promise: &str, method: &str) -> String {
+    let input = if promise.contains("presence") {
+        "table = \"part.csv\"\npopulation = \"survey.csv\""
+    } else {
+        "table = \"survey.csv\""
+    };
     format!(
-        "[input]\ntable = \"survey.csv\"\n[columns]\n\
+        "[input]\n{input}\n[columns]\n\
          year = {{ role = \"quasi\", hierarchy = {{ widths = [2, 4, 8, 16] }} }}\n\
          quarter = \"quasi\"\nregion = \"quasi\"\n\
          age = {{ role = \"quasi\", hierarchy = {{ widths = [5, 10, 20, 40] }} }}\n\

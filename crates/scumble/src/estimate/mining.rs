@@ -15,12 +15,13 @@
 //! product of confidences of rules with one.
 //! The left side is as long as the support allows. The source compares rules at confidence
 //! 0.8 but gives no support; ours is 0.05, because a confidence known from fewer than a
-//! hundred rows (a twentieth of a private table of 1,957) is mostly noise.
+//! hundred rows (a twentieth of a private table of 1,957) is mostly noise. Which kind of
+//! cell has the smaller error is the same at 0.01, 0.02 and 0.1 (`reproduce pdf-mining`).
 //! The error is a sum, so it grows with the number of rules.
 //!
 //! # Cost
 //! One pass over bit sets of n rows for each frequent set of values: n / 64 words each.
-//! Adult, 45,222 rows and six columns: some hundred frequent sets, a few milliseconds.
+//! Adult, 45,222 rows and six columns: 10 ms at a support of 0.05, 14 ms at 0.01.
 //!
 //! # Source
 //! `agrawal1994rules` for the rules, `zaki2000scalable` for finding them depth first with

@@ -14,6 +14,7 @@ mod section;
 mod spec;
 #[cfg(test)]
 mod spec_tests;
+mod write;
 
 pub use column::{ColumnSpec, HierarchySpec};
 pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};

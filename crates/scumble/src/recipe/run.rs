@@ -1,25 +1,16 @@
 //! Carrying a recipe out: read, search, write, audit, and only then publish.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-use serde_json::Value;
 
 use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ColumnSpec, Microdata, Population};
-use crate::method::pdf::Pdf;
-use crate::method::{ColumnChoice, Plan, Route, ValueChoice};
+use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
 use crate::recipe::choose::{Chosen, choose, weighting};
-use crate::recipe::notes::{
-    method_note, not_promised, published_columns, weights_note,
-};
 use crate::recipe::order::{Order, promises, resolve};
+use crate::recipe::write::{Job, uncertified};
 use crate::recipe::{MethodName, Spec};
-use crate::release::{
-    self, CELLS_FILE, DataFile, DataFormat, Draft, FORMAT, GROUP_COLUMN, Manifest,
-    Origin, PromiseNote, Release, RowsTask, Weighted, write_cells, write_rows,
-};
+use crate::release::{Draft, Manifest};
 use crate::table::Role;
 
 /// What the library reports while it works.
@@ -161,73 +152,30 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let plan =
         Plan::of(&name, &data.quasi, &data.specs[..n_quasi], &data.census, &grouping);
 
-    let weighting = weighting(spec);
-    let weights = weighting
-        .map(|(weighting, _)| grouping.weighted(&data.quasi, &data.census, weighting));
-
-    watch.stage(Stage::Write, 0);
-    let data_name = match spec.release.format {
-        DataFormat::Csv => "data.csv",
-        DataFormat::Parquet => "data.parquet",
-    };
-    let cells: Option<Vec<Vec<Weighted>>> = weights.as_ref().map(|groups| {
-        let values =
-            |pdfs: &Vec<Pdf>| pdfs.iter().map(|pdf| pdf.values.clone()).collect();
-        groups.iter().map(values).collect()
-    });
-    let in_file = data_columns(&order.published, cells.is_some());
-    let task = RowsTask {
+    let job = Job {
+        spec,
+        experiment: request.seed.is_some(),
+        folder: draft.path(),
+        order: &order,
         data: &data,
         grouping: &grouping,
-        source: &order.source,
-        columns: &in_file,
-        weights: cells.as_deref(),
-        format: spec.release.format,
+        name: &name,
+        search: &search,
+        promises: &promises,
     };
-    let data_path = draft.path().join(data_name);
-    let written = write_rows(&task, &data_path, &progress)?;
-    let rows = written.rows;
-    search.n_groups = written.groups.len();
-    let mut checksums =
-        BTreeMap::from([(data_name.to_owned(), release::checksum(&data_path)?)]);
-    if let Some(cells) = &cells {
-        let path = draft.path().join(CELLS_FILE);
-        let groups = written.groups.iter().map(|group| &*cells[*group as usize]);
-        write_cells(&path, &data.quasi, groups)?;
-        checksums.insert(CELLS_FILE.to_owned(), release::checksum(&path)?);
-    }
-    let mut manifest = Manifest {
-        format: FORMAT,
-        software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
-        experiment: request.seed.is_some(),
-        rows,
-        left_out: data.n_rows() - rows,
-        data: DataFile { file: data_name.to_owned(), format: spec.release.format },
-        columns: published_columns(spec, &order, &data, &grouping),
-        weights: weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
-            weights_note(kind, &data.quasi, weights, &written.groups)
-        }),
-        method: method_note(spec, &name, &data.quasi, &grouping, &search),
-        promises: Vec::new(),
-        loss: BTreeMap::new(),
-        not_promised: not_promised(spec, &data.quasi),
-        checksums,
+    let mut weighting = weighting(spec);
+    let (mut manifest, audit) = loop {
+        let (manifest, audit) = job.write(weighting, watch)?;
+        match &mut weighting {
+            // The audit counts worlds in another way than the publisher. Where that takes
+            // it too long, weights that need no counting must do.
+            Some((way @ Weighting::Counted(_), _)) if uncertified(&audit) => {
+                *way = Weighting::Population;
+            }
+            _ => break (manifest, audit),
+        }
     };
-    manifest.promises = promises
-        .iter()
-        .map(|promise| PromiseNote {
-            name: promise.name().to_owned(),
-            asked: promise.asked(),
-            measured: Value::Null,
-            holds: false,
-            certified: String::new(),
-        })
-        .collect();
-    manifest.write(draft.path())?;
-
-    watch.stage(Stage::Audit, 0);
-    let release = Release::open(draft.path())?;
-    let audit = audit::audit(&release, Some(&data), data.everyone().as_ref(), &|_| ())?;
+    search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
     certify(&mut manifest, &audit)?;
     manifest.write(draft.path())?;
     audit::write_page(draft.path(), &manifest, &audit)?;
@@ -241,20 +189,6 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         removed: order.removed,
         search,
     })
-}
-
-/// The columns of the data: pdf cells have a file of their own, and rows only name their
-/// group.
-fn data_columns(published: &[(String, Origin)], pdf: bool) -> Vec<(String, Origin)> {
-    if !pdf {
-        return published.to_vec();
-    }
-    let others =
-        published.iter().filter(|(_, origin)| !matches!(origin, Origin::Quasi(_)));
-    [(GROUP_COLUMN.to_owned(), Origin::Group)]
-        .into_iter()
-        .chain(others.cloned())
-        .collect()
 }
 
 /// A plan is for the method that made it.
@@ -317,7 +251,13 @@ fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<()> {
     for (note, checked) in manifest.promises.iter_mut().zip(&audit.promises) {
         note.measured = checked.measured.clone();
         note.holds = checked.holds;
-        note.certified = "recomputed from the published rows".to_owned();
+        note.certified = match &*note.name {
+            "delta-presence" => {
+                "recomputed from the published files and the population"
+            }
+            _ => "recomputed from the published rows",
+        }
+        .to_owned();
     }
     manifest.loss = audit.loss.clone();
     Ok(())

@@ -1,0 +1,133 @@
+//! Writing a release into its draft, and auditing what was written.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::audit;
+use crate::error::Result;
+use crate::hierarchy::Microdata;
+use crate::method::pdf::Pdf;
+use crate::method::{Grouping, Weighting};
+use crate::promise::Promises;
+use crate::recipe::notes::{
+    method_note, not_promised, published_columns, weights_note,
+};
+use crate::recipe::order::Order;
+use crate::recipe::{Search, Spec, Stage, Watch};
+use crate::release::{
+    self, CELLS_FILE, DataFile, DataFormat, FORMAT, GROUP_COLUMN, Manifest, Origin,
+    PromiseNote, Release, RowsTask, Weighted, write_cells, write_rows,
+};
+
+/// What is to be written.
+pub(super) struct Job<'a> {
+    pub(super) spec: &'a Spec,
+    pub(super) experiment: bool,
+    /// The draft's folder.
+    pub(super) folder: &'a Path,
+    pub(super) order: &'a Order,
+    pub(super) data: &'a Microdata,
+    pub(super) grouping: &'a Grouping,
+    /// The method's name.
+    pub(super) name: &'a str,
+    pub(super) search: &'a Search,
+    pub(super) promises: &'a Promises,
+}
+
+impl Job<'_> {
+    /// Writes the files and audits them. The manifest does not say yet what the audit
+    /// found.
+    pub(super) fn write(
+        &self,
+        weighting: Option<(Weighting, &str)>,
+        watch: &dyn Watch,
+    ) -> Result<(Manifest, audit::Report)> {
+        let Self { spec, data, grouping, .. } = self;
+        let weights =
+            weighting.map(|(way, _)| grouping.weighted(&data.quasi, &data.census, way));
+
+        watch.stage(Stage::Write, 0);
+        let data_name = match spec.release.format {
+            DataFormat::Csv => "data.csv",
+            DataFormat::Parquet => "data.parquet",
+        };
+        let cells: Option<Vec<Vec<Weighted>>> = weights.as_ref().map(|groups| {
+            let values =
+                |pdfs: &Vec<Pdf>| pdfs.iter().map(|pdf| pdf.values.clone()).collect();
+            groups.iter().map(values).collect()
+        });
+        let task = RowsTask {
+            data,
+            grouping,
+            source: &self.order.source,
+            columns: &data_columns(&self.order.published, cells.is_some()),
+            weights: cells.as_deref(),
+            format: spec.release.format,
+        };
+        let data_path = self.folder.join(data_name);
+        let written = write_rows(&task, &data_path, &|bytes| watch.advance(bytes))?;
+        let mut checksums =
+            BTreeMap::from([(data_name.to_owned(), release::checksum(&data_path)?)]);
+        if let Some(cells) = &cells {
+            let path = self.folder.join(CELLS_FILE);
+            let groups = written.groups.iter().map(|group| &*cells[*group as usize]);
+            write_cells(&path, &data.quasi, groups)?;
+            checksums.insert(CELLS_FILE.to_owned(), release::checksum(&path)?);
+        }
+        let unchecked = self.promises.iter().map(|promise| PromiseNote {
+            name: promise.name().to_owned(),
+            asked: promise.asked(),
+            measured: Value::Null,
+            holds: false,
+            certified: String::new(),
+        });
+        let manifest = Manifest {
+            format: FORMAT,
+            software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
+            experiment: self.experiment,
+            rows: written.rows,
+            left_out: data.n_rows() - written.rows,
+            data: DataFile { file: data_name.to_owned(), format: spec.release.format },
+            columns: published_columns(spec, self.order, data, grouping),
+            weights: weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
+                weights_note(kind, &data.quasi, weights, &written.groups)
+            }),
+            method: method_note(spec, self.name, &data.quasi, grouping, self.search),
+            promises: unchecked.collect(),
+            loss: BTreeMap::new(),
+            not_promised: not_promised(spec, &data.quasi),
+            checksums,
+        };
+        manifest.write(self.folder)?;
+
+        watch.stage(Stage::Audit, 0);
+        let release = Release::open(self.folder)?;
+        let everyone = data.everyone();
+        let report = audit::audit(&release, Some(data), everyone.as_ref(), &|_| ())?;
+        Ok((manifest, report))
+    }
+}
+
+/// Whether a promise fails because its worlds could not be counted.
+pub(super) fn uncertified(report: &audit::Report) -> bool {
+    report
+        .promises
+        .iter()
+        .any(|promise| !promise.holds && promise.measured.get("uncertified").is_some())
+}
+
+/// The columns of the data: pdf cells have a file of their own, and rows only name their
+/// group.
+fn data_columns(published: &[(String, Origin)], pdf: bool) -> Vec<(String, Origin)> {
+    if !pdf {
+        return published.to_vec();
+    }
+    let others =
+        published.iter().filter(|(_, origin)| !matches!(origin, Origin::Quasi(_)));
+    [(GROUP_COLUMN.to_owned(), Origin::Group)]
+        .into_iter()
+        .chain(others.cloned())
+        .collect()
+}
