@@ -359,3 +359,36 @@ fn without_a_population_weights_are_the_tables() {
         made.audit.attacks.iter().map(|attack| attack.name.as_str()).collect();
     assert_eq!(names, ["linkage", "homogeneity"]);
 }
+
+/// If the attack knows the search, whoever it finds for certain is really found.
+#[test]
+fn who_is_found_by_reversing_the_search_is_there() {
+    let mut found = 0;
+    for seed in 1..=12 {
+        let (everybody, table) = city(seed, 100 + 40 * (seed % 4));
+        let home = tempfile::tempdir().unwrap();
+        std::fs::write(home.path().join("everybody.csv"), &everybody).unwrap();
+        std::fs::write(home.path().join("table.csv"), &table).unwrap();
+        for range in ["min = 0.0, max = 0.5", "min = 0.2, max = 0.6"] {
+            for method in ["full-domain", "mondrian"] {
+                for k in ["", "k-anonymity = 2\n"] {
+                    let promise = format!("delta-presence = {{ {range} }}\n{k}");
+                    let method = format!("name = \"{method}\"");
+                    let Ok(made) = published(home.path(), &promise, &method) else {
+                        continue;
+                    };
+                    let Some(reversal) =
+                        made.audit.attacks.iter().find(|a| a.name == "reversal")
+                    else {
+                        continue;
+                    };
+                    let count = |name: &str| reversal.detail[name].as_u64().unwrap();
+                    assert_eq!(count("certain"), count("certain_right"), "{seed}");
+                    assert_eq!(count("impossible"), 0, "{seed} {promise} {method}");
+                    found += count("certain");
+                }
+            }
+        }
+    }
+    assert!(found > 20, "{found}");
+}

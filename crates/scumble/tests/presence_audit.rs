@@ -269,6 +269,20 @@ fn where_the_search_ended_gives_somebody_away() {
     }
 }
 
+/// One row, eleven people, at most one in ten: parting any single person from the others
+/// would have been allowed, had that person not been the one.
+#[test]
+fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
+    let population = format!("x\na\n{}", "b\n".repeat(10));
+    let hand = Hand::new(vec![quasi("x", "set")], &["*"], presence(0.0, 0.1))
+        .with("method", json!({ "name": "mondrian" }));
+    let report = hand.audit_both("x\na\n", &population).unwrap();
+    let reversal = attack(&report, "reversal");
+    assert_eq!((reversal.success, reversal.worst), (1.0, 1.0));
+    assert_eq!(reversal.detail["certain"], json!(11));
+    assert_eq!(reversal.detail["certain_right"], json!(11));
+}
+
 #[test]
 fn a_search_that_could_leave_rows_out_is_not_reversed() {
     let population = "x\na\na\nb\nb\nb\nb\nb\nb\nb\nb\n";

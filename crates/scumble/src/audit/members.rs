@@ -94,4 +94,23 @@ impl<'a> Members<'a> {
             detail,
         }
     }
+
+    /// Notes of how many people an adversary says for certain whether they are in the
+    /// table and, if that is known, of how many that is right.
+    pub(super) fn note_certain(&self, attack: &mut Attack, certain: &[Option<bool>]) {
+        let (mut said, mut right) = (0, 0);
+        for (tuple, (verdict, n)) in
+            certain.iter().zip(self.people.known.people).enumerate()
+        {
+            let Some(present) = verdict else { continue };
+            said += n;
+            if let Some(inside) = &self.inside {
+                right += if *present { inside[tuple] } else { n - inside[tuple] };
+            }
+        }
+        attack.detail.insert("certain".into(), json!(said));
+        if self.inside.is_some() {
+            attack.detail.insert("certain_right".into(), json!(right));
+        }
+    }
 }

@@ -159,7 +159,10 @@ pub fn audit(
             attack.detail.insert("wrong".into(), found.wrong.into());
             attack
         }));
-        report.attacks.extend(reversal::attack(manifest, &view, people));
+        if let Some(mut reversed) = reversal::attack(manifest, &view, people) {
+            members.note_certain(&mut reversed.attack, &reversed.certain);
+            report.attacks.push(reversed.attack);
+        }
     }
     Ok(report)
 }

@@ -26,8 +26,10 @@
 //!   happened, it is counted as impossible.
 //! - Events that cost too much are skipped and counted. Groups that were skipped inside an
 //!   event are taken to have kept the promise: the others then look the more suspicious.
-//! - The success is the mean certainty that the adversary comes to, not compared with the
-//!   truth.
+//! - The success is the mean certainty that the adversary comes to with the event that
+//!   tells most (for `mondrian`: of each group). With the original, those who are found for
+//!   certain are compared with the truth.
+//! - Weights of pdf cells are not used beside.
 //!
 //! # Cost
 //! `full-domain`: for each column O(N n log s) a group with N people, n rows and s
@@ -51,6 +53,9 @@ use crate::release::Manifest;
 
 /// More multiplications than this are not done.
 const MOST_STEPS: u64 = 4_000_000_000;
+
+/// Posteriors are right up to this.
+const ROUNDING: f64 = 1e-9;
 
 /// What every group of the population must keep.
 #[derive(Debug, Clone, Copy)]
@@ -79,14 +84,11 @@ impl Rule {
     }
 }
 
-/// What the events told about people who fit a published group.
+/// What the events told.
 #[derive(Debug)]
 struct Told {
-    /// The smallest and the largest posterior of anybody.
-    smallest: f64,
-    largest: f64,
-    /// For each tuple whether some posterior is out of the range.
-    outside: Vec<bool>,
+    /// For each tuple the smallest and the largest posterior that any event gives it.
+    posteriors: Vec<(f64, f64)>,
     /// The sum of everybody's certainty.
     certainty: f64,
     /// Events looked at, not looked at, and such that cannot have happened.
@@ -95,12 +97,20 @@ struct Told {
     impossible: u64,
 }
 
+/// The attack, and of whom the adversary becomes certain: for each tuple whether they are
+/// in the table.
+#[derive(Debug)]
+pub(super) struct Reversed {
+    pub(super) attack: Attack,
+    pub(super) certain: Vec<Option<bool>>,
+}
+
 /// The attack; nothing where it does not apply.
 pub(super) fn attack(
     manifest: &Manifest,
     view: &View,
     people: &People<'_>,
-) -> Option<Attack> {
+) -> Option<Reversed> {
     let rule = Rule::of(manifest)?;
     if !people.several.is_empty() || !nothing_left_out(manifest) {
         return None;
@@ -113,24 +123,44 @@ pub(super) fn attack(
     if told.events + told.skipped == 0 {
         return None;
     }
+    let before = Told::before(view, people);
+    let (mut smallest, mut largest, mut outside) = (1.0f64, 0.0f64, 0u64);
+    let mut certain = vec![None; people.group_of.len()];
+    for (tuple, group) in people.group_of.iter().enumerate() {
+        // Who fits no group is known to be absent, before and after.
+        if group.is_none() {
+            continue;
+        }
+        let (low, high) = told.posteriors[tuple];
+        smallest = smallest.min(low);
+        largest = largest.max(high);
+        if is_outside(rule.range, low) || is_outside(rule.range, high) {
+            outside += people.known.people[tuple];
+        }
+        let (prior, _) = before.posteriors[tuple];
+        certain[tuple] = match prior > 0.0 && prior < 1.0 {
+            true if high > 1.0 - ROUNDING => Some(true),
+            true if low < ROUNDING => Some(false),
+            _ => None,
+        };
+    }
     let total = people.total.max(1) as f64;
-    let at_risk = told.outside.iter().zip(people.known.people);
-    let outside: u64 = at_risk.filter(|(out, _)| **out).map(|(_, n)| n).sum();
     let mut detail = Map::new();
-    detail.insert("smallest".into(), json!(told.smallest));
-    detail.insert("largest".into(), json!(told.largest));
+    detail.insert("smallest".into(), json!(smallest));
+    detail.insert("largest".into(), json!(largest));
     detail.insert("outside".into(), json!(outside));
     detail.insert("people".into(), json!(people.total));
     detail.insert("events".into(), json!(told.events));
     detail.insert("skipped".into(), json!(told.skipped));
     detail.insert("impossible".into(), json!(told.impossible));
-    Some(Attack {
+    let attack = Attack {
         name: "reversal".into(),
         success: told.certainty / total,
-        chance: certainty_before(view, people) / total,
-        worst: told.largest.max(1.0 - told.smallest),
+        chance: before.certainty / total,
+        worst: largest.max(1.0 - smallest),
         detail,
-    })
+    };
+    Some(Reversed { attack, certain })
 }
 
 /// Whether no row was left out, and none could have been.
@@ -140,27 +170,31 @@ fn nothing_left_out(manifest: &Manifest) -> bool {
     manifest.left_out == 0 && share * (manifest.rows as f64) < 1.0
 }
 
-/// How certain the adversary is about everybody without knowing the method, in sum.
-fn certainty_before(view: &View, people: &People<'_>) -> f64 {
-    let groups = view.sizes.iter().zip(&people.of_group);
-    let published: u64 = groups.map(|(rows, n)| *rows.max(&(n - rows))).sum();
-    (published + people.unpublished) as f64
-}
-
 impl Told {
-    /// What is known before any event.
+    /// What is known without knowing the method.
     fn before(view: &View, people: &People<'_>) -> Self {
+        let share = |group: Option<u32>| {
+            group.map_or(0.0, |group| {
+                let group = group as usize;
+                view.sizes[group] as f64 / people.of_group[group].max(1) as f64
+            })
+        };
+        let shares = people.group_of.iter().map(|group| share(*group));
         let groups = view.sizes.iter().zip(&people.of_group);
-        let shares = groups.map(|(rows, n)| *rows as f64 / (*n).max(1) as f64);
+        let published: u64 = groups.map(|(rows, n)| *rows.max(&(n - rows))).sum();
         Self {
-            smallest: shares.clone().fold(1.0, f64::min),
-            largest: shares.fold(0.0, f64::max),
-            outside: vec![false; people.group_of.len()],
-            certainty: certainty_before(view, people),
+            posteriors: shares.map(|share| (share, share)).collect(),
+            certainty: (published + people.unpublished) as f64,
             events: 0,
             skipped: 0,
             impossible: 0,
         }
+    }
+
+    /// Adds a posterior of a tuple.
+    fn add(&mut self, tuple: u32, (low, high): (f64, f64)) {
+        let held = &mut self.posteriors[tuple as usize];
+        *held = (held.0.min(low), held.1.max(high));
     }
 }
 
@@ -171,7 +205,7 @@ fn certainty(belief: f64) -> f64 {
 
 /// Whether a posterior is out of the range, by more than rounding.
 fn is_outside(range: Range, belief: f64) -> bool {
-    belief < range.min.to_f64() - 1e-9 || belief > range.max.to_f64() + 1e-9
+    belief < range.min.to_f64() - ROUNDING || belief > range.max.to_f64() + ROUNDING
 }
 
 #[cfg(test)]

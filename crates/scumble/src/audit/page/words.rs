@@ -225,12 +225,13 @@ pub(super) fn attack(attack: &Attack) -> String {
         ),
         "reversal" => format!(
             "Also knows how the release was searched for, and that finer ones must have \
-             broken a promise. {} That is outside of what was promised for {}.{}",
+             broken a promise. {} That is outside of what was promised for {}. {}{}",
             believed(attack),
             match detail("outside").and_then(Value::as_u64).unwrap_or(0) {
                 0 => "nobody".to_owned(),
                 n => people(n),
             },
+            certain(attack),
             match detail("skipped").and_then(Value::as_u64) {
                 None | Some(0) => "",
                 Some(_) => " Not everything could be looked at.",

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::audit::draws::ln_choose;
 use crate::audit::people::People;
-use crate::audit::reversal::{MOST_STEPS, Rule, Told, certainty, is_outside};
+use crate::audit::reversal::{MOST_STEPS, Rule, Told, certainty};
 use crate::audit::view::View;
 
 /// A step here takes a logarithm and an exponential, as long as so many multiplications.
@@ -38,14 +38,12 @@ pub(super) fn tell(view: &View, people: &People<'_>, rule: Rule) -> Told {
     let mut told = Told::before(view, people);
     told.certainty = people.unpublished as f64;
     for (group, found) in groups.iter().enumerate() {
-        told.smallest = told.smallest.min(found.smallest);
-        told.largest = told.largest.max(found.largest);
         told.certainty += found.certainty;
         told.events += found.events;
         told.impossible += found.impossible;
         told.skipped += if allowed[group] { 0 } else { cuts[group].len() as u64 };
-        for tuple in &found.outside {
-            told.outside[*tuple as usize] = true;
+        for (tuple, posteriors) in tuples[group].iter().zip(&found.posteriors) {
+            told.add(*tuple, *posteriors);
         }
     }
     told
@@ -83,15 +81,14 @@ fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
 
 /// What the cuts of one group told.
 struct GroupTold {
-    smallest: f64,
-    largest: f64,
+    /// For each tuple the smallest and the largest posterior.
+    posteriors: Vec<(f64, f64)>,
     certainty: f64,
     events: u64,
     impossible: u64,
-    outside: Vec<u32>,
 }
 
-/// Of a group with `rows` of `n` people.
+/// Of a group with `rows` of `n` people. The cuts of a column stand together, ascending.
 fn tell_group(
     people: &People<'_>,
     tuples: &[u32],
@@ -102,45 +99,64 @@ fn tell_group(
 ) -> GroupTold {
     let prior = rows as f64 / n.max(1) as f64;
     let mut told = GroupTold {
-        smallest: prior,
-        largest: prior,
+        posteriors: vec![(prior, prior); tuples.len()],
         // The adversary uses the cut that tells most.
         certainty: n as f64 * certainty(prior),
         events: 0,
         impossible: 0,
-        outside: Vec::new(),
     };
-    // For each column, below which code somebody is out of the range, and from which on.
-    let mut out_below = vec![0u32; people.columns.len()];
-    let mut out_from = vec![u32::MAX; people.columns.len()];
-    for cut in cuts {
-        let rest = n - cut.below;
-        let Some(expected) = expected_below(cut.below, rest, rows, rule) else {
-            told.impossible += 1;
-            continue;
-        };
-        told.events += 1;
-        let low = (expected / cut.below as f64).clamp(0.0, 1.0);
-        let high = ((rows as f64 - expected) / rest as f64).clamp(0.0, 1.0);
-        told.smallest = told.smallest.min(low).min(high);
-        told.largest = told.largest.max(low).max(high);
-        let sum = cut.below as f64 * certainty(low) + rest as f64 * certainty(high);
-        told.certainty = told.certainty.max(sum);
-        if is_outside(rule.range, low) {
-            out_below[cut.column] = out_below[cut.column].max(cut.code);
+    for cuts in cuts.chunk_by(|one, other| one.column == other.column) {
+        let mut sides: Vec<Sides> = Vec::with_capacity(cuts.len());
+        for cut in cuts {
+            let rest = n - cut.below;
+            let Some(expected) = expected_below(cut.below, rest, rows, rule) else {
+                told.impossible += 1;
+                continue;
+            };
+            told.events += 1;
+            let low = (expected / cut.below as f64).clamp(0.0, 1.0);
+            let high = ((rows as f64 - expected) / rest as f64).clamp(0.0, 1.0);
+            let sum = cut.below as f64 * certainty(low) + rest as f64 * certainty(high);
+            told.certainty = told.certainty.max(sum);
+            sides.push(Sides { code: cut.code, below: (low, low), from: (high, high) });
         }
-        if is_outside(rule.range, high) {
-            out_from[cut.column] = out_from[cut.column].min(cut.code);
+        gather(&mut sides);
+        let codes = people.known.tuples[cuts[0].column];
+        for (tuple, held) in tuples.iter().zip(&mut told.posteriors) {
+            let place =
+                sides.partition_point(|side| side.code <= codes[*tuple as usize]);
+            if let Some(side) = sides.get(place) {
+                *held = wider(*held, side.below);
+            }
+            if let Some(side) = place.checked_sub(1).and_then(|place| sides.get(place))
+            {
+                *held = wider(*held, side.from);
+            }
         }
     }
-    let is_out = |tuple: &&u32| {
-        (0..people.columns.len()).any(|column| {
-            let code = people.known.tuples[column][**tuple as usize];
-            code < out_below[column] || code >= out_from[column]
-        })
-    };
-    told.outside = tuples.iter().filter(is_out).copied().collect();
     told
+}
+
+/// The posteriors of both sides of a cut, smallest and largest.
+struct Sides {
+    code: u32,
+    below: (f64, f64),
+    from: (f64, f64),
+}
+
+/// Whoever is below a cut is below all later ones, and whoever is not is not below any
+/// earlier one: each side gets the posteriors of all of them.
+fn gather(sides: &mut [Sides]) {
+    for place in 1..sides.len() {
+        sides[place].from = wider(sides[place].from, sides[place - 1].from);
+    }
+    for place in (1..sides.len()).rev() {
+        sides[place - 1].below = wider(sides[place - 1].below, sides[place].below);
+    }
+}
+
+fn wider(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
 }
 
 /// How many of the `rows` are expected among the `below` people, if one of the sides breaks

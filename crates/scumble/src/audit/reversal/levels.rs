@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::audit::draws::binomial;
 use crate::audit::people::People;
-use crate::audit::reversal::{MOST_STEPS, Rule, Told, certainty, is_outside};
+use crate::audit::reversal::{MOST_STEPS, Rule, Told, certainty};
 use crate::audit::view::View;
 use crate::release::Manifest;
 
@@ -57,9 +57,7 @@ pub(super) fn tell(
                 let belief = posterior[&size];
                 let n = people.known.people[*tuple as usize];
                 sum += n as f64 * certainty(belief);
-                told.smallest = told.smallest.min(belief);
-                told.largest = told.largest.max(belief);
-                told.outside[*tuple as usize] |= is_outside(rule.range, belief);
+                told.add(*tuple, (belief, belief));
             }
         }
         told.certainty = told.certainty.max(sum);
