@@ -30,11 +30,7 @@ const COLUMNS: [&str; 9] = [
     "salary-class",
 ];
 
-#[expect(
-    clippy::disallowed_methods,
-    clippy::disallowed_types,
-    reason = "it measures time"
-)]
+#[expect(clippy::disallowed_types, reason = "it measures time")]
 fn timed<T>(name: &str, work: impl FnOnce() -> T) -> T {
     let start = std::time::Instant::now();
     let result = work();

@@ -245,8 +245,7 @@ fn seen(columns: &[Column], census: &Census, grouping: &Grouping) -> (f64, f64, 
     let mut people = vec![0; shape.groups.len()];
     let mut group_of = vec![None; census.n_tuples()];
     let (mut hidden, mut doubled) = (0, 0);
-    for tuple in 0..census.n_tuples() {
-        let n = census.people()[tuple];
+    for (tuple, n) in census.people().iter().enumerate() {
         let fits: Vec<usize> = (0..shape.groups.len())
             .filter(|group| contains(shape.groups[*group].1, tuple))
             .collect();

@@ -14,6 +14,9 @@
 //! Taken for granted: all people in the table have the condition, and the adversary knows
 //! the prior and nothing else about who has it.
 //!
+//! # Cost
+//! O(1).
+//!
 //! # Source
 //! `nergiz2007presence`, section 5.
 

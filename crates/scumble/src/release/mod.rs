@@ -17,6 +17,8 @@ pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
     PublishedColumn, WeightsNote,
 };
-pub use pdf::{CELLS_FILE, GROUP_COLUMN, PdfCells, Weighted, write_cells};
+pub use pdf::{
+    CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, write_cells,
+};
 pub use read::{Release, checksum};
 pub use rows::{Origin, RowsTask, Written, write_rows};

@@ -21,13 +21,16 @@ const HEADER: [&str; 4] = [GROUP_COLUMN, "column", "value", "weight"];
 /// A distribution over values of a column: code and weight, ascending by code.
 pub type Weighted = Vec<(u32, f64)>;
 
+/// A distribution as it is written: value and weight.
+pub type ValueWeights = Vec<(Box<str>, f64)>;
+
 /// Published distributions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PdfCells {
     /// What the groups are called in the data.
     pub groups: Vec<Box<str>>,
-    /// For each group and quasi column, in the order of the manifest: value and weight.
-    pub cells: Vec<Vec<Vec<(Box<str>, f64)>>>,
+    /// For each group and quasi column, in the order of the manifest.
+    pub cells: Vec<Vec<ValueWeights>>,
 }
 
 /// Writes the distributions of groups 1, 2, ... .
