@@ -22,11 +22,12 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 8] = [
+const COLUMNS: [&str; 9] = [
     "table",
     "weights",
     "people",
     "certain",
+    "certainly_in",
     "presence_min",
     "presence_max",
     "kl",
@@ -62,6 +63,7 @@ struct Learned {
     weights: &'static str,
     people: u64,
     certain: u64,
+    certain_in: u64,
     smallest: f64,
     largest: f64,
     kl: f64,
@@ -137,6 +139,7 @@ fn release(
         weights,
         people: number("people").unwrap_or(0.0) as u64,
         certain: number("certain").unwrap_or(0.0) as u64,
+        certain_in: number("certain_in").unwrap_or(0.0) as u64,
         smallest: number("smallest").unwrap_or(0.0),
         largest: number("largest").unwrap_or(1.0),
         kl: report.loss.get("kl").copied().unwrap_or(f64::NAN),
@@ -166,6 +169,7 @@ fn row(learned: &Learned) -> Vec<Cell> {
         learned.weights.into(),
         learned.people.into(),
         learned.certain.into(),
+        learned.certain_in.into(),
         learned.smallest.into(),
         learned.largest.into(),
         learned.kl.into(),
@@ -182,8 +186,8 @@ fn claims(learned: &[Learned]) -> Vec<Claim> {
             format!("{}, {}: presence stays in {range}", one.table, one.weights),
             format!(
                 "who counts finds presence from {:.3} to {:.3} and places {} of {} people \
-                 with certainty",
-                one.smallest, one.largest, one.certain, one.people
+                 with certainty, {} of them in the table",
+                one.smallest, one.largest, one.certain, one.people, one.certain_in
             ),
             one.largest <= if one.table == "five men" { 0.95 } else { 0.3 },
         ));
@@ -237,11 +241,10 @@ fn figure(learned: &[Learned]) -> Figure {
         title: "What somebody learns who reads weights as counts".to_owned(),
         series: series.collect(),
         panels: vec![
-            panel(
-                "share of people placed with certainty",
-                "share of the population",
-                |one| one.certain as f64 / one.people.max(1) as f64,
-            ),
+            panel("known to be in the table", "people", |one| one.certain_in as f64),
+            panel("placed with certainty, in it or not", "people", |one| {
+                one.certain as f64
+            }),
             panel("largest presence found", "presence", |one| one.largest),
         ],
     }

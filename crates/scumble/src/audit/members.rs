@@ -65,7 +65,7 @@ impl<'a> Members<'a> {
     /// success is the one expected if the beliefs are right.
     pub(super) fn score(&self, name: &str, beliefs: &[f64]) -> Attack {
         let people = self.people;
-        let (mut right, mut certain) = (0.0, 0u64);
+        let (mut right, mut certain, mut certain_in) = (0.0, 0u64, 0u64);
         let (mut smallest, mut largest) = (1.0f64, 0.0f64);
         for (tuple, (n, belief)) in people.known.people.iter().zip(beliefs).enumerate()
         {
@@ -75,6 +75,7 @@ impl<'a> Members<'a> {
             };
             right += if *belief > 0.5 { n_in } else { n_out };
             certain += if *belief <= 0.0 || *belief >= 1.0 { *n } else { 0 };
+            certain_in += if *belief >= 1.0 { *n } else { 0 };
             smallest = smallest.min(*belief);
             largest = largest.max(*belief);
         }
@@ -84,6 +85,7 @@ impl<'a> Members<'a> {
         detail.insert("smallest".into(), json!(smallest));
         detail.insert("largest".into(), json!(largest));
         detail.insert("certain".into(), json!(certain));
+        detail.insert("certain_in".into(), json!(certain_in));
         detail.insert("people".into(), json!(people.total));
         detail.insert("scored".into(), json!(self.inside.is_some()));
         Attack {
