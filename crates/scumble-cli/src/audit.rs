@@ -13,7 +13,7 @@ use scumble::table::{ReadOptions, Role, Source};
 
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
-use crate::result::{as_json, attacks_text, loss_text, promises_text};
+use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
 
 /// Recheck what a release promises, from its files alone, and attack it.
 ///
@@ -62,8 +62,16 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             counted(report.group_sizes.iter().map(|(_, n)| n).sum(), "group"),
             promises_text(&report),
         );
-        if args.original.is_none() {
+        if args.original.is_none() && args.population.is_some() {
+            note(
+                "who is hit is only expected; what is true, linkage and losses need the table: \
+                 give it with `--original FILE`",
+            );
+        } else if args.original.is_none() {
             note("attacks and losses need the table: give it with `--original FILE`");
+        }
+        for warning in warnings(&release.manifest, &report) {
+            note(&warning);
         }
         if !report.attacks.is_empty() {
             text.push_str(&format!("\n{}", attacks_text(&report)));

@@ -159,6 +159,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          Next:\n    \
          scumble inspect {folder}/patients.csv\n    \
          scumble audit {folder}/k-anonymity --original {folder}/patients.csv\n    \
+         scumble audit {folder}/pdf --population {folder}/city.csv\n    \
          scumble publish --force {folder}/k-anonymity.toml      (read and change it first)\n\
          and open {folder}/mondrian/report.html in a browser.\n",
         aligned(&rows)

@@ -89,6 +89,10 @@ pub(crate) fn counted(number: u64, one: &str) -> String {
 /// A share as a percentage with as many digits as it takes to see it.
 pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
+    // What is not certain must not look as if it were.
+    if share < 1.0 && percent > 99.5 {
+        return format!("{:.1} %", (percent * 10.0).floor().min(999.0) / 10.0);
+    }
     if percent == 0.0 || percent >= 10.0 || (percent - percent.round()).abs() < 1e-9 {
         format!("{percent:.0} %")
     } else if percent >= 1.0 {
@@ -122,6 +126,9 @@ mod tests {
         assert_eq!(grouped(957), "957");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(percent(0.2), "20 %");
+        assert_eq!(percent(0.99696), "99.6 %");
+        assert_eq!(percent(0.999_999), "99.9 %");
+        assert_eq!(percent(1.0), "100 %");
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.0005), "0.05 %");
         assert_eq!(percent(0.000_048), "0.005 %");

@@ -14,7 +14,7 @@ use serde_json::json;
 
 use crate::output::{counted, note, print, short};
 use crate::progress::Progress;
-use crate::result::{as_json, attacks_text, loss_text, promises_text};
+use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
 
 /// Make the release a recipe asks for.
 ///
@@ -104,14 +104,8 @@ fn say_what_to_look_at(published: &Published) {
             as_they_are.join(", ")
         ));
     }
-    let reversal = published.audit.attacks.iter().find(|a| a.name == "reversal");
-    let outside = reversal.and_then(|attack| attack.detail.get("outside")?.as_u64());
-    if let Some(outside @ 1..) = outside {
-        note(&format!(
-            "who knows how this release was searched for can place {} of the population \
-             outside the range; `full-domain` gives less away than `mondrian`",
-            counted(outside, "person").replace("persons", "people"),
-        ));
+    for warning in warnings(&published.manifest, &published.audit) {
+        note(&warning);
     }
     if published.audit.loss.get("loss").is_some_and(|loss| *loss > 0.999) {
         note(

@@ -5,7 +5,7 @@ use scumble::recipe::Stage;
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
-use crate::output::{aligned, percent, short};
+use crate::output::{aligned, counted, percent, short};
 use crate::progress::stage_name;
 
 /// The version of the JSON that commands print.
@@ -119,6 +119,49 @@ fn surest(attack: &Attack) -> String {
         }
         _ => percent(attack.worst),
     }
+}
+
+/// What the attacks found that a steward must know before handing the release out.
+pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
+    let number = |attack: &str, key: &str| {
+        let attack = report.attacks.iter().find(|known| known.name == attack)?;
+        attack.detail.get(key)?.as_u64()
+    };
+    let people = |n: u64| counted(n, "person").replace("persons", "people");
+    let mut warnings = Vec::new();
+    if let Some(outside @ 1..) = number("reversal", "outside") {
+        let certain = match number("reversal", "certain") {
+            Some(certain @ 1..) => {
+                format!(", and be certain about {}", people(certain))
+            }
+            _ => String::new(),
+        };
+        warnings.push(format!(
+            "who knows how this release was searched for can place {} outside the range of \
+             delta-presence{certain}. The promise does not cover that; `full-domain` usually \
+             gives away less than `mondrian`",
+            people(outside),
+        ));
+    }
+    let paper =
+        manifest.weights.as_ref().is_some_and(|weights| weights.kind == "paper");
+    if let (true, Some(certain)) = (paper, number("counting", "certain")) {
+        warnings.push(format!(
+            "these are the weights of the paper, for comparison only: who takes them for counts \
+             is certain about {}. Do not hand this release out",
+            people(certain),
+        ));
+    }
+    let broken =
+        report.promises.iter().find(|p| p.name == "delta-presence" && !p.holds);
+    if broken.is_some() {
+        warnings.push(
+            "delta-presence holds only of the population the release was made with: is this \
+             the file?"
+                .to_owned(),
+        );
+    }
+    warnings
 }
 
 /// The losses in one line.

@@ -115,8 +115,11 @@ fn list() -> String {
         [known.name, known.source, known.about].map(str::to_owned).to_vec()
     };
     let rows: Vec<Vec<String>> = EXPERIMENTS.iter().map(row).collect();
-    let usage = "scumble reproduce NAME --data DIR";
-    format!("{}\nrun one with `{usage}`\n", aligned(&rows))
+    format!(
+        "{}\nrun one with `scumble reproduce NAME --data DIR`; the first two have an example of \
+         their own and need no data\n",
+        aligned(&rows)
+    )
 }
 
 fn list_json() -> Value {

@@ -62,7 +62,7 @@ impl PresenceRisk {
             Err(Error::out_of_range(name, value, "between 0 and 1"))
         };
         between("prior", self.prior)?;
-        between("change", self.change)?;
+        between("misuse", self.change)?;
         if self.rows == 0 || self.people == 0 {
             return Err(Error::recipe(
                 "the table and the population must not be empty",

@@ -28,14 +28,16 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let names = match spec.method.name {
         Some(name) => vec![name],
+        // Where cuts end gives more of somebody's presence away than the choice of levels.
+        None if promises.look_at_people() && !spec.method.cuts => {
+            vec![MethodName::FullDomain]
+        }
+        None if promises.look_at_people() => vec![MethodName::Mondrian],
         None => {
-            let overlap =
-                promises.look_at_people() && spec.method.cells == Some(Cells::Taxonomy);
-            let mondrian_can = !overlap
-                && data
-                    .quasi
-                    .iter()
-                    .all(|c| c.highest == c.hierarchy.height() && c.lowest == 0);
+            let mondrian_can = data
+                .quasi
+                .iter()
+                .all(|c| c.highest == c.hierarchy.height() && c.lowest == 0);
             // No search among fewer nodes is refused for having too many candidates.
             let lattice_can = lattice_size(&data.quasi) <= MOST_CANDIDATES;
             let mut names = Vec::new();

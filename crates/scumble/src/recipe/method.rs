@@ -29,6 +29,8 @@ pub struct MethodSpec {
     pub value: ValueChoice,
     /// Whether Mondrian tries every choice and keeps the best.
     pub search: bool,
+    /// Whether anything is said that only Mondrian can do.
+    pub cuts: bool,
     /// How cells that are distributions are weighted, if they are.
     pub pdf: Option<PdfSpec>,
 }
@@ -118,6 +120,7 @@ impl Default for MethodSpec {
             column: ColumnChoice::Widest,
             value: ValueChoice::Balanced,
             search: false,
+            cuts: false,
             pdf: None,
         }
     }
@@ -157,6 +160,12 @@ impl MethodSpec {
         }
         if let Some(item) = cells {
             (method.cells, method.pdf) = cells_of(&item)?;
+        }
+        if let Some(item) = strategy.as_ref().or(column.as_ref()).or(value.as_ref()) {
+            method.cuts = true;
+            if method.name == Some(MethodName::FullDomain) {
+                return Err(item.error(format!("`{}` is for `mondrian`", item.name)));
+            }
         }
         if let Some(item) = strategy {
             item.choice("strategy", &[("search", ())])?;

@@ -317,6 +317,10 @@ fn mistakes_in_method_and_release_are_told() {
         "r:8:70: `steps` goes with `shift = \"steps\"` only"
     );
     assert_eq!(
+        in_method("name = \"full-domain\"\nvalue = \"first\""),
+        "r:9:9: `value` is for `mondrian`"
+    );
+    assert_eq!(
         in_method("strategy = \"search\"\ncolumn = \"best\""),
         "r:9:10: `column` is one choice, but `strategy = \"search\"` tries them all"
     );

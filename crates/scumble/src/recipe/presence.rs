@@ -6,7 +6,6 @@ use crate::promise::Adversary;
 use crate::recipe::{MethodName, Spec, Weights};
 use crate::release::GROUP_COLUMN;
 use crate::table::{Role, Source};
-use crate::words::no_column;
 
 /// A promise about presence needs a population, and a population a promise.
 pub(super) fn check_presence(spec: &Spec) -> Result<()> {
@@ -32,9 +31,21 @@ pub(super) fn check_presence(spec: &Spec) -> Result<()> {
         let error = Error::recipe("the population cannot come from standard input");
         return at(input.population_spot.unwrap_or(presence.spot), error);
     }
+    for name in &input.key {
+        let role = spec.column(name).map(|column| (column.role, column.spot));
+        if let Some((Role::Quasi | Role::Sensitive | Role::Other, spot)) = role {
+            let error = Error::recipe(format!(
+                "column `{name}` is a `key`, so it tells people apart and must not be published"
+            ))
+            .with_hint("make it an `identifier`");
+            return at(spot, error);
+        }
+    }
     let method = &spec.method;
+    let cuts = method.name == Some(MethodName::Mondrian)
+        || (method.name.is_none() && method.cuts);
     let nodes = method.cells == Some(Cells::Taxonomy);
-    if method.name == Some(MethodName::Mondrian) && nodes {
+    if cuts && nodes {
         let error = Error::recipe(
             "`mondrian` cannot keep `delta-presence` with cells that are nodes, because \
              nodes overlap",
@@ -108,17 +119,20 @@ pub(super) fn check_population(
     let Some(population) = population else { return Ok(()) };
     for column in &spec.columns {
         if column.role == Role::Quasi && !population.header().contains(&column.name) {
-            return Err(no_column(population.header(), &column.name)
+            return Err(Error::input(format!("there is no column `{}`", column.name))
                 .in_file(population.name())
-                .with_hint("the population must have all quasi columns"));
+                .with_hint(
+                    "the population must have all quasi columns; what only the table has can \
+                     be `sensitive`, `other` or `drop`",
+                ));
         }
     }
     let spot = spec.input.population_spot.unwrap_or(spec.input.table_spot);
     for name in &spec.input.key {
         for (source, called) in [(table, "the table"), (population, "the population")] {
             if !source.header().contains(name) {
-                let hint = format!("`key` must be in both, but {called} lacks it");
-                let error = no_column(source.header(), name).with_hint(hint);
+                let error = Error::recipe(format!("{called} has no column `{name}`"))
+                    .with_hint("the columns of `key` must be in table and population");
                 return Err(spec.error_at(spot, error));
             }
         }

@@ -248,6 +248,7 @@ fn delta_presence(item: &Item<'_>) -> Result<PromiseKind> {
     }
     let mut section = item.section()?;
     let min = section.take("min");
+    section.take("max");
     let adversary = section.take("adversary");
     let shift = section.take("shift");
     let max = section.need("max")?;

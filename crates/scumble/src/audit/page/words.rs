@@ -112,8 +112,11 @@ pub(super) fn promise(checked: &Checked) -> String {
             )
         }
         "delta-presence" => format!(
-            "Whoever holds the whole population and this release takes everybody in it to be \
-             in the table with a probability from {} to {}.{}",
+            "Whoever holds the whole population and this release, and takes every table that \
+             could have given it for equally likely, believes of everybody in the population \
+             that they are in the table with a probability from {} to {}. How much more \
+             somebody learns who knows how the release was searched for is told below \
+             (reversal).{}",
             asked("min"),
             asked("max"),
             if checked.asked.get("adversary").is_some() {
@@ -224,8 +227,10 @@ pub(super) fn attack(attack: &Attack) -> String {
             },
         ),
         "reversal" => format!(
-            "Also knows how the release was searched for, and that finer ones must have \
-             broken a promise. {} That is outside of what was promised for {}. {}{}",
+            "Holds the population, looks at published groups without their weights, and knows \
+             how the release was searched for: that a finer one must have broken a promise. {} \
+             For {} that is outside of the promised range, which does not cover this attack. \
+             {}{}",
             believed(attack),
             match detail("outside").and_then(Value::as_u64).unwrap_or(0) {
                 0 => "nobody".to_owned(),
@@ -255,8 +260,8 @@ fn believed(attack: &Attack) -> String {
 /// About how many people an attacker is certain.
 fn certain(attack: &Attack) -> String {
     match attack.detail.get("certain").and_then(Value::as_u64).unwrap_or(0) {
-        0 => "About nobody is the attacker certain.".to_owned(),
-        n => format!("About {} the attacker is certain.", people(n)),
+        0 => "The attacker is certain about nobody.".to_owned(),
+        n => format!("The attacker is certain about {}.", people(n)),
     }
 }
 
