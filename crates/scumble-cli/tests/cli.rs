@@ -258,3 +258,29 @@ fn demo_runs_from_nothing() {
     let mine = run(home.path(), &["publish", "scumble-demo/mine.toml"]);
     assert!(mine.starts_with("exit 0\n"), "{mine}");
 }
+
+#[test]
+fn presence_is_audited_with_the_population() {
+    let home = home();
+    let path = home.path();
+    let table: Vec<&str> = PATIENTS.lines().collect();
+    fs::write(path.join("sample.csv"), [table[0], table[2], table[5]].join("\n"))
+        .unwrap();
+    let recipe = RECIPE
+        .replace("patients.csv\"", "sample.csv\"\npopulation = \"patients.csv\"")
+        .replace("k-anonymity = 4", "delta-presence = { min = 0.2, max = 0.3 }");
+    fs::write(path.join("recipe.toml"), recipe).unwrap();
+    assert!(run(path, &["publish", "recipe.toml"]).starts_with("exit 0"));
+
+    let alone = run(path, &["audit", "release"]);
+    assert!(alone.starts_with("exit 2"), "{alone}");
+    assert!(alone.contains("hint: give it with `--population FILE`"), "{alone}");
+    let with = ["audit", "release", "--population", "patients.csv"];
+    let public = run(path, &with);
+    assert!(public.starts_with("exit 0") && public.contains("presence"), "{public}");
+    assert!(!public.contains("linkage"), "that needs the table: {public}");
+    let both = run(path, &[&with[..], &["--original", "sample.csv"]].concat());
+    assert!(both.starts_with("exit 0") && both.contains("linkage"), "{both}");
+    let other = run(path, &["audit", "release", "--population", "sample.csv"]);
+    assert!(other.contains("NO, ") && other.starts_with("exit 1"), "{other}");
+}

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
-use scumble::audit::{self, Attack, Report, original_columns};
+use scumble::audit::{self, Attack, Report, original_columns, write_page};
 use scumble::error::Result;
 use scumble::hierarchy::{Microdata, Population};
 use scumble::release::{Release, checksum};
@@ -281,6 +281,17 @@ fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
     assert_eq!((reversal.success, reversal.worst), (1.0, 1.0));
     assert_eq!(reversal.detail["certain"], json!(11));
     assert_eq!(reversal.detail["certain_right"], json!(11));
+
+    write_page(hand.home.path(), &hand.release().manifest, &report).unwrap();
+    let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
+    for words in [
+        "everybody in the population",
+        "to be in the table with a probability from 0.0 to 0.1.",
+        "About nobody is the attacker certain.",
+        "outside of what was promised for 1 person. About 11 people the attacker is certain.",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
 }
 
 #[test]

@@ -15,6 +15,8 @@
 //! # Limits
 //! If somebody fits two groups, the number of worlds is not a matter of one group at a
 //! time: the promise then counts as broken, and the attack takes the sum of the shares.
+//! How many rows were left out is believed of the manifest, and so is what weights say of the
+//! table; only who has the table can refute it, and then the audit does.
 //! Knowing how the release was searched for helps a little: see `reversal`. Weights of pdf
 //! cells may say more: see `counting`.
 //!

@@ -52,7 +52,7 @@ use crate::audit::view::View;
 use crate::release::Manifest;
 
 /// More multiplications than this are not done.
-const MOST_STEPS: u64 = 4_000_000_000;
+const MOST_STEPS: u64 = 20_000_000_000;
 
 /// Posteriors are right up to this.
 const ROUNDING: f64 = 1e-9;

@@ -7,8 +7,9 @@ use crate::audit::people::People;
 use crate::audit::reversal::{MOST_STEPS, Rule, Told, certainty};
 use crate::audit::view::View;
 
-/// A step here takes a logarithm and an exponential, as long as so many multiplications.
-const STEP: u64 = 20;
+/// A step here takes a logarithm and an exponential; so many steps of a convolution, which
+/// are done several at once, take no longer.
+const STEP: u64 = 100;
 
 /// What follows from each group not having been cut.
 pub(super) fn tell(view: &View, people: &People<'_>, rule: Rule) -> Told {
