@@ -151,3 +151,30 @@ fn a_damaged_plan_is_an_error() {
         assert!(Plan::from_json(&damaged, "plan.json").is_err(), "{from}");
     }
 }
+
+#[test]
+fn a_plan_that_cuts_off_what_is_missing_suits_a_table_where_nothing_is() {
+    {
+        let columns = "columns.q = \"quasi\"\ncolumns.z = \"quasi\"\n";
+        let home = tempfile::tempdir().unwrap();
+        let recipe = format!(
+            "input.table = \"table.csv\"\n{columns}promise.k-anonymity = 2\n\
+             method = {{ name = \"mondrian\", suppression = 1.0 }}\n"
+        );
+        let spec = Spec::parse(&recipe, "recipe.toml").unwrap();
+        let table = home.path().join("table.csv");
+        fs::write(&table, "q,z\n1,a\n1,a\n,b\n,b\n").unwrap();
+        let first = publish(Request::new(&spec, home.path()), &Unwatched).unwrap();
+        fs::write(&table, "q,z\n1,a\n1,a\n").unwrap();
+        let request = Request {
+            replace: true,
+            plan: Some(first.plan),
+            ..Request::new(&spec, home.path())
+        };
+        let second = publish(request, &Unwatched).unwrap();
+        assert_eq!(second.manifest.rows, 2);
+        // Rows are read one by one, too.
+        let cells = apply(&second.plan, &[vec!["1", "a"]]).unwrap();
+        assert!(cells[0].is_some());
+    }
+}

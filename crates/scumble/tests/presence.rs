@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -19,6 +20,7 @@ use scumble::method::{
     Boxes, ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice,
 };
 use scumble::promise::{DeltaPresence, KAnonymity, Promise, Promises};
+use scumble::recipe::{Request, Spec, Unwatched, publish};
 use scumble::table::{Census, ReadOptions, Reading, Role, Source};
 
 struct Case {
@@ -316,5 +318,50 @@ fn search_never_loses_to_a_strategy() {
                 assert!(loss(&found) <= loss(&one), "seed {seed}, {method:?}");
             }
         }
+    }
+}
+
+/// Publishes a table of a population of four; every file of the release but the checksums.
+fn published(table: &str, method: &str) -> BTreeMap<String, String> {
+    let home = tempfile::tempdir().unwrap();
+    let write =
+        |name: &str, text: &str| fs::write(home.path().join(name), text).unwrap();
+    write("people.csv", "id,q\n1,a\n2,a\n3,a\n4,b\n");
+    write("table.csv", table);
+    let recipe = format!(
+        "[input]\ntable = \"table.csv\"\npopulation = \"people.csv\"\nkey = \"id\"\n\
+         [columns]\nid = \"identifier\"\nq = \"quasi\"\n\
+         [promise]\ndelta-presence = {{ min = 0.4, max = 0.6 }}\n[method]\n{method}\n"
+    );
+    let spec = Spec::parse(&recipe, "recipe.toml").unwrap();
+    publish(Request::new(&spec, home.path()), &Unwatched).unwrap();
+    let files = fs::read_dir(home.path().join("release")).unwrap();
+    files
+        .map(|entry| {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_string_lossy().into_owned();
+            (name, fs::read_to_string(path).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn tables_that_look_alike_give_the_same_files() {
+    // Two of four people, whoever they are, in one group: nothing in any file may tell
+    // the two tables apart.
+    for method in [
+        "name = \"full-domain\"",
+        "name = \"full-domain\"\ncells = \"set\"",
+        "name = \"full-domain\"\nloss = \"entropy\"",
+        "name = \"mondrian\"",
+        "name = \"full-domain\"\ncells = \"pdf\"",
+        "name = \"full-domain\"\ncells = { kind = \"pdf\", weights = \"population\" }",
+    ] {
+        let (one, other) = (
+            published("id,q\n1,a\n2,a\n", method),
+            published("id,q\n1,a\n4,b\n", method),
+        );
+        assert!(one.len() >= 3);
+        assert_eq!(one, other, "{method}");
     }
 }

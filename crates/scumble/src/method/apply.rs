@@ -302,6 +302,9 @@ fn fitting(
         let mut mentioned = mentioned(column, cell)?;
         mentioned.sort_unstable();
         mentioned.dedup();
+        if mentioned.is_empty() {
+            return Ok(None);
+        }
         let cover = match cell {
             PlanCell::Node { level, .. } => cover(column, &mentioned, Some(*level)),
             _ => cover(column, &mentioned, None),
@@ -330,21 +333,30 @@ fn follow(route: &[Branch], code: impl Fn(usize) -> u32) -> usize {
 /// Values whose cell is at least the one of the plan.
 fn mentioned(column: &Column, cell: &PlanCell) -> Result<Vec<u32>> {
     let code = |value: &Option<String>| code_of(column, value.as_deref());
+    // "Not known" is no value of a table in which everything is known.
+    let there = |code: &u32| (*code as usize) < column.domain.len();
     Ok(match cell {
         PlanCell::Node { level, value } => {
             let code = code(value)?;
+            if !there(&code) {
+                return Ok(Vec::new());
+            }
             let level = (*level).min(column.hierarchy.height());
             let node = column.hierarchy.node(level, code);
             Cover::Node { level, node }.codes(&column.domain, &column.hierarchy)
         }
         PlanCell::Range { low, high, missing } => {
-            let mut codes = vec![code(low)?, code(high)?];
+            let mut codes: Vec<u32> =
+                [code(low)?, code(high)?].into_iter().filter(there).collect();
             if *missing {
                 codes.extend(column.domain.missing());
             }
             codes
         }
-        PlanCell::Set(values) => values.iter().map(code).collect::<Result<_>>()?,
+        PlanCell::Set(values) => {
+            let codes = values.iter().map(code).collect::<Result<Vec<u32>>>()?;
+            codes.into_iter().filter(there).collect()
+        }
     })
 }
 

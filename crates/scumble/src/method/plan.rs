@@ -273,7 +273,9 @@ pub(super) fn labels(
 }
 
 fn value_of(column: &Column, code: u32) -> Option<String> {
-    let missing = column.domain.missing() == Some(code);
+    // A plan may cut before "not known" where nothing is: that is behind all values.
+    let known = (code as usize) < column.domain.len();
+    let missing = !known || column.domain.missing() == Some(code);
     (!missing).then(|| column.domain.text(code).to_owned())
 }
 

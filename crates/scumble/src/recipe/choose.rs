@@ -98,6 +98,14 @@ fn run_method(
             column.cells = natural_cells(column, spec, apart);
         }
     }
+    if name == MethodName::FullDomain && promises.look_at_people() {
+        for column in columns.iter_mut().filter(|c| c.cells == Cells::Interval) {
+            // Ranges of two nodes overlap where their values stand mixed, as under masks.
+            if !in_runs(column) {
+                column.cells = Cells::Set;
+            }
+        }
+    }
     let task = Task {
         columns: &columns,
         census: &data.census,
@@ -126,6 +134,19 @@ fn run_method(
         }
     };
     Ok(Chosen { name: name.to_owned(), columns, grouping, search })
+}
+
+/// Whether the known values of each node stand together in the order of the domain.
+fn in_runs(column: &Column) -> bool {
+    let n_known = column.domain.len() - usize::from(column.domain.missing().is_some());
+    column.hierarchy.levels().iter().all(|level| {
+        let mut nodes = level.node_of[..n_known].to_vec();
+        nodes.dedup();
+        let n_runs = nodes.len();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.len() == n_runs
+    })
 }
 
 /// A column of more words than this is not published in sets: they may be free text.

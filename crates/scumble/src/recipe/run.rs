@@ -71,7 +71,7 @@ pub struct Published {
     pub directory: PathBuf,
     /// What it says about itself.
     pub manifest: Manifest,
-    /// The audit of its files.
+    /// The audit of its files, with the table at hand: private where presence is promised.
     pub audit: audit::Report,
     /// What the method decided: private.
     pub plan: Plan,
@@ -175,10 +175,11 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
             _ => break (manifest, audit),
         }
     };
+    let public = job.public(&audit)?;
     search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
-    certify(&mut manifest, &audit)?;
+    certify(&mut manifest, &public)?;
     manifest.write(draft.path())?;
-    audit::write_page(draft.path(), &manifest, &audit)?;
+    audit::write_page(draft.path(), &manifest, &public)?;
     draft.publish()?;
     Ok(Published {
         directory,

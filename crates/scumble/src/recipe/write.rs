@@ -110,6 +110,34 @@ impl Job<'_> {
     }
 }
 
+impl Job<'_> {
+    /// What of an audit may be published. Where presence is promised, no number may depend
+    /// on who of a group is in the table: not the entropy of the table's own values, not
+    /// how well its values fit the weights, not how often guesses were right.
+    pub(super) fn public(&self, report: &audit::Report) -> Result<audit::Report> {
+        let mut public = report.clone();
+        if !self.promises.look_at_people() {
+            return Ok(public);
+        }
+        public.loss.remove("entropy");
+        let release = Release::open(self.folder)?;
+        if release.manifest.weights.is_none() {
+            return Ok(public);
+        }
+        public.loss.remove("kl");
+        let everyone = self.data.everyone();
+        let expected = audit::audit(&release, None, everyone.as_ref(), &|_| ())?;
+        for attack in expected.attacks {
+            if let Some(held) =
+                public.attacks.iter_mut().find(|a| a.name == attack.name)
+            {
+                *held = attack;
+            }
+        }
+        Ok(public)
+    }
+}
+
 /// Whether a promise fails because its worlds could not be counted.
 pub(super) fn uncertified(report: &audit::Report) -> bool {
     report
