@@ -285,10 +285,11 @@ fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
     write_page(hand.home.path(), &hand.release().manifest, &report).unwrap();
     let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
     for words in [
-        "everybody in the population",
-        "to be in the table with a probability from 0.0 to 0.1.",
-        "About nobody is the attacker certain.",
-        "outside of what was promised for 1 person. About 11 people the attacker is certain.",
+        "believes of everybody in the population",
+        "in the table with a probability from 0.0 to 0.1.",
+        "The attacker is certain about nobody.",
+        "For 1 person that is outside of the promised range, which does not cover this attack.",
+        "The attacker is certain about 11 people.",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }
