@@ -8,7 +8,7 @@
 use std::path::Path;
 
 use scumble::error::{Error, Result};
-use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
+use scumble::hierarchy::{Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::Loss;
 use scumble::method::{FullDomain, Task, lattice_size};
 use scumble::promise::{KAnonymity, Promises};
@@ -40,18 +40,8 @@ fn main() -> Result<()> {
     let mut specs = Vec::new();
     for name in COLUMNS {
         let tree = Tree::read(&folder.join(format!("hierarchies/{name}.csv")))?;
-        specs.push(ColumnSpec {
-            name: name.to_owned(),
-            role: Role::Quasi,
-            reading: Reading::category(),
-            may_be_numbers: false,
-            rule: Rule::Tree(tree),
-            lowest: 0,
-            highest: None,
-            weight: 1.0,
-            cells: Cells::Taxonomy,
-            also: Vec::new(),
-        });
+        let rule = Rule::Tree(tree);
+        specs.push(ColumnSpec::new(name, Role::Quasi, Reading::category(), rule));
     }
     let data = Microdata::read(&source, &specs, &|_| ())?;
     let promises = Promises::new(vec![Box::new(KAnonymity::new(5)?)]);

@@ -72,18 +72,10 @@ fn main() -> Result<()> {
             .iter()
             .map(|name| {
                 let tree = Tree::read(&folder.join(format!("hierarchies/{name}.csv")))?;
-                Ok(ColumnSpec {
-                    name: (*name).to_owned(),
-                    role: Role::Quasi,
-                    reading: Reading::category(),
-                    may_be_numbers: false,
-                    rule: Rule::Tree(tree),
-                    lowest: 0,
-                    highest: None,
-                    weight: 1.0,
-                    cells: cells(name),
-                    also: Vec::new(),
-                })
+                let rule = Rule::Tree(tree);
+                let spec =
+                    ColumnSpec::new(name, Role::Quasi, Reading::category(), rule);
+                Ok(ColumnSpec { cells: cells(name), ..spec })
             })
             .collect()
     };

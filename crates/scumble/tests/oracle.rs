@@ -55,18 +55,7 @@ fn spec(
     rule: Rule,
     cells: Cells,
 ) -> ColumnSpec {
-    ColumnSpec {
-        name: name.into(),
-        role,
-        reading,
-        may_be_numbers: false,
-        rule,
-        lowest: 0,
-        highest: None,
-        weight: 1.0,
-        cells,
-        also: Vec::new(),
-    }
+    ColumnSpec { cells, ..ColumnSpec::new(name, role, reading, rule) }
 }
 
 fn random_case(seed: u64) -> Case {

@@ -61,18 +61,7 @@ fn pick<T: Copy>(random: &mut ChaCha8Rng, from: &[T]) -> T {
 }
 
 fn column(name: &str, reading: Reading, rule: Rule, cells: Cells) -> ColumnSpec {
-    ColumnSpec {
-        name: name.into(),
-        role: Role::Quasi,
-        reading,
-        may_be_numbers: false,
-        rule,
-        lowest: 0,
-        highest: None,
-        weight: 1.0,
-        cells,
-        also: Vec::new(),
-    }
+    ColumnSpec { cells, ..ColumnSpec::new(name, Role::Quasi, reading, rule) }
 }
 
 fn source(name: &str, lines: &[String]) -> Source {

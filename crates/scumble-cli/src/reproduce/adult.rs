@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use scumble::error::{Error, Result};
-use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Population, Rule, Tree};
+use scumble::hierarchy::{ColumnSpec, Microdata, Population, Rule, Tree};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 
 use crate::reproduce::Data;
@@ -182,18 +182,7 @@ pub(crate) fn age_class(age: f64) -> usize {
 }
 
 fn spec(name: &str, role: Role, tree: Tree) -> ColumnSpec {
-    ColumnSpec {
-        name: name.to_owned(),
-        role,
-        reading: Reading::category(),
-        may_be_numbers: false,
-        rule: Rule::Tree(tree),
-        lowest: 0,
-        highest: None,
-        weight: 1.0,
-        cells: Cells::Taxonomy,
-        also: Vec::new(),
-    }
+    ColumnSpec::new(name, role, Reading::category(), Rule::Tree(tree))
 }
 
 fn read_text(path: &Path) -> Result<String> {

@@ -224,16 +224,8 @@ fn nine_people() -> Result<Microdata> {
         Source::from_bytes("people.csv", text.into_bytes(), &ReadOptions::default())
     };
     let spec = |name: &str, reading: Reading, rule: Rule| ColumnSpec {
-        name: name.to_owned(),
-        role: Role::Quasi,
-        reading,
-        may_be_numbers: false,
-        rule,
-        lowest: 0,
-        highest: None,
-        weight: 1.0,
         cells: Cells::Interval,
-        also: Vec::new(),
+        ..ColumnSpec::new(name, Role::Quasi, reading, rule)
     };
     let specs = [
         spec("zip", Reading::category(), Rule::Plain),

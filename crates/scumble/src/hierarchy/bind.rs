@@ -38,6 +38,24 @@ pub struct ColumnSpec {
     pub also: Vec<String>,
 }
 
+impl ColumnSpec {
+    /// A column with all levels allowed and nodes as cells.
+    pub fn new(name: &str, role: Role, reading: Reading, rule: Rule) -> Self {
+        Self {
+            name: name.to_owned(),
+            role,
+            reading,
+            may_be_numbers: false,
+            rule,
+            lowest: 0,
+            highest: None,
+            weight: 1.0,
+            cells: Cells::Taxonomy,
+            also: Vec::new(),
+        }
+    }
+}
+
 /// A table as methods and audits see it.
 #[derive(Debug)]
 pub struct Microdata {
