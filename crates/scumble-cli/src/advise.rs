@@ -57,6 +57,9 @@ pub(crate) struct PresenceArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+    /// Print errors only; the exit code tells whether the numbers can be.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
@@ -78,6 +81,9 @@ pub(crate) fn run(args: &AdviseArgs) -> Result<ExitCode> {
     let (people, rows) = (size(&args.population)?, size(&args.table)?);
     let risk = PresenceRisk { prior: args.prior, change, people, rows };
     let advice = risk.advise()?;
+    if args.quiet && !args.json {
+        return Ok(ExitCode::SUCCESS);
+    }
     if args.json {
         let object = json!({
             "schema": SCHEMA,
