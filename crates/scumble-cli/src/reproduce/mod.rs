@@ -54,6 +54,9 @@ pub(crate) struct ReproduceArgs {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+    /// Print errors only.
+    #[arg(long, short)]
+    quiet: bool,
 }
 
 /// An experiment that can be repeated.
@@ -101,7 +104,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         object["source"] = json!(experiment.source);
         object["files"] = json!(files);
         print(&pretty(&object)?)?;
-    } else {
+    } else if !args.quiet {
         let Experiment { name, source, about, .. } = experiment;
         let text = outcome.text();
         let files = files.join(" and ");
