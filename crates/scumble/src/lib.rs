@@ -19,6 +19,7 @@ pub mod inspect;
 pub mod loss;
 pub mod method;
 pub mod promise;
+pub mod random;
 pub mod recipe;
 pub mod release;
 pub mod table;

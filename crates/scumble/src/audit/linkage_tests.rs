@@ -37,6 +37,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
             column("s", Role::Sensitive),
         ],
         weights: None,
+        perturbation: Vec::new(),
         method: MethodNote {
             name: String::new(),
             levels: None,

@@ -5,6 +5,7 @@ mod full_domain;
 mod leave_out;
 mod mondrian;
 pub mod pdf;
+pub mod perturb;
 mod plan;
 mod weights;
 

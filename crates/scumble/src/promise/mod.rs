@@ -5,6 +5,7 @@
 //! published table.
 
 mod advice;
+mod breach;
 mod delta_presence;
 mod k_anonymity;
 mod l_diversity;
@@ -13,6 +14,7 @@ mod t_closeness;
 use std::fmt;
 
 pub use advice::{PresenceAdvice, PresenceRisk};
+pub use breach::{Breaches, amplification};
 pub use delta_presence::{Adversary, DeltaPresence};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};

@@ -94,6 +94,7 @@ impl Job<'_> {
             weights: weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
                 weights_note(kind, &data.quasi, weights, &written.groups)
             }),
+            perturbation: Vec::new(),
             method: method_note(spec, self.name, &data.quasi, grouping, self.search),
             promises: unchecked.collect(),
             loss: BTreeMap::new(),

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Rule};
+use crate::release::PerturbationNote;
 use crate::table::{Kind, Reading, Role};
 
 /// The version of the format this library writes and reads.
@@ -37,6 +38,9 @@ pub struct Manifest {
     /// Where the distributions are and whose weights they have, if cells are pdf cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<WeightsNote>,
+    /// How sensitive columns were randomized, if they were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub perturbation: Vec<PerturbationNote>,
     /// The method and its public parameters.
     pub method: MethodNote,
     /// What was promised.

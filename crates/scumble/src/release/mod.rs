@@ -7,6 +7,7 @@ pub mod cell;
 mod directory;
 mod manifest;
 mod pdf;
+mod perturbation;
 mod read;
 mod rows;
 mod sink;
@@ -20,5 +21,6 @@ pub use manifest::{
 pub use pdf::{
     CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, write_cells,
 };
+pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
 pub use read::{Release, checksum};
 pub use rows::{Origin, RowsTask, Written, write_rows};

@@ -1,0 +1,22 @@
+//! Randomizing a sensitive column: each value is published as one drawn from a known
+//! distribution that depends on it alone.
+//!
+//! An *operator* is the matrix of these distributions. Every probability in it is a
+//! multiple of [`GRAIN`], so that a draw follows it exactly and a decimal number says it
+//! exactly.
+
+mod operator;
+
+pub use operator::{GRAIN, Operator, round_down};
+
+use crate::promise::Breaches;
+
+/// What an operator must keep: for each value of a domain, how many times as likely it may
+/// lead to a published value as another.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits<'a> {
+    /// At least 1 for each value, infinite for values that need no protection.
+    pub gammas: &'a [f64],
+    /// Which way a belief must not move.
+    pub breaches: Breaches,
+}
