@@ -95,6 +95,7 @@ impl Job<'_> {
                 weights_note(kind, &data.quasi, weights, &written.groups)
             }),
             perturbation: Vec::new(),
+            sampled: None,
             method: method_note(spec, self.name, &data.quasi, grouping, self.search),
             promises: unchecked.collect(),
             loss: BTreeMap::new(),

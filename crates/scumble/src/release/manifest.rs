@@ -41,6 +41,10 @@ pub struct Manifest {
     /// How sensitive columns were randomized, if they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub perturbation: Vec<PerturbationNote>,
+    /// The column that tells how many rows each published row stands for, if they are a
+    /// sample of one from each group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled: Option<String>,
     /// The method and its public parameters.
     pub method: MethodNote,
     /// What was promised.
