@@ -6,6 +6,7 @@
 //! exactly.
 
 mod operator;
+pub mod partition;
 
 pub use operator::{GRAIN, Operator, round_down};
 
