@@ -9,10 +9,11 @@ use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
+use scumble::release::{Manifest, OperatorNote, PerturbationNote, PublishedColumn};
 use scumble::table::Role;
 use serde_json::json;
 
-use crate::output::{counted, note, print, short};
+use crate::output::{counted, note, percent, print, short};
 use crate::progress::Progress;
 use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
 
@@ -55,6 +56,12 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     let plan = args.use_plan.as_deref().map(read_plan).transpose()?;
     if let Some(path) = &args.plan {
         check_plan_path(path, args.force)?;
+        if spec.randomizes() {
+            return Err(Error::recipe("a recipe that randomizes values makes no plan")
+                .with_hint(
+                    "its decisions are in the manifest, because analysts need them",
+                ));
+        }
     }
     let progress = Progress::new(args.quiet || args.json);
     let request = Request {
@@ -67,8 +74,8 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     let published = publish(request, &progress);
     let seconds = progress.finish();
     let published = published?;
-    if let Some(path) = &args.plan {
-        write_plan(path, &published.plan)?;
+    if let (Some(path), Some(plan)) = (&args.plan, &published.plan) {
+        write_plan(path, plan)?;
     }
     if args.json {
         let mut object = as_json(&published.manifest, &published.audit, &seconds);
@@ -95,7 +102,9 @@ fn say_what_to_look_at(published: &Published) {
         .manifest
         .columns
         .iter()
-        .filter(|column| column.role == Role::Other)
+        .filter(|column| {
+            column.role == Role::Other && !ours(&published.manifest, column)
+        })
         .map(|column| format!("`{}`", column.name))
         .collect();
     if !as_they_are.is_empty() {
@@ -129,11 +138,13 @@ fn summary(published: &Published) -> String {
     let manifest = &published.manifest;
     let groups: u64 = published.audit.group_sizes.iter().map(|(_, n)| n).sum();
     let mut text = format!(
-        "published {}: {} in {}",
+        "published {}: {}",
         published.directory.display(),
         counted(manifest.rows, "row"),
-        counted(groups, "group"),
     );
+    if groups > 0 {
+        text.push_str(&format!(" in {}", counted(groups, "group")));
+    }
     if manifest.left_out > 0 {
         text.push_str(&format!(", {} left out", counted(manifest.left_out, "row")));
     }
@@ -164,10 +175,63 @@ fn summary(published: &Published) -> String {
             .collect();
         text.push_str(&format!(" (the best of {})", tried.join(" and ")));
     }
+    for note in &manifest.perturbation {
+        text.push_str(&format!("\n{}", perturbation_text(note)));
+    }
     text.push_str(&format!("\nloss    {}\n", loss_text(&published.audit)));
     let directory = published.directory.display();
     text.push_str(&format!("\nread {directory}/report.html, hand out {directory}\n"));
     text
+}
+
+/// Whether a column was added by us.
+fn ours(manifest: &Manifest, column: &PublishedColumn) -> bool {
+    let added =
+        manifest.perturbation.iter().filter_map(|note| note.subtable_column.as_ref());
+    added.chain(&manifest.sampled).any(|name| *name == column.name)
+}
+
+/// How a column was randomized, in a few words.
+fn perturbation_text(note: &PerturbationNote) -> String {
+    let kept = note.subtables.iter().flat_map(|part| match &part.operator {
+        OperatorNote::Uniform { keep } => vec![kept(*keep, part.domain.len())],
+        OperatorNote::FineGrain { keep } => {
+            keep.iter().map(|keep| kept(*keep, part.domain.len())).collect()
+        }
+        OperatorNote::General { matrix } => {
+            matrix.iter().enumerate().map(|(value, row)| row[value]).collect()
+        }
+    });
+    let (least, most) = kept.fold((1.0f64, 0.0f64), |(least, most), kept| {
+        (least.min(kept), most.max(kept))
+    });
+    let range = match percent(least) == percent(most) {
+        true => percent(least),
+        false => format!("{} to {}", percent(least), percent(most)),
+    };
+    let values: usize = match &*note.subtables {
+        [part] => part.domain.len(),
+        parts => {
+            let mut all: Vec<_> = parts.iter().flat_map(|part| &part.domain).collect();
+            all.sort();
+            all.dedup();
+            all.len()
+        }
+    };
+    let parts = match note.subtables.len() {
+        1 => String::new(),
+        n => format!(" in {}", counted(n as u64, "sub-table")),
+    };
+    format!(
+        "noise   {}: {}{parts}, published as they are with {range}",
+        note.columns.join(" with "),
+        counted(values as u64, "value"),
+    )
+}
+
+/// The probability that a value is published as it is: kept, or drawn by chance.
+fn kept(keep: f64, size: usize) -> f64 {
+    keep + (1.0 - keep) / size as f64
 }
 
 fn read_plan(path: &Path) -> Result<Plan> {

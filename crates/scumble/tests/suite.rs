@@ -9,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use scumble::recipe::{Request, Spec, Unwatched, publish};
+use scumble::release::OperatorNote;
 
 struct Block {
     kind: String,
@@ -82,15 +83,37 @@ fn outcome(case: &Case) -> String {
         }
     }
     let published = Spec::parse(&recipe, "recipe.toml").and_then(|spec| {
-        let request = Request::new(&spec, home.path());
+        // Only randomized values depend on the seed.
+        let request = Request { seed: Some(1), ..Request::new(&spec, home.path()) };
         publish(request, &Unwatched)
     });
     match published {
-        Ok(_) => {
+        Ok(published) => {
             let read =
                 |name: &str| fs::read_to_string(home.path().join("release").join(name));
             let cells = read("cells.csv").map(|cells| format!("\n{cells}"));
-            read("data.csv").unwrap() + &cells.unwrap_or_default()
+            let mut text = read("data.csv").unwrap() + &cells.unwrap_or_default();
+            for note in &published.manifest.perturbation {
+                for part in &note.subtables {
+                    text.push_str(&format!("\n{}: {} rows\n", note.columns.join("+"), part.rows));
+                    for (value, bound) in part.domain.iter().zip(&part.bounds) {
+                        let bound = bound.map_or("not protected".to_owned(), |bound| {
+                            format!(
+                                "{:.4} to {:.4}, gamma {:.4}",
+                                bound.prior, bound.posterior, bound.gamma
+                            )
+                        });
+                        text.push_str(&format!("  {}: {bound}\n", value.join("+")));
+                    }
+                    let matrix = match &part.operator {
+                        OperatorNote::Uniform { keep } => format!("keep {keep:.4}"),
+                        OperatorNote::FineGrain { keep } => format!("keep {keep:.4?}"),
+                        OperatorNote::General { matrix } => format!("matrix {matrix:.4?}"),
+                    };
+                    text.push_str(&format!("  {matrix}\n"));
+                }
+            }
+            text
         }
         Err(error) => {
             assert!(!home.path().join("release").exists(), "something was written");

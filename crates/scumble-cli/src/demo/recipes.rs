@@ -1,13 +1,16 @@
 //! The demo's recipes: one for each family of methods.
 
 /// Names and texts, simplest first.
-pub(super) const RECIPES: [(&str, &str); 6] = [
+pub(super) const RECIPES: [(&str, &str); 9] = [
     ("k-anonymity", include_str!("k-anonymity.toml")),
     ("l-diversity", include_str!("l-diversity.toml")),
     ("t-closeness", include_str!("t-closeness.toml")),
     ("mondrian", include_str!("mondrian.toml")),
     ("delta-presence", include_str!("delta-presence.toml")),
     ("pdf", include_str!("pdf.toml")),
+    ("breach", include_str!("breach.toml")),
+    ("partitioned", include_str!("partitioned.toml")),
+    ("fine-grain", include_str!("fine-grain.toml")),
 ];
 
 #[cfg(test)]

@@ -16,9 +16,13 @@
 //! O(1).
 //!
 //! # Source
-//! `evfimievski2003limiting`; `thesis2010randomization`, chapter 3; METHODS C1.
+//! `evfimievski2003limiting`; `chaytor2010randomization`, chapter 3; METHODS C1.
 
 use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
 
 /// Which way a belief must not move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +32,96 @@ pub enum Breaches {
     Upward,
     /// Neither up nor down: nobody becomes sure that a value is not somebody's, either.
     Both,
+}
+
+impl Breaches {
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Upward => "upward",
+            Self::Both => "both",
+        }
+    }
+}
+
+/// What is promised of one value: a belief in it of at most `prior` does not pass
+/// `posterior`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bound {
+    /// Above 0, below the posterior.
+    pub prior: f64,
+    /// Below 1.
+    pub posterior: f64,
+}
+
+impl Bound {
+    /// The amplification it allows.
+    pub fn gamma(self) -> f64 {
+        amplification(self.prior, self.posterior)
+    }
+}
+
+/// The same bound for every value.
+#[derive(Debug, Clone, Copy)]
+pub struct Breach {
+    // Above 0.
+    prior: Decimal,
+    // Above the prior, below 1.
+    posterior: Decimal,
+    breaches: Breaches,
+}
+
+impl Breach {
+    /// The promise that a belief of at most `prior` does not pass `posterior`.
+    pub fn new(prior: Decimal, posterior: Decimal, breaches: Breaches) -> Result<Self> {
+        for (name, number) in [("prior", prior), ("posterior", posterior)] {
+            if !(number.exceeds(0, 1) && !number.at_least(1, 1)) {
+                let error = Error::out_of_range(name, number, "above 0 and below 1");
+                return Err(error.with_hint("it is a probability: 5 % is 0.05"));
+            }
+        }
+        if !prior.less_than(posterior) {
+            let wanted = format!("above the prior, {prior}");
+            return Err(Error::out_of_range("posterior", posterior, wanted).with_hint(
+                "`prior` is what somebody may believe before, `posterior` what they may \
+                 believe after",
+            ));
+        }
+        Ok(Self { prior, posterior, breaches })
+    }
+
+    /// Its name in recipes and manifests.
+    pub const NAME: &'static str = "breach";
+
+    /// Its parameters as they stand in the manifest.
+    pub fn asked(&self) -> serde_json::Value {
+        json!({
+            "prior": self.prior.to_f64(),
+            "posterior": self.posterior.to_f64(),
+            "kind": self.breaches.name(),
+        })
+    }
+
+    /// The promise in a few words.
+    pub fn title(&self) -> String {
+        format!("no breach from {} to {}", self.prior, self.posterior)
+    }
+
+    /// The bound of every value.
+    pub fn bound(&self) -> Bound {
+        Bound { prior: self.prior.to_f64(), posterior: self.posterior.to_f64() }
+    }
+
+    /// Whether a value of `count` rows of `n` is rare enough to be protected, where rows
+    /// are divided into sub-tables.
+    pub fn protects(&self, count: u64, n: u64) -> bool {
+        self.prior.at_least(u128::from(count), u128::from(n))
+    }
+
+    /// Which way a belief must not move.
+    pub fn breaches(&self) -> Breaches {
+        self.breaches
+    }
 }
 
 /// How many times as likely one original value may lead to a published value as another, if

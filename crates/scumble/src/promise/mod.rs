@@ -7,6 +7,7 @@
 mod advice;
 mod breach;
 mod delta_presence;
+mod fine_grain;
 mod k_anonymity;
 mod l_diversity;
 mod t_closeness;
@@ -14,8 +15,9 @@ mod t_closeness;
 use std::fmt;
 
 pub use advice::{PresenceAdvice, PresenceRisk};
-pub use breach::{Breaches, amplification};
+pub use breach::{Bound, Breach, Breaches, amplification};
 pub use delta_presence::{Adversary, DeltaPresence};
+pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};
 pub use t_closeness::{Distance, TCloseness};

@@ -26,7 +26,8 @@ pub(super) fn choose(
     promises: &Promises,
     limit: u64,
 ) -> Result<Chosen> {
-    let names = match spec.method.name {
+    let named = spec.method.name.filter(|name| !name.randomizes());
+    let names = match named {
         Some(name) => vec![name],
         // Where cuts end gives more of somebody's presence away than the choice of levels.
         None if promises.look_at_people() && !spec.method.cuts => {
@@ -121,12 +122,12 @@ fn run_method(
             search.checked = found.checked;
             ("full-domain", found.grouping)
         }
-        MethodName::Mondrian if spec.method.search => {
+        _ if spec.method.search => {
             let (method, grouping) = Mondrian::search(&task)?;
             search.strategy = Some((method.column, method.value));
             ("mondrian", grouping)
         }
-        MethodName::Mondrian => {
+        _ => {
             let (column, value) = (spec.method.column, spec.method.value);
             let method = Mondrian { column, value, ..Mondrian::default() };
             search.strategy = Some((column, value));

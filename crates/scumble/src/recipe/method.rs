@@ -6,8 +6,8 @@ use crate::hierarchy::Cells;
 use crate::loss::{self, Loss};
 use crate::method::pdf::Shift;
 use crate::method::{ColumnChoice, ValueChoice};
-use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
+use crate::recipe::{NoiseSpec, Spot};
 use crate::release::DataFormat;
 
 /// How the release is made, as typed.
@@ -33,6 +33,10 @@ pub struct MethodSpec {
     pub cuts: bool,
     /// How cells that are distributions are weighted, if they are.
     pub pdf: Option<PdfSpec>,
+    /// How values are randomized.
+    pub noise: NoiseSpec,
+    /// The first key that is about groups and their cells, if any, and where it stands.
+    pub groups: Option<(String, Spot)>,
 }
 
 /// How pdf cells are weighted, as typed.
@@ -64,6 +68,36 @@ pub enum MethodName {
     FullDomain,
     /// Groups cut in two again and again.
     Mondrian,
+    /// Sensitive values kept with one probability, otherwise drawn.
+    UniformPerturbation,
+    /// The same within sub-tables of few values.
+    PartitionedPerturbation,
+    /// Sensitive values kept with a probability for each value.
+    FineGrainPerturbation,
+    /// Sensitive values drawn by the best matrix.
+    GeneralPerturbation,
+    /// Values randomized, quasi columns generalized, one row of each group published.
+    PerturbedGeneralization,
+}
+
+impl MethodName {
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        METHODS.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it randomizes sensitive values.
+    pub fn randomizes(self) -> bool {
+        !self.groups() || self == Self::PerturbedGeneralization
+    }
+
+    /// Whether it forms groups.
+    pub fn groups(self) -> bool {
+        matches!(
+            self,
+            Self::FullDomain | Self::Mondrian | Self::PerturbedGeneralization
+        )
+    }
 }
 
 /// Where the release goes, as typed.
@@ -75,20 +109,17 @@ pub struct ReleaseSpec {
     pub format: DataFormat,
 }
 
-const METHODS: [(&str, MethodName); 2] =
-    [("full-domain", MethodName::FullDomain), ("mondrian", MethodName::Mondrian)];
-
-const LATER_METHODS: [&str; 9] = [
-    "anatomy",
-    "robust",
-    "uniform-perturbation",
-    "partitioned-perturbation",
-    "fine-grain-perturbation",
-    "general-perturbation",
-    "blur",
-    "condensation",
-    "perturbed-generalization",
+const METHODS: [(&str, MethodName); 7] = [
+    ("full-domain", MethodName::FullDomain),
+    ("mondrian", MethodName::Mondrian),
+    ("uniform-perturbation", MethodName::UniformPerturbation),
+    ("partitioned-perturbation", MethodName::PartitionedPerturbation),
+    ("fine-grain-perturbation", MethodName::FineGrainPerturbation),
+    ("general-perturbation", MethodName::GeneralPerturbation),
+    ("perturbed-generalization", MethodName::PerturbedGeneralization),
 ];
+
+const LATER_METHODS: [&str; 4] = ["anatomy", "robust", "blur", "condensation"];
 
 const CELLS: [(&str, Cells); 4] = [
     ("taxonomy", Cells::Taxonomy),
@@ -122,6 +153,8 @@ impl Default for MethodSpec {
             search: false,
             cuts: false,
             pdf: None,
+            noise: NoiseSpec::default(),
+            groups: None,
         }
     }
 }
@@ -136,8 +169,16 @@ impl MethodSpec {
         let column = section.take("column");
         let value = section.take("value");
         let strategy = section.take("strategy");
+        let noise = NoiseSpec::take(&mut section);
         section.done()?;
         let mut method = Self { spot: Some(item.spot()), ..Self::default() };
+        method.noise = noise.read()?;
+        let about_groups = [&loss, &suppression, &cells, &column, &value, &strategy];
+        method.groups = about_groups
+            .into_iter()
+            .flatten()
+            .next()
+            .map(|item| (item.name.clone(), item.spot()));
         if let Some(item) = name {
             method.spot = Some(item.spot());
             method.name =

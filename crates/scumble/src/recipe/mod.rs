@@ -5,10 +5,12 @@ mod column;
 mod method;
 #[cfg(test)]
 mod mistakes;
+mod noise;
 mod notes;
 mod order;
 mod presence;
 mod promise;
+mod randomize;
 mod run;
 mod section;
 mod spec;
@@ -18,7 +20,8 @@ mod write;
 
 pub use column::{ColumnSpec, HierarchySpec};
 pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};
-pub use promise::{Distance, DiversityKind, PromiseKind, PromiseSpec};
+pub use noise::{Inside, Missing, NoiseSpec};
+pub use promise::{BoundsSpec, Distance, DiversityKind, PromiseKind, PromiseSpec};
 pub use run::{Published, Request, Search, Stage, Unwatched, Watch, publish};
 pub use section::Spot;
 pub use spec::{InputSpec, Spec};

@@ -9,6 +9,7 @@ use crate::promise::{
     TCloseness,
 };
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
+use crate::recipe::randomize::randomizes;
 use crate::recipe::{
     DiversityKind, HierarchySpec, MethodName, PromiseKind, Spec, promise,
 };
@@ -105,7 +106,7 @@ pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
     let mut promises: Vec<Box<dyn Promise>> = Vec::new();
     for typed in &spec.promises {
         let at = |error| spec.error_at(typed.spot, error);
-        promises.push(match typed.kind {
+        promises.push(match typed.kind.clone() {
             PromiseKind::KAnonymity { k } => Box::new(KAnonymity::new(k).map_err(at)?),
             PromiseKind::LDiversity { l, kind } => {
                 let diversity = match kind {
@@ -130,6 +131,8 @@ pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
             PromiseKind::DeltaPresence { min, max, adversary, .. } => {
                 Box::new(DeltaPresence::new(min, max).map_err(at)?.against(adversary))
             }
+            // About single values: the groups do not matter.
+            PromiseKind::Breach(_) | PromiseKind::FineGrain { .. } => continue,
         });
     }
     Ok(Promises::new(promises))
@@ -142,7 +145,8 @@ fn check_roles(spec: &Spec) -> Result<()> {
         Some(spot) => spec.error_at(spot, error),
         None => error,
     };
-    if !spec.columns.iter().any(|column| column.role == Role::Quasi) {
+    let grouped = !randomizes(spec) || promises_groups(spec);
+    if grouped && !spec.columns.iter().any(|column| column.role == Role::Quasi) {
         return Err(at_columns(
             Error::recipe("no column has the role `quasi`")
                 .with_hint("say which columns an adversary may know"),
@@ -150,13 +154,15 @@ fn check_roles(spec: &Spec) -> Result<()> {
     }
     let sensitive = spec.columns.iter().filter(|column| column.role == Role::Sensitive);
     for promise in &spec.promises {
-        let hierarchical = match promise.kind {
+        let hierarchical = match &promise.kind {
             PromiseKind::KAnonymity { .. } | PromiseKind::DeltaPresence { .. } => {
                 continue;
             }
-            PromiseKind::LDiversity { .. } => false,
+            PromiseKind::LDiversity { .. }
+            | PromiseKind::Breach(_)
+            | PromiseKind::FineGrain { .. } => false,
             PromiseKind::TCloseness { distance, .. } => {
-                distance == promise::Distance::Hierarchical
+                *distance == promise::Distance::Hierarchical
             }
         };
         let mut looked_at = sensitive.clone().peekable();
@@ -258,6 +264,11 @@ fn column_spec(
             .unwrap_or(Cells::Taxonomy),
         also: Vec::new(),
     })
+}
+
+/// Whether a recipe promises something of groups.
+fn promises_groups(spec: &Spec) -> bool {
+    spec.promises.iter().any(|promise| !promise.kind.randomizes())
 }
 
 /// A public list of values: themselves or `*`, in this order.

@@ -3,7 +3,9 @@
 use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::method::pdf::Shift;
-use crate::promise::{Adversary, DeltaPresence};
+use crate::promise::{
+    Adversary, Breach, Breaches, DeltaPresence, FineGrain, Sensitivity,
+};
 use crate::recipe::section::{Item, Section, listed, suggestion};
 use crate::recipe::{Spot, method};
 
@@ -17,7 +19,7 @@ pub struct PromiseSpec {
 }
 
 /// A promise and its numbers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum PromiseKind {
     /// Every group has at least `k` rows.
     KAnonymity {
@@ -49,6 +51,45 @@ pub enum PromiseKind {
         /// How the weights of the paper are found, if said here.
         shift: Option<Shift>,
     },
+    /// No belief in a value moves from one probability to another.
+    Breach(Breach),
+    /// The same with a bound for each value.
+    FineGrain {
+        /// Where the bounds come from.
+        bounds: BoundsSpec,
+        /// Which way a belief must not move.
+        breaches: Breaches,
+        /// A file that says how much each value counts, if said.
+        weights: Option<String>,
+    },
+}
+
+impl PromiseKind {
+    /// Its name in recipes.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::KAnonymity { .. } => "k-anonymity",
+            Self::LDiversity { .. } => "l-diversity",
+            Self::TCloseness { .. } => "t-closeness",
+            Self::DeltaPresence { .. } => "delta-presence",
+            Self::Breach(_) => Breach::NAME,
+            Self::FineGrain { .. } => FineGrain::NAME,
+        }
+    }
+
+    /// Whether it is about how values are randomized, not about groups.
+    pub fn randomizes(&self) -> bool {
+        matches!(self, Self::Breach(_) | Self::FineGrain { .. })
+    }
+}
+
+/// Where the bounds of a fine-grain promise come from, as typed.
+#[derive(Debug, Clone)]
+pub enum BoundsSpec {
+    /// So many times the share of each value.
+    Factor(Decimal),
+    /// A file with value, prior and posterior; its path is relative to the recipe's folder.
+    Csv(String),
 }
 
 /// What it means for sensitive values of a group to be diverse.
@@ -76,9 +117,15 @@ pub enum Distance {
     Hierarchical,
 }
 
-const AVAILABLE: [&str; 4] =
-    ["k-anonymity", "l-diversity", "t-closeness", "delta-presence"];
-const LATER: [&str; 4] = ["r-robustness", "breach", "fine-grain", "expected-anonymity"];
+const AVAILABLE: [&str; 6] = [
+    "k-anonymity",
+    "l-diversity",
+    "t-closeness",
+    "delta-presence",
+    "breach",
+    "fine-grain",
+];
+const LATER: [&str; 2] = ["r-robustness", "expected-anonymity"];
 
 const DISTANCES: [(&str, Distance); 3] = [
     ("equal", Distance::Equal),
@@ -96,6 +143,8 @@ impl PromiseSpec {
                 "l-diversity" => l_diversity(&item)?,
                 "t-closeness" => t_closeness(&item)?,
                 "delta-presence" => delta_presence(&item)?,
+                "breach" => breach(&item)?,
+                "fine-grain" => fine_grain(&item)?,
                 name if LATER.contains(&name) => {
                     let message = format!("the promise `{name}` is not available yet");
                     let hint = format!("available: {}", listed(&AVAILABLE));
@@ -273,4 +322,74 @@ fn delta_presence(item: &Item<'_>) -> Result<PromiseKind> {
     let shift =
         shift.map(|item| item.choice("shift", &method::shifts(None))).transpose()?;
     Ok(PromiseKind::DeltaPresence { min: least, max: most, adversary, shift })
+}
+
+const BREACHES: [(&str, Breaches); 2] =
+    [("upward", Breaches::Upward), ("both", Breaches::Both)];
+
+fn breaches(kind: Option<&Item<'_>>) -> Result<Breaches> {
+    kind.map_or(Ok(Breaches::Upward), |item| item.choice("kind", &BREACHES))
+}
+
+fn breach(item: &Item<'_>) -> Result<PromiseKind> {
+    if !item.is_table() {
+        return Err(item.mistyped("a table, as in `{ prior = 0.05, posterior = 0.2 }`"));
+    }
+    let mut section = item.section()?;
+    section.take("posterior");
+    let kind = section.take("kind");
+    let prior = section.need("prior")?;
+    let posterior = section.need("posterior")?;
+    section.done()?;
+    for share in [&prior, &posterior] {
+        let number = share.float()?;
+        if number <= 0.0 || number >= 1.0 {
+            let error = share.out_of_range("above 0 and below 1");
+            return Err(error.with_hint("it is a probability: 5 % is 0.05"));
+        }
+    }
+    let breach =
+        Breach::new(prior.decimal()?, posterior.decimal()?, breaches(kind.as_ref())?);
+    Ok(PromiseKind::Breach(breach.map_err(|error| posterior.at(error))?))
+}
+
+fn fine_grain(item: &Item<'_>) -> Result<PromiseKind> {
+    if !item.is_table() {
+        return Err(item.mistyped(
+            "a table, as in `{ factor = 3 }` or `{ csv = \"bounds.csv\" }`",
+        ));
+    }
+    let mut section = item.section()?;
+    let factor = section.take("factor");
+    let csv = section.take("csv");
+    let weights = section.take("weights");
+    let kind = section.take("kind");
+    section.done()?;
+    let breaches = breaches(kind.as_ref())?;
+    let bounds = match (factor, csv) {
+        (Some(factor), None) => {
+            let number = factor.float()?;
+            if number <= 1.0 {
+                return Err(factor.out_of_range("above 1").with_hint(
+                    "it says how many times as sure somebody may become as they were before",
+                ));
+            }
+            let number = factor.decimal()?;
+            FineGrain::new(Sensitivity::Factor(number), breaches)
+                .map_err(|error| factor.at(error))?;
+            BoundsSpec::Factor(number)
+        }
+        (None, Some(csv)) => BoundsSpec::Csv(csv.string()?.to_owned()),
+        (Some(_), Some(csv)) => {
+            return Err(csv.error("`factor` and `csv` both say where bounds come from"));
+        }
+        (None, None) => {
+            let error = section.error("`fine-grain` has no bounds");
+            return Err(error.with_hint(
+                "write `factor = 3`, or `csv = \"bounds.csv\"` with value, prior, posterior",
+            ));
+        }
+    };
+    let weights = weights.map(|item| item.string().map(str::to_owned)).transpose()?;
+    Ok(PromiseKind::FineGrain { bounds, breaches, weights })
 }

@@ -8,6 +8,7 @@ use crate::hierarchy::{ColumnSpec, Microdata, Population};
 use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
 use crate::recipe::choose::{Chosen, choose, weighting};
 use crate::recipe::order::{Order, promises, resolve};
+use crate::recipe::randomize::{self, randomizes};
 use crate::recipe::write::{Job, uncertified};
 use crate::recipe::{MethodName, Spec};
 use crate::release::{Draft, Manifest};
@@ -73,8 +74,8 @@ pub struct Published {
     pub manifest: Manifest,
     /// The audit of its files, with the table at hand: private where presence is promised.
     pub audit: audit::Report,
-    /// What the method decided: private.
-    pub plan: Plan,
+    /// What the method decided, if it forms groups: private.
+    pub plan: Option<Plan>,
     /// Columns of the table that the recipe does not name: left out.
     pub unnamed: Vec<String>,
     /// Identifiers and dropped columns: left out.
@@ -104,6 +105,10 @@ pub struct Search {
 /// confirms every promise.
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
+    if randomizes(spec) {
+        return randomize::publish(request, watch);
+    }
+    check_noise(spec)?;
     let directory = request
         .directory
         .clone()
@@ -185,20 +190,29 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         directory,
         manifest,
         audit,
-        plan,
+        plan: Some(plan),
         unnamed: order.unnamed,
         removed: order.removed,
         search,
     })
 }
 
+/// Keys about randomizing are for methods that do.
+fn check_noise(spec: &Spec) -> Result<()> {
+    match spec.method.noise.first() {
+        None => Ok(()),
+        Some((key, spot)) => {
+            let error =
+                Error::recipe(format!("`{key}` is for methods that randomize values"));
+            Err(spec
+                .error_at(spot, error.with_hint("promise `breach` or `fine-grain`")))
+        }
+    }
+}
+
 /// A plan is for the method that made it.
 fn check_method(spec: &Spec, plan: &Plan) -> Result<()> {
-    let asked = match spec.method.name {
-        None => return Ok(()),
-        Some(MethodName::FullDomain) => "full-domain",
-        Some(MethodName::Mondrian) => "mondrian",
-    };
+    let Some(asked) = spec.method.name.map(MethodName::name) else { return Ok(()) };
     if asked == plan.method {
         return Ok(());
     }
@@ -240,7 +254,7 @@ fn fit(columns: &mut [ColumnSpec], plan: &Plan) -> Result<()> {
 }
 
 /// Copies what the audit measured into the manifest, or refuses the release.
-fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<()> {
+pub(super) fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<()> {
     if let Some(failing) = audit.promises.iter().find(|promise| !promise.holds) {
         return Err(Error::new(ErrorKind::Broken(format!(
             "the written release does not keep {}: {} rows are at risk; nothing was \
@@ -255,6 +269,9 @@ fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<()> {
         note.certified = match &*note.name {
             "delta-presence" => {
                 "recomputed from the published files and the population"
+            }
+            "breach" | "fine-grain" => {
+                "every matrix checked against every protected value"
             }
             _ => "recomputed from the published rows",
         }

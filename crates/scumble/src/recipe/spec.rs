@@ -9,6 +9,7 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::method::pdf::Shift;
 use crate::promise::Adversary;
+use crate::recipe::randomize::randomizes;
 use crate::recipe::section::{Item, Section, Source};
 use crate::recipe::{
     ColumnSpec, MethodSpec, PromiseKind, PromiseSpec, ReleaseSpec, Spot,
@@ -108,6 +109,11 @@ impl Spec {
             }
             _ => None,
         })
+    }
+
+    /// Whether it asks for randomized values.
+    pub fn randomizes(&self) -> bool {
+        randomizes(self)
     }
 
     /// The column of this name.

@@ -8,8 +8,11 @@ mod directory;
 mod manifest;
 mod pdf;
 mod perturbation;
+mod perturbed;
 mod read;
 mod rows;
+mod sampled;
+mod shuffle;
 mod sink;
 
 pub use apply::apply;
@@ -22,5 +25,9 @@ pub use pdf::{
     CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, write_cells,
 };
 pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
+pub use perturbed::{
+    Keyed, PerturbedTask, Place, Randomized, Subtable, write_perturbed,
+};
 pub use read::{Release, checksum};
 pub use rows::{Origin, RowsTask, Written, write_rows};
+pub use sampled::{SampledRow, SampledTask, write_sampled};

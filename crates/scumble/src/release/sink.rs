@@ -106,6 +106,20 @@ impl Sink {
         }
     }
 
+    /// Writes lines that stand one after another.
+    pub(super) fn write_lines(&mut self, lines: &[u8], n_lines: usize) -> Result<()> {
+        match self {
+            Self::Csv { file, name } => file
+                .write_all(lines)
+                .map_err(|error| Error::io("write", name.clone(), error)),
+            Self::Parquet(sink) => {
+                sink.lines.extend_from_slice(lines);
+                sink.n_lines += n_lines;
+                if sink.n_lines >= BATCH { sink.flush() } else { Ok(()) }
+            }
+        }
+    }
+
     /// Completes the file.
     pub(super) fn finish(self) -> Result<()> {
         match self {
@@ -186,6 +200,16 @@ pub(super) fn quoted(cell: &str) -> Vec<u8> {
         format!("\"{}\"", cell.replace('"', "\"\"")).into_bytes()
     } else {
         cell.as_bytes().to_vec()
+    }
+}
+
+/// Adds a cell as it stands in a CSV line.
+pub(super) fn push_quoted(line: &mut Vec<u8>, cell: &str) {
+    let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
+    if cell.as_bytes().iter().any(special) {
+        line.extend_from_slice(&quoted(cell));
+    } else {
+        line.extend_from_slice(cell.as_bytes());
     }
 }
 

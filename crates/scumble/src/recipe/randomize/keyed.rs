@@ -1,0 +1,132 @@
+//! The secret key of the noise, and the columns that tell people apart.
+
+use std::fs;
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::random::Key;
+use crate::recipe::Spec;
+use crate::recipe::order::{Order, resolve};
+use crate::table::{Role, Spot};
+use crate::words::no_column;
+
+/// A key, and the places of the columns that tell people apart.
+pub(super) struct Secret {
+    pub(super) key: Key,
+    pub(super) id: Vec<usize>,
+}
+
+impl Secret {
+    /// Reads the key, and checks that no two rows are the same person.
+    pub(super) fn read(
+        spec: &Spec,
+        order: &Order,
+        folder: &Path,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Option<Self>> {
+        let Some((path, spot)) = &spec.method.noise.key_file else { return Ok(None) };
+        let path = resolve(folder, path);
+        let shown = path.display().to_string();
+        let bytes = fs::read(&path)
+            .map_err(|error| Error::io("read the key", &shown, error))?;
+        let key = Key::of(&bytes).map_err(|error| error.in_file(&shown))?;
+        let names: Vec<String> = match &spec.method.noise.id {
+            Some((names, _)) => names.clone(),
+            None => {
+                let identifiers =
+                    spec.columns.iter().filter(|c| c.role == Role::Identifier);
+                identifiers.map(|column| column.name.clone()).collect()
+            }
+        };
+        let at = spec.method.noise.id.as_ref().map_or(*spot, |(_, spot)| *spot);
+        if spec.method.noise.id.is_none() && names.len() != 1 {
+            let error = Error::recipe(format!(
+                "a key needs a column that tells people apart, but {} have the role \
+                 `identifier`",
+                if names.is_empty() {
+                    "no columns".into()
+                } else {
+                    format!("{}", names.len())
+                }
+            ));
+            let error = error.with_hint("say which: `id = \"patient\"` in `[method]`");
+            return Err(spec.error_at(at, error));
+        }
+        let mut id = Vec::new();
+        for name in &names {
+            let place = order.source.header().iter().position(|known| known == name);
+            let place = place.ok_or_else(|| {
+                spec.error_at(at, no_column(order.source.header(), name))
+            })?;
+            if spec.column(name).is_some_and(|column| {
+                matches!(column.role, Role::Quasi | Role::Sensitive | Role::Other)
+            }) {
+                let error = Error::recipe(format!(
+                    "column `{name}` tells people apart and must not be published"
+                ));
+                return Err(
+                    spec.error_at(at, error.with_hint("make it an `identifier`"))
+                );
+            }
+            id.push(place);
+        }
+        check_people(spec, order, &id, progress)?;
+        Ok(Some(Self { key, id }))
+    }
+}
+
+/// Every row must be a person of its own.
+fn check_people(
+    spec: &Spec,
+    order: &Order,
+    id: &[usize],
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<()> {
+    let names: Vec<String> =
+        id.iter().map(|place| format!("`{}`", order.source.header()[*place])).collect();
+    let names = names.join(" with ");
+    let folded = order.source.fold(
+        id,
+        Vec::new,
+        |seen: &mut Vec<([u8; 16], Spot)>, spot, cells| {
+            let mut hasher = blake3::Hasher::new();
+            for cell in cells {
+                hasher.update(&(cell.len() as u64).to_le_bytes());
+                hasher.update(cell.as_bytes());
+            }
+            let mut name = [0; 16];
+            name.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
+            // Nobody is found by the marker of a missing name.
+            if cells.iter().all(|cell| spec.input.missing.iter().any(|m| m == cell)) {
+                return Err(Error::input(format!("a row has nothing in {names}"))
+                    .with_hint(
+                        "without it the noise of a person cannot be found again",
+                    ));
+            }
+            seen.push((name, spot));
+            Ok(())
+        },
+        progress,
+    )?;
+    let mut all: Vec<([u8; 16], Spot)> =
+        folded.states.iter().flat_map(|seen| seen.iter().copied()).collect();
+    all.par_sort_unstable();
+    match all
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0)
+        .map(|pair| pair[1].1)
+        .min()
+    {
+        None => Ok(()),
+        Some(spot) => Err(Error::input(format!(
+            "row {} has the same {names} as a row before it",
+            folded.row_number(spot)
+        ))
+        .in_file(order.source.name())
+        .with_hint(
+            "rows of one person would get the same noise; give each row its own id",
+        )),
+    }
+}

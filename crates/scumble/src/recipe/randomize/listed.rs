@@ -1,0 +1,228 @@
+//! Bounds and weights of values, from a file.
+
+use std::path::Path;
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::promise::Bound;
+use crate::recipe::randomize::values::Values;
+use crate::table::parse_number;
+
+/// Stands for every value that has no line of its own.
+const OTHERS: &str = "*";
+
+/// A file with one line a value.
+pub(super) struct Listed {
+    file: String,
+    header: Vec<String>,
+    /// Each line with its number.
+    lines: Vec<(usize, Vec<String>)>,
+}
+
+impl Listed {
+    /// Reads the file.
+    pub(super) fn read(path: &Path) -> Result<Self> {
+        let file = path.display().to_string();
+        let bytes = std::fs::read(path)
+            .map_err(|error| Error::io("read the file", &file, error))?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| Error::input("the file is not valid UTF-8").in_file(&file))?;
+        let text = text.trim_start_matches('\u{feff}');
+        let first = text.lines().next().unwrap_or_default();
+        let delimiter =
+            if first.contains(';') && !first.contains(',') { b';' } else { b',' };
+        let mut reader = csv::ReaderBuilder::new()
+            .delimiter(delimiter)
+            .trim(csv::Trim::Headers)
+            .from_reader(text.as_bytes());
+        let malformed = |error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line) as usize;
+            Error::input("this line does not have as many cells as the first")
+                .at(&*file, line, 1)
+        };
+        let header = reader.headers().map_err(malformed)?;
+        let header = header.iter().map(str::to_owned).collect();
+        let mut lines = Vec::new();
+        for record in reader.records() {
+            let record = record.map_err(malformed)?;
+            let line = record.position().map_or(1, csv::Position::line) as usize;
+            lines.push((line, record.iter().map(str::to_owned).collect()));
+        }
+        Ok(Self { file, header, lines })
+    }
+
+    fn error(&self, line: usize, message: impl Into<String>) -> Error {
+        Error::input(message).at(&*self.file, line, 1)
+    }
+
+    fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|known| known == name)
+    }
+
+    fn need(&self, name: &str, wanted: &str) -> Result<usize> {
+        self.column(name).ok_or_else(|| {
+            self.error(1, format!("no column is called `{name}`"))
+                .with_hint(format!("the file needs the columns {wanted}"))
+        })
+    }
+
+    /// The lines about the values of this column, each with the value, if it is one.
+    fn lines_of(
+        &self,
+        values: &Values,
+        wanted: &str,
+    ) -> Result<Vec<(Option<usize>, usize)>> {
+        // A compound value has one cell for each of its columns.
+        let places: Vec<usize> = match &*values.names {
+            [_] => vec![self.need("value", wanted)?],
+            names => names
+                .iter()
+                .map(|name| self.need(name, wanted))
+                .collect::<Result<_>>()?,
+        };
+        let of_column = self.column("column");
+        let known: HashMap<Vec<&str>, usize> = values
+            .texts
+            .iter()
+            .map(|texts| texts.iter().map(String::as_str).collect())
+            .zip(0..)
+            .collect();
+        let mut seen: HashMap<Option<usize>, usize> = HashMap::new();
+        let mut lines = Vec::new();
+        for (place, (number, cells)) in self.lines.iter().enumerate() {
+            if of_column.is_some_and(|column| cells[column] != values.names[0]) {
+                continue;
+            }
+            let texts: Vec<&str> = places.iter().map(|place| &*cells[*place]).collect();
+            let others = texts.iter().all(|text| *text == OTHERS);
+            let value = match known.get(&texts) {
+                Some(value) => Some(*value),
+                None if others => None,
+                None => {
+                    let error = self.error(
+                        *number,
+                        format!("column {} does not have this value", values.title()),
+                    );
+                    return Err(error.with_hint(
+                        "values are written as in the table; `*` stands for all others",
+                    ));
+                }
+            };
+            if let Some(before) = seen.insert(value, *number) {
+                let error = self.error(*number, "this value has a line already");
+                return Err(error.with_hint(format!("it is line {before}")));
+            }
+            lines.push((value, place));
+        }
+        Ok(lines)
+    }
+
+    fn number(&self, place: usize, column: usize) -> Result<f64> {
+        let (line, cells) = &self.lines[place];
+        parse_number(cells[column].trim()).ok_or_else(|| {
+            self.error(*line, format!("`{}` is not a number", self.header[column]))
+        })
+    }
+
+    /// The bounds of all values: nothing for those whose prior is left empty.
+    pub(super) fn bounds(&self, values: &Values) -> Result<Vec<Option<Bound>>> {
+        let wanted = wanted(values, "prior, posterior");
+        let prior = self.need("prior", &wanted)?;
+        let posterior = self.need("posterior", &wanted)?;
+        let mut bounds: Vec<Option<Option<Bound>>> = vec![None; values.texts.len()];
+        let mut others = None;
+        for (value, place) in self.lines_of(values, &wanted)? {
+            let (line, cells) = &self.lines[place];
+            let empty =
+                [prior, posterior].map(|column| cells[column].trim().is_empty());
+            let bound = match empty {
+                [true, true] => None,
+                _ => {
+                    let (before, after) =
+                        (self.number(place, prior)?, self.number(place, posterior)?);
+                    if !(0.0 < before && before < after && after < 1.0) {
+                        let error = self.error(
+                            *line,
+                            format!(
+                                "prior {before} and posterior {after} must be probabilities \
+                                 with 0 < prior < posterior < 1"
+                            ),
+                        );
+                        return Err(
+                            error.with_hint("leave both empty for no protection")
+                        );
+                    }
+                    Some(Bound { prior: before, posterior: after })
+                }
+            };
+            match value {
+                Some(value) => bounds[value] = Some(bound),
+                None => others = Some(bound),
+            }
+        }
+        self.filled(values, bounds, others, "bound")
+    }
+
+    /// How much each value counts.
+    pub(super) fn weights(&self, values: &Values) -> Result<Vec<f64>> {
+        let wanted = wanted(values, "weight");
+        let weight = self.need("weight", &wanted)?;
+        let mut weights = vec![None; values.texts.len()];
+        let mut others = None;
+        for (value, place) in self.lines_of(values, &wanted)? {
+            let number = self.number(place, weight)?;
+            if number < 0.0 || !number.is_finite() {
+                let message = format!("a weight of {number} is negative");
+                return Err(self.error(self.lines[place].0, message));
+            }
+            match value {
+                Some(value) => weights[value] = Some(number),
+                None => others = Some(number),
+            }
+        }
+        let weights = self.filled(values, weights, others, "weight")?;
+        if weights.iter().all(|weight| *weight == 0.0) {
+            return Err(self
+                .error(1, "all weights are 0")
+                .with_hint("a weight says how much it counts that a value is kept"));
+        }
+        Ok(weights)
+    }
+
+    /// Whether the file has weights.
+    pub(super) fn has_weights(&self) -> bool {
+        self.column("weight").is_some()
+    }
+
+    /// Every value must be said, or `*`.
+    fn filled<T: Clone>(
+        &self,
+        values: &Values,
+        said: Vec<Option<T>>,
+        others: Option<T>,
+        what: &str,
+    ) -> Result<Vec<T>> {
+        let missing = said.iter().filter(|value| value.is_none()).count();
+        said.into_iter()
+            .map(|value| value.or_else(|| others.clone()))
+            .collect::<Option<Vec<T>>>()
+            .ok_or_else(|| {
+                let them = if missing == 1 { "value has" } else { "values have" };
+                Error::input(format!(
+                    "{missing} {them} no {what}, of {} in column {}",
+                    values.texts.len(),
+                    values.title()
+                ))
+                .in_file(&*self.file)
+                .with_hint("a line with `*` as value stands for all others")
+            })
+    }
+}
+
+fn wanted(values: &Values, numbers: &str) -> String {
+    match &*values.names {
+        [_] => format!("value, {numbers}"),
+        names => format!("{}, {numbers}", names.join(", ")),
+    }
+}

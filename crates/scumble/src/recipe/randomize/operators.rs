@@ -1,0 +1,277 @@
+//! From promise and counts to sub-tables and their operators.
+
+use std::path::Path;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::method::perturb::partition::{Inside as Within, PartitionTask, partition};
+use crate::method::perturb::{
+    Floor, Limits, Operator, fine_grain, general, keeps, uniform,
+};
+use crate::promise::{Bound, Breach, Breaches, FineGrain, Sensitivity};
+use crate::recipe::order::resolve;
+use crate::recipe::randomize::listed::Listed;
+use crate::recipe::randomize::values::Values;
+use crate::recipe::{BoundsSpec, Inside, MethodName, PromiseKind, PromiseSpec, Spec};
+use crate::release::Subtable;
+
+/// What is promised of the values of one column.
+pub(super) enum Promised {
+    /// The same of all.
+    Breach(Breach),
+    /// Something of each, and how much each counts if that is said.
+    FineGrain(FineGrain, Option<Vec<f64>>),
+}
+
+/// How one column is randomized.
+pub(super) struct Design {
+    /// The sub-tables.
+    pub(super) subtables: Vec<Subtable>,
+    /// For each sub-table and value, what is promised of it.
+    pub(super) bounds: Vec<Vec<Option<Bound>>>,
+    /// Which way a belief must not move.
+    pub(super) breaches: Breaches,
+}
+
+/// A matrix with more values than this takes too much room and time.
+const LARGEST_MATRIX: usize = 500;
+
+impl Promised {
+    /// Reads the files the promise names.
+    pub(super) fn read(
+        promise: &PromiseSpec,
+        values: &Values,
+        folder: &Path,
+    ) -> Result<Option<Self>> {
+        Ok(match &promise.kind {
+            PromiseKind::Breach(breach) => Some(Self::Breach(*breach)),
+            PromiseKind::FineGrain { bounds, breaches, weights } => {
+                let (sensitivity, listed) = match bounds {
+                    BoundsSpec::Factor(factor) => (Sensitivity::Factor(*factor), None),
+                    BoundsSpec::Csv(path) => {
+                        let listed = Listed::read(&resolve(folder, path))?;
+                        (Sensitivity::Listed(listed.bounds(values)?), Some(listed))
+                    }
+                };
+                let own = weights
+                    .as_ref()
+                    .map(|path| Listed::read(&resolve(folder, path)))
+                    .transpose()?;
+                let weighted = own.or(listed.filter(Listed::has_weights));
+                let weights =
+                    weighted.map(|listed| listed.weights(values)).transpose()?;
+                Some(Self::FineGrain(FineGrain::new(sensitivity, *breaches)?, weights))
+            }
+            _ => None,
+        })
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Breach(_) => Breach::NAME,
+            Self::FineGrain(..) => FineGrain::NAME,
+        }
+    }
+
+    pub(super) fn asked(&self) -> serde_json::Value {
+        match self {
+            Self::Breach(breach) => breach.asked(),
+            Self::FineGrain(promise, _) => promise.asked(),
+        }
+    }
+
+    pub(super) fn title(&self) -> String {
+        match self {
+            Self::Breach(breach) => breach.title(),
+            Self::FineGrain(promise, _) => promise.title(),
+        }
+    }
+
+    pub(super) fn breaches(&self) -> Breaches {
+        match self {
+            Self::Breach(breach) => breach.breaches(),
+            Self::FineGrain(promise, _) => promise.breaches(),
+        }
+    }
+
+    /// Against any prior belief: the bound of each value.
+    fn bounds(&self, values: &Values) -> Vec<Option<Bound>> {
+        match self {
+            Self::Breach(breach) => vec![Some(breach.bound()); values.rows.len()],
+            Self::FineGrain(promise, _) => promise.bounds(&values.rows),
+        }
+    }
+
+    /// Against somebody who knows how common values are: the largest belief after, for
+    /// values that are rare enough.
+    fn posteriors(&self, values: &Values) -> Vec<Option<f64>> {
+        let n = values.n_rows();
+        let bounds = self.bounds(values);
+        let posterior = |(rows, bound): (&u64, Option<Bound>)| {
+            let bound = bound?;
+            let rare = match self {
+                Self::Breach(breach) => breach.protects(*rows, n),
+                Self::FineGrain(..) => *rows as f64 <= bound.prior * n as f64,
+            };
+            rare.then_some(bound.posterior)
+        };
+        values.rows.iter().zip(bounds).map(posterior).collect()
+    }
+
+    fn weights(&self) -> Option<&[f64]> {
+        match self {
+            Self::FineGrain(_, Some(weights)) => Some(weights),
+            _ => None,
+        }
+    }
+
+    /// No value is protected: the release would be the table.
+    fn nothing_protected(&self, values: &Values) -> Error {
+        let reason = format!(
+            "every value of column {} is too common to be protected by it",
+            values.title()
+        );
+        Error::unsatisfiable(self.title(), reason).with_hint(match self {
+            Self::Breach(_) => "a larger `prior` protects commoner values",
+            Self::FineGrain(..) => "a smaller `factor` protects commoner values",
+        })
+    }
+}
+
+/// Designs the randomizing of one column.
+pub(super) fn design(
+    spec: &Spec,
+    method: MethodName,
+    promised: &Promised,
+    values: &Values,
+) -> Result<Design> {
+    let breaches = promised.breaches();
+    let design = match method {
+        MethodName::PartitionedPerturbation => partitioned(spec, promised, values)?,
+        _ => whole(spec, method, promised, values)?,
+    };
+    for (part, bounds) in design.subtables.iter().zip(&design.bounds) {
+        let gammas = gammas(bounds);
+        if !keeps(&part.operator, Limits { gammas: &gammas, breaches }) {
+            return Err(Error::new(ErrorKind::Broken(
+                "the matrix does not keep the promise; nothing was published"
+                    .to_owned(),
+            ))
+            .with_hint("this is a defect of scumble: please report it"));
+        }
+    }
+    Ok(design)
+}
+
+fn gammas(bounds: &[Option<Bound>]) -> Vec<f64> {
+    bounds.iter().map(|bound| bound.map_or(f64::INFINITY, Bound::gamma)).collect()
+}
+
+/// One operator for the whole table.
+fn whole(
+    spec: &Spec,
+    method: MethodName,
+    promised: &Promised,
+    values: &Values,
+) -> Result<Design> {
+    let bounds = promised.bounds(values);
+    if bounds.iter().all(Option::is_none) {
+        return Err(promised.nothing_protected(values));
+    }
+    let breaches = promised.breaches();
+    let gammas = gammas(&bounds);
+    let limits = Limits { gammas: &gammas, breaches };
+    let common: Vec<f64> = values.rows.iter().map(|rows| *rows as f64).collect();
+    let weights = promised.weights().unwrap_or(&common);
+    let operator = match method {
+        MethodName::FineGrainPerturbation => fine_grain(limits, weights),
+        MethodName::GeneralPerturbation => {
+            general_operator(spec, limits, weights, values)?
+        }
+        _ => uniform(limits),
+    };
+    let all = (0..values.rows.len() as u32).collect();
+    let part = Subtable { values: all, rows: values.rows.clone(), operator };
+    Ok(Design { subtables: vec![part], bounds: vec![bounds], breaches })
+}
+
+fn general_operator(
+    spec: &Spec,
+    limits: Limits<'_>,
+    weights: &[f64],
+    values: &Values,
+) -> Result<Operator> {
+    if weights.len() > LARGEST_MATRIX {
+        return Err(Error::input(format!(
+            "column {} has {} values, but a general matrix is for at most {LARGEST_MATRIX}",
+            values.title(),
+            weights.len()
+        ))
+        .with_hint("use `fine-grain-perturbation`, or make the values coarser"));
+    }
+    let (floor, spot) = match spec.method.noise.floor {
+        None => (Floor::Default, None),
+        Some((0.0, spot)) => (Floor::None, Some(spot)),
+        Some((floor, spot)) => (Floor::At(floor), Some(spot)),
+    };
+    general(limits, weights, floor).map_err(|error| match spot {
+        Some(spot) => spec.error_at(spot, error),
+        None => error,
+    })
+}
+
+/// Sub-tables, each with an operator of its own.
+fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Design> {
+    let posteriors = promised.posteriors(values);
+    if posteriors.iter().all(Option::is_none) {
+        return Err(promised.nothing_protected(values));
+    }
+    let inside = match (spec.method.noise.inside, promised) {
+        (Some((inside, _)), _) => inside,
+        (None, Promised::Breach(_)) => Inside::Uniform,
+        (None, Promised::FineGrain(..)) => Inside::FineGrain,
+    };
+    let found = partition(&PartitionTask {
+        counts: &values.rows,
+        posteriors: &posteriors,
+        inside: match inside {
+            Inside::Uniform => Within::Uniform,
+            Inside::FineGrain => Within::FineGrain,
+        },
+        weights: promised.weights(),
+    })?;
+    let breaches = promised.breaches();
+    let mut design = Design { subtables: Vec::new(), bounds: Vec::new(), breaches };
+    for part in found.subtables {
+        let n: u64 = part.counts.iter().sum();
+        let bound = |(value, rows): (&u32, &u64)| {
+            let posterior = posteriors[*value as usize]?;
+            let prior = match inside {
+                Inside::Uniform => part.prior,
+                Inside::FineGrain => *rows as f64 / n as f64,
+            };
+            Some(Bound { prior, posterior })
+        };
+        let bounds: Vec<Option<Bound>> =
+            part.codes.iter().zip(&part.counts).map(bound).collect();
+        let gammas = gammas(&bounds);
+        let limits = Limits { gammas: &gammas, breaches };
+        let operator = match inside {
+            Inside::Uniform => uniform(limits),
+            Inside::FineGrain => {
+                let weights: Vec<f64> = match promised.weights() {
+                    Some(weights) => part
+                        .codes
+                        .iter()
+                        .map(|value| weights[*value as usize])
+                        .collect(),
+                    None => part.counts.iter().map(|rows| *rows as f64).collect(),
+                };
+                fine_grain(limits, &weights)
+            }
+        };
+        let (values, rows) = (part.codes, part.counts);
+        design.subtables.push(Subtable { values, rows, operator });
+        design.bounds.push(bounds);
+    }
+    Ok(design)
+}
