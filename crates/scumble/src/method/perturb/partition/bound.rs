@@ -1,6 +1,8 @@
 //! The error bound of a sub-table.
 
-use super::{Inside, PartitionTask, Subtable};
+use std::ops::{AddAssign, SubAssign};
+
+use super::{Entries, Inside, PartitionTask, Subtable};
 use crate::promise::amplification;
 
 /// How likely an estimate is to be within its error bound: the source's 95 %.
@@ -43,6 +45,33 @@ impl Values {
             inside: task.inside,
             posteriors,
         }
+    }
+}
+
+/// What rows are worth as one sub-table.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Worth {
+    /// What they add to the sum of error bounds weighted by rows.
+    pub(super) cost: f64,
+    /// The probability to keep a value.
+    pub(super) keep: f64,
+    /// How many rows keep theirs.
+    pub(super) kept: f64,
+}
+
+impl AddAssign for Worth {
+    fn add_assign(&mut self, other: Self) {
+        self.cost += other.cost;
+        self.keep += other.keep;
+        self.kept += other.kept;
+    }
+}
+
+impl SubAssign for Worth {
+    fn sub_assign(&mut self, other: Self) {
+        self.cost -= other.cost;
+        self.keep -= other.keep;
+        self.kept -= other.kept;
     }
 }
 
@@ -92,36 +121,53 @@ impl<'a> Tally<'a> {
         self.steps += group.len() as u64;
     }
 
-    /// What the rows add to the sum of error bounds weighted by rows; infinite if they may
-    /// not be a sub-table.
-    pub(super) fn cost(&mut self) -> f64 {
+    /// How much more work than adding an entry it is to price it.
+    pub(super) fn effort(&self) -> u64 {
+        if self.values.inside == Inside::Uniform { 1 } else { 8 }
+    }
+
+    /// What the rows are worth as a sub-table; nothing if they may not be one.
+    pub(super) fn worth(&mut self) -> Option<Worth> {
         self.steps += match self.values.inside {
-            Inside::Uniform => self.most.len(),
-            Inside::FineGrain => self.used.len(),
-        } as u64;
-        self.loss().map_or(f64::INFINITY, |loss| self.bound(loss) * self.n_rows as f64)
+            Inside::Uniform => self.most.len() as u64,
+            Inside::FineGrain => self.used.len() as u64 * self.effort(),
+        };
+        let (n_rows, keep) = (self.n_rows as f64, self.keep()?);
+        Some(Worth { cost: n_rows * self.bound(keep), keep, kept: n_rows * keep })
     }
 
-    /// The error bound: a / √n (m ℓ + 1), a = 2 √(ln (2 / (1 - confidence))).
-    fn bound(&self, loss: f64) -> f64 {
+    /// What some groups are worth as a sub-table; without groups, nothing but 0.
+    pub(super) fn worth_of(
+        &mut self,
+        groups: &[Entries],
+        block: &[usize],
+    ) -> Option<Worth> {
+        self.clear();
+        block.iter().for_each(|group| self.add(&groups[*group]));
+        if block.is_empty() { Some(Worth::default()) } else { self.worth() }
+    }
+
+    /// The error bound: a / (√n p), a = 2 √(ln (2 / (1 - confidence))). With
+    /// p = (γ - 1) / (m - 1 + γ) this is the source's a / √n (m / (γ - 1) + 1).
+    fn bound(&self, keep: f64) -> f64 {
         let a = 2.0 * (2.0 / (1.0 - CONFIDENCE)).ln().sqrt();
-        a / (self.n_rows as f64).sqrt() * (self.used.len() as f64 * loss + 1.0)
+        a / ((self.n_rows as f64).sqrt() * keep)
     }
 
-    /// ℓ: 1 / (γ - 1), as in the source; if γ differs between values, the mean by weight.
-    /// Nothing if some protected value is too common.
-    fn loss(&self) -> Option<f64> {
+    /// The probability to keep a row's value, on average. Nothing if some protected value is
+    /// too common.
+    fn keep(&self) -> Option<f64> {
+        let size = self.used.len() as f64;
         if self.values.inside == Inside::Uniform {
-            return self.least_gamma().map(|gamma| 1.0 / (gamma - 1.0));
+            return self.least_gamma().map(|gamma| uniform(gamma, size));
         }
-        let (mut sum, mut total) = (0.0, 0.0);
-        for &at in &self.used {
-            let weight = self.values.per_row[at] * self.counts[at] as f64;
-            let gamma = self.gamma(at)?;
-            sum += weight / (gamma - 1.0);
-            total += weight;
-        }
-        Some(if total > 0.0 { sum / total } else { 0.0 })
+        let part = |at: &usize| {
+            let weight = self.values.per_row[*at] * self.counts[*at] as f64;
+            Some((self.gamma(*at)?, weight))
+        };
+        let mut parts: Vec<(f64, f64)> =
+            self.used.iter().map(part).collect::<Option<_>>()?;
+        Some(fine_grain(&mut parts))
     }
 
     /// The amplification that protects every value.
@@ -160,9 +206,45 @@ impl<'a> Tally<'a> {
             counts: used.iter().map(|at| self.counts[*at]).collect(),
             prior: most as f64 / self.n_rows as f64,
             gammas: used.iter().map(gamma).collect::<Option<_>>()?,
-            bound: self.bound(self.loss()?),
+            bound: self.bound(self.keep()?),
         })
     }
+}
+
+/// The largest probability to keep that uniform perturbation of `size` values may have.
+fn uniform(gamma: f64, size: f64) -> f64 {
+    if gamma.is_infinite() { 1.0 } else { (gamma - 1.0) / (size - 1.0 + gamma) }
+}
+
+/// The largest mean probability to keep that fine-grain perturbation may have, of values
+/// with these amplifications and weights.
+///
+/// Let P be the largest probability of all. A value may have min(P, (γ - 1 - γP) / (m - 1)),
+/// which rises with P up to what uniform perturbation by its γ would keep, then falls. The
+/// mean is concave in P and has its top at one of these points, unless P stops before where
+/// some value has nothing left, at (γ - 1) / γ.
+fn fine_grain(parts: &mut [(f64, f64)]) -> f64 {
+    let size = parts.len() as f64;
+    let mut total: f64 = parts.iter().map(|(_, weight)| weight).sum();
+    if total <= 0.0 {
+        parts.iter_mut().for_each(|(_, weight)| *weight = 1.0);
+        total = size;
+    }
+    parts.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    let least = parts[0].0;
+    let end = if least.is_infinite() { 1.0 } else { (least - 1.0) / least };
+    // The mean as `level` + `slope` P, beyond the points passed.
+    let (mut level, mut slope) = (0.0, total);
+    for &(gamma, weight) in &*parts {
+        let point = uniform(gamma, size);
+        let fall = gamma / (size - 1.0) * weight;
+        if point >= end || slope - weight - fall <= 0.0 {
+            return (level + slope * point.min(end)) / total;
+        }
+        level += (gamma - 1.0) / (size - 1.0) * weight;
+        slope -= weight + fall;
+    }
+    (level + slope * end) / total
 }
 
 /// The amplification of a share, if it is below the posterior.

@@ -1,32 +1,74 @@
 //! The merging phase: the best way to cut an order of groups into runs.
 
 use super::Entries;
-use super::bound::Tally;
+use super::bound::{Tally, Worth};
 
 /// Groups put together into sub-tables.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Merged {
     /// For each sub-table, its groups.
     pub(super) blocks: Vec<Vec<usize>>,
-    /// The sum of error bounds, weighted by rows.
-    pub(super) cost: f64,
+    /// What they are worth together.
+    pub(super) total: Worth,
 }
 
-impl Merged {
-    /// Better by more than rounding can explain.
-    pub(super) fn is_better_than(&self, other: &Self) -> bool {
-        self.cost < other.cost * (1.0 - 1e-12)
+/// What a partition must at least keep.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Floor {
+    /// The mean of the sub-tables' probabilities.
+    pub(super) mean: f64,
+    /// How many rows.
+    pub(super) kept: f64,
+}
+
+impl Floor {
+    /// Whether so many blocks with this total keep enough, but for rounding.
+    pub(super) fn allows(&self, total: Worth, n_blocks: usize) -> bool {
+        let enough = |found: f64, wanted: f64| found >= wanted * (1.0 - 1e-12);
+        enough(total.keep, self.mean * n_blocks as f64) && enough(total.kept, self.kept)
     }
 }
 
-/// The cheapest cut of `order` into runs, by dynamic programming over where the last run
-/// starts; nothing if no cut is allowed.
+impl Merged {
+    /// Blocks that may be sub-tables; nothing if one of them may not.
+    pub(super) fn new(
+        groups: &[Entries],
+        blocks: Vec<Vec<usize>>,
+        tally: &mut Tally<'_>,
+    ) -> Option<Self> {
+        let mut total = Worth::default();
+        for block in &blocks {
+            total += tally.worth_of(groups, block)?;
+        }
+        Some(Self { blocks, total })
+    }
+
+    /// Less error, by more than rounding can explain.
+    pub(super) fn is_better_than(&self, other: &Self) -> bool {
+        self.total.cost < other.total.cost * (1.0 - 1e-12)
+    }
+
+    /// What it keeps.
+    pub(super) fn floor(&self) -> Floor {
+        let mean = self.total.keep / self.blocks.len() as f64;
+        Floor { mean, kept: self.total.kept }
+    }
+
+    /// Whether it keeps enough.
+    pub(super) fn is_above(&self, floor: &Floor) -> bool {
+        floor.allows(self.total, self.blocks.len())
+    }
+}
+
+/// The cut of `order` into runs with the least sum of prices, by dynamic programming over
+/// where the last run starts; nothing if no cut is allowed.
 pub(super) fn merge(
     groups: &[Entries],
     order: &[usize],
     tally: &mut Tally<'_>,
+    price: impl Fn(Worth) -> f64,
 ) -> Option<Merged> {
-    // For each number of groups, the least cost of the first ones, and the start of the
+    // For each number of groups, the least price of the first ones, and the start of the
     // last run.
     let mut best = vec![(f64::INFINITY, 0); order.len() + 1];
     best[0].0 = 0.0;
@@ -34,14 +76,14 @@ pub(super) fn merge(
         tally.clear();
         for end in start + 1..=order.len() {
             tally.add(&groups[order[end - 1]]);
-            let cost = best[start].0 + tally.cost();
-            if cost < best[end].0 {
-                best[end] = (cost, start);
+            if let Some(worth) = tally.worth()
+                && best[start].0 + price(worth) < best[end].0
+            {
+                best[end] = (best[start].0 + price(worth), start);
             }
         }
     }
-    let cost = best[order.len()].0;
-    if cost.is_infinite() {
+    if best[order.len()].0.is_infinite() {
         return None;
     }
     let (mut blocks, mut end) = (Vec::new(), order.len());
@@ -51,5 +93,5 @@ pub(super) fn merge(
         end = start;
     }
     blocks.reverse();
-    Some(Merged { blocks, cost })
+    Merged::new(groups, blocks, tally)
 }

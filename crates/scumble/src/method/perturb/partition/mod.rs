@@ -11,12 +11,16 @@
 //! # Guarantee
 //! In every sub-table the share of each protected value is below its posterior, and the
 //! amplification given for it keeps a belief equal to this share from passing the
-//! posterior. Every row is in exactly one sub-table. The error bound is never above that of
-//! the groups as formed, or in the order of reverse Cuthill-McKee, merged in the best way.
+//! posterior. Every row is in exactly one sub-table.
 //!
 //! If one table of all rows keeps the promise, a partition is found: it is one of those
 //! compared. If it does not, none exists: the share of a value in the whole table is a mean
 //! of its shares in the sub-tables, so that one of them is no lower.
+//!
+//! The error bound is never above that of the groups in the order of reverse Cuthill-McKee,
+//! merged in the best way, which is what the source does. What else is best, [`Aim`] says:
+//! sub-tables with the least error bound can be larger and keep fewer rows than the
+//! source's.
 //!
 //! # Limits
 //! A row's sub-table tells that its value is one of the sub-domain. What is bounded is the
@@ -50,8 +54,8 @@ pub use search::MOST_STEPS;
 use crate::error::{Error, ErrorKind, Result};
 use crate::promise::amplification;
 use arrange::orders;
-use bound::{Tally, Values};
-use merge::Merged;
+use bound::{Tally, Values, Worth};
+use merge::{Floor, Merged, merge};
 
 /// More groups than this are joined with their neighbours before orders are compared.
 pub const MOST_GROUPS: usize = 1024;
@@ -66,6 +70,18 @@ pub enum Inside {
     Uniform,
     /// A probability of its own for each value.
     FineGrain,
+}
+
+/// Which partition is best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aim {
+    /// The one with the least error bound.
+    LeastError,
+    /// The one with the least error bound of those that are in nothing worse than the
+    /// source's: neither the mean probability to keep a value, over sub-tables, nor the
+    /// expected share of rows that keep theirs is below that of the groups in the order of
+    /// reverse Cuthill-McKee.
+    NoWorse,
 }
 
 /// A column to cut.
@@ -120,8 +136,13 @@ impl Subtable {
     }
 }
 
-/// Cuts the rows into sub-tables with a small error bound.
+/// Cuts the rows into sub-tables, for [`Aim::NoWorse`].
 pub fn partition(task: &PartitionTask<'_>) -> Result<Partition> {
+    partition_for(task, Aim::NoWorse)
+}
+
+/// Cuts the rows into sub-tables.
+pub fn partition_for(task: &PartitionTask<'_>, aim: Aim) -> Result<Partition> {
     check_input(task)?;
     let values = Values::new(task);
     if values.counts.is_empty() {
@@ -137,17 +158,7 @@ pub fn partition(task: &PartitionTask<'_>) -> Result<Partition> {
     }
 
     let mut tally = Tally::new(&values);
-    let mut best: Option<(Merged, &'static str)> = None;
-    for (name, order) in orders(&groups) {
-        // The whole table is allowed, so that each order has a merge.
-        if let Some(merged) = merge::merge(&groups, &order, &mut tally)
-            && best.as_ref().is_none_or(|(least, _)| merged.is_better_than(least))
-        {
-            best = Some((merged, name));
-        }
-    }
-    let Some((merged, name)) = best else { return Err(broken()) };
-    let (merged, name) = search::improve(&groups, merged, name, &mut tally);
+    let (merged, name) = choose(&groups, aim, &mut tally).ok_or_else(broken)?;
 
     let n_rows: u64 = values.counts.iter().sum();
     let mut subtables = Vec::with_capacity(merged.blocks.len());
@@ -162,6 +173,78 @@ pub fn partition(task: &PartitionTask<'_>) -> Result<Partition> {
     let found = Partition { bound: bound.sum(), n_initial, order: name, subtables };
     verify(task, &found)?;
     Ok(found)
+}
+
+/// The best partition found, and the name of the order that led to it.
+fn choose(
+    groups: &[Entries],
+    aim: Aim,
+    tally: &mut Tally<'_>,
+) -> Option<(Merged, &'static str)> {
+    let orders = orders(groups);
+    let mut found = Vec::new();
+    // At least as formed, and as in the source.
+    for (name, order) in &orders {
+        if found.len() < 2 || tally.steps < MOST_STEPS {
+            found.push((merge(groups, order, tally, |worth| worth.cost)?, *name));
+        }
+    }
+    let source = &found[found.len().min(2) - 1].0;
+    let floor = if aim == Aim::NoWorse { source.floor() } else { Floor::default() };
+
+    let least = best(&found, &Floor::default())?;
+    let (better, name) = if search::can_try_all(groups, tally) {
+        (search::best_of_all(groups, tally)?, "every order")
+    } else {
+        let end = tally.steps + MOST_STEPS;
+        let from = &least.0;
+        (search::moved(groups, from, &Floor::default(), tally, end)?, "local search")
+    };
+    let least = if better.is_better_than(&least.0) { (better, name) } else { least };
+    if least.0.is_above(&floor) {
+        return Some(least);
+    }
+
+    // What keeps too little gives way to what pays for keeping more.
+    let end = tally.steps + MOST_STEPS;
+    let unit = source.total.cost;
+    for power in -6..=6 {
+        let pay = unit * 2f64.powi(power);
+        let price = |worth: Worth| worth.cost + pay * (floor.mean - worth.keep);
+        for (name, order) in &orders {
+            if tally.steps < end {
+                found.push((merge(groups, order, tally, price)?, *name));
+            }
+        }
+    }
+    let mut best = best(&found, &floor)?;
+    let end = tally.steps + MOST_STEPS;
+    found.retain(|(merged, _)| merged.is_above(&floor));
+    found.sort_by(|(a, _), (b, _)| a.total.cost.total_cmp(&b.total.cost));
+    found.dedup_by(|(a, _), (b, _)| a.total == b.total);
+    for (from, _) in &found {
+        if tally.steps < end {
+            let better = search::moved(groups, from, &floor, tally, end)?;
+            if better.is_above(&floor) && better.is_better_than(&best.0) {
+                best = (better, "local search");
+            }
+        }
+    }
+    Some(best)
+}
+
+/// The first with the least error of those that keep enough.
+fn best(
+    found: &[(Merged, &'static str)],
+    floor: &Floor,
+) -> Option<(Merged, &'static str)> {
+    let mut best: Option<&(Merged, &'static str)> = None;
+    for candidate in found.iter().filter(|(merged, _)| merged.is_above(floor)) {
+        if best.is_none_or(|(least, _)| candidate.0.is_better_than(least)) {
+            best = Some(candidate);
+        }
+    }
+    best.cloned()
 }
 
 /// Groups as one.
@@ -197,8 +280,9 @@ fn check_whole(task: &PartitionTask<'_>) -> Result<()> {
         let share = count as f64 / n_rows as f64;
         if amplification(share, posterior) <= 1.0 {
             let reason = format!(
-                "a protected value has a share of at least {posterior}, the largest \
-                 belief that may follow, in some sub-table however rows are cut"
+                "a protected value has {share:.4} of the rows, not below {posterior:.4}, \
+                 the largest belief in it that may follow, and no less in some sub-table \
+                 however rows are cut"
             );
             return Err(Error::unsatisfiable("breach", reason).with_hint(
                 "allow a larger belief after, or a smaller one before, so that fewer \

@@ -1,57 +1,38 @@
 //! Beyond orders: the best way to put groups together, or a better one.
 
 use super::Entries;
-use super::bound::Tally;
-use super::merge::{Merged, merge};
+use super::bound::{Tally, Worth};
+use super::merge::{Floor, Merged};
 
-/// How much work the search for a better partition may do: rows of values looked at.
+/// How much work a search for a better partition may do: counts of values looked at.
 pub const MOST_STEPS: u64 = 100_000_000;
 
-/// The best partition if all can be compared, otherwise the best that moving groups about
-/// leads to; named `name` if nothing better than `found` turns up.
-pub(super) fn improve(
-    groups: &[Entries],
-    found: Merged,
-    name: &'static str,
-    tally: &mut Tally<'_>,
-) -> (Merged, &'static str) {
-    let (better, new_name) = if can_try_all(groups) {
-        (best_of_all(groups, tally), "every order")
-    } else {
-        (moved(groups, found.clone(), tally), "local search")
-    };
-    match better {
-        Some(better) if better.is_better_than(&found) => (better, new_name),
-        _ => (found, name),
-    }
-}
-
 /// Whether [`best_of_all`] stays within [`MOST_STEPS`].
-fn can_try_all(groups: &[Entries]) -> bool {
+pub(super) fn can_try_all(groups: &[Entries], tally: &Tally<'_>) -> bool {
     let n_groups = groups.len() as u32;
     if n_groups > 20 {
         return false;
     }
     let entries: u64 = groups.iter().map(|group| group.len() as u64).sum();
-    entries * (1 << n_groups) / 2 + 3u64.pow(n_groups) / 2 <= MOST_STEPS
+    entries * tally.effort() * (1 << n_groups) / 2 + 3u64.pow(n_groups) / 2
+        <= MOST_STEPS
 }
 
-/// The best of all partitions of the groups. Every partition is made of runs of some order,
-/// so that this is the best merge of the best order.
-fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<Merged> {
+/// The partition of the groups with the least error. Every partition is made of runs of
+/// some order, so that this is the best merge of the best order.
+pub(super) fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<Merged> {
     let all = (1usize << groups.len()) - 1;
     let members = |set: usize| (0..groups.len()).filter(move |at| set >> at & 1 == 1);
     let mut costs = vec![0.0; all + 1];
     for (set, cost) in costs.iter_mut().enumerate().skip(1) {
         tally.clear();
         members(set).for_each(|at| tally.add(&groups[at]));
-        *cost = tally.cost();
+        *cost = tally.worth().map_or(f64::INFINITY, |worth| worth.cost);
     }
     // For each set, the least cost, and the block with its first group.
     let mut best = vec![(0.0, 0); all + 1];
     for set in 1..=all {
-        let first = set & set.wrapping_neg();
-        let others = set ^ first;
+        let others = set & (set - 1);
         let mut least = (f64::INFINITY, set);
         let mut rest = others;
         loop {
@@ -69,77 +50,87 @@ fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<Merged> {
     }
     let (mut blocks, mut set) = (Vec::new(), all);
     while set > 0 {
-        let block = best[set].1;
-        blocks.push(members(block).collect());
-        set ^= block;
+        blocks.push(members(best[set].1).collect());
+        set ^= best[set].1;
     }
-    let cost = best[all].0;
-    cost.is_finite().then_some(Merged { blocks, cost })
+    Merged::new(groups, blocks, tally)
 }
 
-/// Blocks with what each costs.
+/// Moves groups about as long as each move leaves less error and keeps enough, until `end`
+/// steps are done.
+pub(super) fn moved(
+    groups: &[Entries],
+    from: &Merged,
+    floor: &Floor,
+    tally: &mut Tally<'_>,
+    end: u64,
+) -> Option<Merged> {
+    let worths = from.blocks.iter().map(|block| tally.worth_of(groups, block));
+    let worths = worths.collect::<Option<_>>()?;
+    let mut home = vec![0; groups.len()];
+    for (block, members) in from.blocks.iter().enumerate() {
+        members.iter().for_each(|group| home[*group] = block);
+    }
+    let (members, total) = (from.blocks.clone(), from.total);
+    let mut blocks = Blocks { groups, members, home, worths, total, floor, tally, end };
+    while blocks.shift() || blocks.swap() || blocks.join() {}
+    let mut members = blocks.members;
+    members.retain(|block| !block.is_empty());
+    Merged::new(groups, members, tally)
+}
+
+/// Blocks, some of them empty, with what each is worth.
 struct Blocks<'t, 'v> {
     groups: &'t [Entries],
     members: Vec<Vec<usize>>,
-    costs: Vec<f64>,
+    /// The block of each group.
+    home: Vec<usize>,
+    worths: Vec<Worth>,
+    total: Worth,
+    floor: &'t Floor,
     tally: &'t mut Tally<'v>,
     /// When to stop.
     end: u64,
 }
 
-/// What moving groups about leads to, as long as each move is better than none.
-pub(super) fn moved(
-    groups: &[Entries],
-    from: Merged,
-    tally: &mut Tally<'_>,
-) -> Option<Merged> {
-    let end = tally.steps + MOST_STEPS;
-    let mut best = from;
-    // A round of moves, then the best cut of the order it leaves.
-    loop {
-        let members = best.blocks.clone();
-        let mut blocks = Blocks { groups, costs: vec![], members, tally, end };
-        blocks.costs = (0..blocks.members.len())
-            .map(|block| blocks.price(&blocks.members[block].clone()))
-            .collect();
-        while blocks.shift() || blocks.swap() || blocks.join() {}
-        let order: Vec<usize> = blocks.members.concat();
-        let merged = merge(groups, &order, tally)?;
-        let better = merged.is_better_than(&best);
-        if better {
-            best = merged;
-        }
-        if !better || tally.steps >= end {
-            return Some(best);
-        }
-    }
-}
-
 impl Blocks<'_, '_> {
-    fn price(&mut self, members: &[usize]) -> f64 {
-        self.tally.clear();
-        members.iter().for_each(|at| self.tally.add(&self.groups[*at]));
-        if members.is_empty() { 0.0 } else { self.tally.cost() }
-    }
-
     fn is_tired(&self) -> bool {
         self.tally.steps >= self.end
     }
 
-    /// Puts other groups into two blocks if that is cheaper.
+    /// Puts other groups into two blocks if that is better.
     fn try_pair(&mut self, a: (usize, Vec<usize>), b: (usize, Vec<usize>)) -> bool {
-        let old = self.costs[a.0] + self.costs[b.0];
-        let first = self.price(&a.1);
-        if first >= old {
+        self.tally.steps += 1;
+        let (old_a, old_b) = (self.worths[a.0], self.worths[b.0]);
+        let Some(first) = self.tally.worth_of(self.groups, &a.1) else { return false };
+        let least = (old_a.cost + old_b.cost) * (1.0 - 1e-12);
+        if first.cost >= least {
             return false;
         }
-        let second = self.price(&b.1);
-        if first + second >= old * (1.0 - 1e-12) {
+        let Some(second) = self.tally.worth_of(self.groups, &b.1) else { return false };
+        if first.cost + second.cost >= least {
             return false;
         }
-        for ((block, members), cost) in [(a, first), (b, second)] {
+        let mut total = self.total;
+        total += first;
+        total += second;
+        total -= old_a;
+        total -= old_b;
+        let old = &self.members;
+        let filled = |blocks: &[&Vec<usize>]| {
+            blocks.iter().filter(|block| !block.is_empty()).count()
+        };
+        let n_blocks = old.iter().filter(|block| !block.is_empty()).count()
+            + filled(&[&a.1, &b.1])
+            - filled(&[&old[a.0], &old[b.0]]);
+        if !self.floor.allows(total, n_blocks) {
+            return false;
+        }
+        self.total = total;
+        for ((block, members), worth) in [(a, first), (b, second)] {
+            members.iter().for_each(|group| self.home[*group] = block);
             self.members[block] = members;
-            self.costs[block] = cost;
+            self.worths[block] = worth;
         }
         true
     }
@@ -150,14 +141,13 @@ impl Blocks<'_, '_> {
         for group in 0..self.groups.len() {
             if !self.members.iter().any(Vec::is_empty) {
                 self.members.push(Vec::new());
-                self.costs.push(0.0);
+                self.worths.push(Worth::default());
             }
             for to in 0..self.members.len() {
-                let from = self.members.iter().position(|block| block.contains(&group));
-                let Some(from) = from.filter(|from| *from != to && !self.is_tired())
-                else {
+                let from = self.home[group];
+                if from == to || self.is_tired() {
                     continue;
-                };
+                }
                 let less = without(&self.members[from], group);
                 let mut more = self.members[to].clone();
                 more.push(group);
@@ -174,8 +164,7 @@ impl Blocks<'_, '_> {
             for b in a + 1..self.members.len() {
                 for x in self.members[a].clone() {
                     for y in self.members[b].clone() {
-                        let here = self.members[a].contains(&x)
-                            && self.members[b].contains(&y);
+                        let here = self.home[x] == a && self.home[y] == b;
                         if !here || self.is_tired() {
                             continue;
                         }
