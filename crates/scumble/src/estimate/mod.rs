@@ -3,12 +3,30 @@
 //! A published cell is a distribution over the values of its column, so a release is an
 //! uncertain table. [`draw()`] makes an ordinary table of it, and [`Mining`] says which
 //! rules such a table still teaches.
+//!
+//! A randomized column is undone on average: [`Evidence`] answers a [`Query`] with counts
+//! of the true table and their standard errors.
 
 mod draw;
+mod evidence;
+mod joint;
+mod matrix;
 mod mining;
+mod perturbed;
+mod query;
+mod reconstruct;
+mod sql;
 
 pub use draw::{Distribution, UncertainGroup, draw};
+pub use evidence::Evidence;
+pub use joint::{Joint, JointInverse, MOST_CELLS};
+pub use matrix::{Channel, Inverse};
 pub use mining::{Item, Mining, Rule, Rules};
+pub use perturbed::Estimate;
+pub use query::{Check, Comparison, Condition, Literal, Query, Test};
+pub use reconstruct::{
+    LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
+};
 
 use crate::error::{Error, Result};
 
