@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use scumble::audit::{audit, original_columns};
+use scumble::audit::{Attack, audit, averaging, original_columns};
 use scumble::error::{Error, Result};
 use scumble::hierarchy::{Microdata, Population};
 use scumble::recipe::{Stage, Watch};
@@ -28,6 +28,10 @@ pub(crate) struct AuditArgs {
     /// The population the table is part of: for promises and attacks about presence.
     #[arg(long, value_name = "FILE")]
     population: Option<PathBuf>,
+    /// Another release of the same people, to be put together with this one: what randomized
+    /// columns then tell. Can be given several times.
+    #[arg(long, value_name = "RELEASE", requires = "original")]
+    also: Vec<PathBuf>,
     /// What stands between the cells of these files, if that is not found out.
     #[arg(long, value_name = "CHAR")]
     delimiter: Option<char>,
@@ -47,6 +51,14 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let report = audit(&release, original.as_ref(), population.as_ref(), &|bytes| {
         progress.advance(bytes);
     });
+    let report = report.and_then(|mut report| {
+        if !args.also.is_empty() {
+            let attack = put_together(args, &release, &progress)?;
+            report.attacks.retain(|known| known.name != attack.name);
+            report.attacks.push(attack);
+        }
+        Ok(report)
+    });
     let seconds = progress.finish();
     let report = report?;
     if args.json {
@@ -55,14 +67,23 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             .map_err(|error| Error::input(error.to_string()))?;
         print(&(text + "\n"))?;
     } else if !args.quiet {
+        let groups = match report.group_sizes.iter().map(|(_, n)| n).sum() {
+            0 => String::new(),
+            groups => format!(" in {}", counted(groups, "group")),
+        };
         let mut text = format!(
-            "{}: {} in {}, checksums are right\n\n{}",
+            "{}: {}{groups}, checksums are right\n\n{}",
             args.release.display(),
             counted(report.rows, "row"),
-            counted(report.group_sizes.iter().map(|(_, n)| n).sum(), "group"),
             promises_text(&report),
         );
-        if args.original.is_none() && args.population.is_some() {
+        let randomized = !release.manifest.perturbation.is_empty();
+        if randomized && args.original.is_none() {
+            note(
+                "shares of values are estimated from the release; for the true ones give the \
+                 table with `--original FILE`",
+            );
+        } else if args.original.is_none() && args.population.is_some() {
             note(
                 "who is hit is only expected; what is true, linkage and losses need the table: \
                  give it with `--original FILE`",
@@ -85,6 +106,23 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
         print(&text)?;
     }
     Ok(ExitCode::from(u8::from(!report.holds())))
+}
+
+/// Tries the averaging attack on this and the other releases.
+fn put_together(
+    args: &AuditArgs,
+    release: &Release,
+    progress: &Progress,
+) -> Result<Attack> {
+    let others = args.also.iter().map(|path| Release::open(path));
+    let others: Vec<Release> = others.collect::<Result<_>>()?;
+    let all: Vec<&Release> = [release].into_iter().chain(&others).collect();
+    let path = args.original.as_ref();
+    let path = path.ok_or_else(|| Error::recipe("`--also` needs `--original`"))?;
+    let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
+    let options = ReadOptions { delimiter, ..ReadOptions::default() };
+    let original = Source::open(path, &options)?;
+    averaging(&all, &original, &|bytes| progress.advance(bytes))
 }
 
 /// Reads what the auditor was given: the table, within the population if that is given,

@@ -143,6 +143,16 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             people(outside),
         ));
     }
+    let exposed = report.attacks.iter().find(|known| known.name == "corruption");
+    let exposed = exposed.and_then(|attack| attack.detail.get("exposed")?.as_f64());
+    if let Some(exposed) = exposed.filter(|exposed| *exposed > 0.0) {
+        warnings.push(format!(
+            "the bounds in the manifest are shares of values: who knows the value of everybody \
+             else can subtract, and is then certain about up to {} of all people, one at a \
+             time. The promise does not cover that",
+            percent(exposed),
+        ));
+    }
     let paper =
         manifest.weights.as_ref().is_some_and(|weights| weights.kind == "paper");
     if let (true, Some(certain)) = (paper, number("counting", "certain")) {

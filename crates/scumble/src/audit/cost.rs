@@ -33,7 +33,7 @@ pub(super) fn check_same_table(
     Ok(())
 }
 
-fn another_table() -> Error {
+pub(super) fn another_table() -> Error {
     Error::input("the release is not of this table")
         .with_hint("give the same file it was made from")
 }

@@ -18,6 +18,7 @@ mod members;
 mod original;
 mod page;
 mod people;
+mod perturbed;
 mod presence;
 mod recheck;
 mod reversal;
@@ -34,6 +35,7 @@ use serde_json::{Map, Value};
 
 pub use original::original_columns;
 pub use page::write_page;
+pub use perturbed::averaging;
 
 use crate::audit::covers::Covers;
 use crate::audit::fits::Knowledge;
@@ -106,7 +108,8 @@ impl Report {
 ///
 /// `original` is best read with [`original_columns`]. `population` is everyone who may be
 /// in the table, as a table of its own with the quasi columns: promises about presence
-/// cannot be rechecked without it. `progress` is told how many more bytes were read.
+/// cannot be rechecked without it. Of a release with randomized columns only these are read,
+/// and `original` needs no others. `progress` is told how many more bytes were read.
 pub fn audit(
     release: &Release,
     original: Option<&Microdata>,
@@ -114,6 +117,9 @@ pub fn audit(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let manifest = &release.manifest;
+    if !manifest.perturbation.is_empty() {
+        return perturbed::audit(release, original, progress);
+    }
     let view = View::read(release, progress)?;
     let people =
         population.map(|given| People::of(manifest, &view, given)).transpose()?;

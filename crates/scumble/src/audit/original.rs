@@ -9,10 +9,13 @@ use crate::table::{Census, Role};
 
 /// How the table a release was made from is to be read, from the manifest alone.
 pub fn original_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
-    let counted = manifest
-        .columns
-        .iter()
-        .filter(|column| matches!(column.role, Role::Quasi | Role::Sensitive));
+    // Beside randomized columns the quasi columns are untouched, or a sample of one row a
+    // group: nothing is computed from them.
+    let with_quasi = manifest.perturbation.is_empty();
+    let counted = manifest.columns.iter().filter(|column| match column.role {
+        Role::Quasi => with_quasi,
+        role => role == Role::Sensitive,
+    });
     counted
         .map(|column| ColumnSpec {
             name: column.name.clone(),

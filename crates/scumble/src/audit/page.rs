@@ -4,6 +4,7 @@
 //! report alone: nothing in it is more private than the release.
 
 mod histogram;
+mod randomized;
 mod words;
 
 use std::fmt::Write;
@@ -64,8 +65,9 @@ fn page(manifest: &Manifest, report: &Report) -> String {
         );
     }
     promises(&mut html, manifest, report);
-    groups(&mut html, report);
-    attacks(&mut html, report);
+    groups(&mut html, manifest, report);
+    randomized::section(&mut html, manifest);
+    attacks(&mut html, manifest, report);
     losses(&mut html, report);
     columns(&mut html, manifest);
     not_promised(&mut html, manifest);
@@ -111,34 +113,47 @@ fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
     html.push_str("</section>\n");
 }
 
-fn groups(html: &mut String, report: &Report) {
+fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
     let n_groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
     let Some((smallest, _)) = report.group_sizes.first() else { return };
     let groups = if n_groups == 1 { "group" } else { "groups" };
+    let what = match manifest.sampled {
+        None => "Rows with the same quasi cells cannot be told apart by them.",
+        Some(_) => "Of each group of people one row was drawn and published.",
+    };
     let _ = write!(
         html,
-        "<section>\n<h2>How people are grouped</h2>\n<p>Rows with the same quasi cells \
-         cannot be told apart by them. There are {} such {groups}; the smallest has \
-         {}.</p>\n{}</section>\n",
+        "<section>\n<h2>How people are grouped</h2>\n<p>{what} There are {} such \
+         {groups}; the smallest has {}.</p>\n{}</section>\n",
         words::number(n_groups),
         words::rows(*smallest),
         histogram::svg(&report.group_sizes),
     );
 }
 
-fn attacks(html: &mut String, report: &Report) {
+fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
     if report.attacks.is_empty() {
         return;
     }
-    let everybody = match report.attacks.iter().any(|attack| attack.name == "presence")
-    {
-        true => "the population",
-        false => "the original table",
+    let presence = report.attacks.iter().any(|attack| attack.name == "presence");
+    let randomized = !manifest.perturbation.is_empty();
+    let attacker = match (randomized, presence) {
+        (true, _) => "has this release and knows which row is whose",
+        (false, true) => {
+            "has this release and knows the quasi values of everybody in the population"
+        }
+        (false, false) => {
+            "has this release and knows the quasi values of everybody in the original table"
+        }
     };
+    let without = match randomized {
+        true => "who sees no published value, or, for corruption, knows nobody else's",
+        false => "who does not use quasi values",
+    };
+    let whom = if randomized { "protected value" } else { "person" };
     let _ = write!(
         html,
-        "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker has this release \
-         and knows the quasi values of everybody in {everybody}.</p>\n<table>\n\
+        "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker {attacker}.</p>\n<table>\n\
          <thead><tr><th>attack</th><th class=\"n\">success</th><th class=\"n\">chance</th>\
          <th class=\"n\">worst</th></tr></thead>\n<tbody>\n",
     );
@@ -154,11 +169,11 @@ fn attacks(html: &mut String, report: &Report) {
             Html(&words::attack(attack)),
         );
     }
-    html.push_str(
+    let _ = writeln!(
+        html,
         "</tbody>\n</table>\n<p class=\"small\"><em>Success</em>: the share of people for \
-         whom the guess is right. <em>Chance</em>: the same for an attacker who does not \
-         use quasi values. <em>Worst</em>: how sure the attacker can be about the most \
-         exposed person.</p>\n",
+         whom the guess is right. <em>Chance</em>: the same for an attacker {without}. \
+         <em>Worst</em>: how sure the attacker can be about the most exposed {whom}.</p>",
     );
     let sampled = |attack: &&Attack| {
         attack.detail.get("sampled").and_then(serde_json::Value::as_bool) == Some(true)
@@ -201,6 +216,7 @@ fn columns(html: &mut String, manifest: &Manifest) {
         "<section>\n<h2>Which columns changed how</h2>\n<table>\n<thead><tr><th>column</th>\
          <th>role</th><th>what is published</th></tr></thead>\n<tbody>\n",
     );
+    let untouched = !manifest.perturbation.is_empty() && manifest.sampled.is_none();
     for column in &manifest.columns {
         let role = match column.role {
             Role::Quasi => "quasi",
@@ -209,11 +225,18 @@ fn columns(html: &mut String, manifest: &Manifest) {
             Role::Identifier => "identifier",
             Role::Drop => "drop",
         };
+        let what = match randomized::column(manifest, &column.name) {
+            Some(what) => what.to_owned(),
+            None if column.role == Role::Quasi && untouched => {
+                "the values as they are, for linking and grouping".to_owned()
+            }
+            None => words::column(column),
+        };
         let _ = writeln!(
             html,
             "<tr><th>{}</th><td>{role}</td><td>{}</td></tr>",
             Html(&column.name),
-            Html(&words::column(column)),
+            Html(&what),
         );
     }
     html.push_str("</tbody>\n</table>\n</section>\n");

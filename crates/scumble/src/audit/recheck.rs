@@ -186,7 +186,7 @@ fn check_values(note: &PromiseNote, asked: Asked, view: &View) -> Result<(Value,
 }
 
 /// A number, or null for one that is too large for any.
-fn finite(number: f64) -> Value {
+pub(super) fn finite(number: f64) -> Value {
     if number.is_finite() { json!(number) } else { Value::Null }
 }
 

@@ -266,7 +266,7 @@ impl ValueColumn {
 
 /// How published sensitive values are read: dates stand in ISO 8601, and a file with
 /// typed columns has no other way to say "not known" than nothing.
-fn published_reading(column: &PublishedColumn) -> Reading {
+pub(super) fn published_reading(column: &PublishedColumn) -> Reading {
     let mut reading = Reading { date_format: None, ..column.reading() };
     if reading.kind != Kind::Category && !reading.is_missing("") {
         reading.missing.push(String::new());

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
+use crate::audit::page::randomized;
 use crate::audit::{Attack, Checked};
 use crate::hierarchy::{Cells, Rule, Side};
 use crate::release::PublishedColumn;
@@ -126,7 +127,7 @@ pub(super) fn promise(checked: &Checked) -> String {
                 ""
             }
         ),
-        _ => String::new(),
+        _ => randomized::promise(checked).unwrap_or_default(),
     }
 }
 
@@ -242,7 +243,7 @@ pub(super) fn attack(attack: &Attack) -> String {
                 Some(_) => " Not everything could be looked at.",
             },
         ),
-        _ => String::new(),
+        _ => randomized::attack(attack).unwrap_or_default(),
     }
 }
 
@@ -282,6 +283,13 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
         "average-group" => (
             decimal(value),
             "rows in a group on average, left-out rows counted as one group",
+        ),
+        "record-utility" => {
+            (share(value), "how many rows keep their value, to be expected; more is better")
+        }
+        "reconstruction-error" => (
+            share(value),
+            "how far counts estimated from the release are off, on average over values",
         ),
         "kl" => (whole(), "surprise at the true values, in sum (nats)"),
         "entropy" => (whole(), "bits hidden in cells, in sum"),

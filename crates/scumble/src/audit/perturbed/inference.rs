@@ -1,0 +1,178 @@
+//! The inference attack: what somebody's value is, from what was published of them.
+//!
+//! # Guarantee
+//! The guess is the likeliest value, given the published one, the matrix, the sub-table and
+//! the shares that the release itself tells. Nobody who knows no more does better.
+//!
+//! # Limits
+//! Knows nothing about the person: somebody who does starts from another belief. How large
+//! a step every such belief can take is what the promises bound.
+//!
+//! # Cost
+//! O(m) for matrices that keep a value or draw evenly, O(m²) for others.
+//!
+//! # Source
+//! `evfimievski2003limiting`; METHODS C1, G.
+
+use serde_json::{Map, json};
+
+use crate::audit::Attack;
+use crate::audit::perturbed::matrix::Matrix;
+use crate::audit::perturbed::truth::Truth;
+use crate::audit::perturbed::view::{Randomized, Subtable, View};
+use crate::audit::perturbed::{Believed, best, single};
+
+/// What is guessed about the rows of a sub-table.
+#[derive(Debug)]
+pub(super) struct Guesses {
+    /// For each published value the guess.
+    pub(super) values: Vec<usize>,
+    /// The largest belief in a protected value, and in any; over values that were published.
+    pub(super) protected: f64,
+    pub(super) largest: f64,
+}
+
+/// Guesses from what was published; the truth is not here.
+pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
+    let matrix = &table.matrix;
+    let expected = matrix.published(shares);
+    let mut guesses = Guesses { values: vec![], protected: 0.0, largest: 0.0 };
+    // For mixed matrices, the likeliest two values that were not kept.
+    let drawn = |only_protected: bool| -> [(f64, usize); 2] {
+        let mut top = [(0.0, usize::MAX); 2];
+        if let Matrix::Mixed { other, .. } = matrix {
+            for (value, (other, share)) in other.iter().zip(shares).enumerate() {
+                if only_protected && table.bounds[value].is_none() {
+                    continue;
+                }
+                let likely = other * share;
+                if likely > top[0].0 {
+                    top = [(likely, value), top[0]];
+                } else if likely > top[1].0 {
+                    top[1] = (likely, value);
+                }
+            }
+        }
+        top
+    };
+    let (any, protected) = (drawn(false), drawn(true));
+    for (published, expected) in expected.iter().enumerate() {
+        let own = matrix.entry(published, published) * shares[published];
+        let own_protected = table.bounds[published].is_some();
+        let ((likely, value), surest) = match matrix {
+            Matrix::Mixed { .. } => {
+                let pick = |top: &[(f64, usize); 2], own: f64| {
+                    let other = top.iter().find(|(_, value)| *value != published);
+                    match other {
+                        Some(other) if other.0 > own => *other,
+                        _ => (own, published),
+                    }
+                };
+                let own_or_none = if own_protected { own } else { 0.0 };
+                (pick(&any, own), pick(&protected, own_or_none).0)
+            }
+            Matrix::General(rows) => {
+                let mut top = (own, published);
+                let mut surest = 0.0f64;
+                for (value, (entry, share)) in
+                    rows[published].iter().zip(shares).enumerate()
+                {
+                    let likely = entry * share;
+                    if likely > top.0 {
+                        top = (likely, value);
+                    }
+                    if table.bounds[value].is_some() {
+                        surest = surest.max(likely);
+                    }
+                }
+                (top, surest)
+            }
+        };
+        guesses.values.push(value);
+        if table.published[published] > 0 && *expected > 0.0 {
+            guesses.largest = guesses.largest.max(likely / expected);
+            guesses.protected = guesses.protected.max(surest / expected);
+        }
+    }
+    guesses
+}
+
+/// How often guesses about a column are right, to be expected.
+pub(super) fn success(
+    column: &Randomized,
+    guesses: &[Guesses],
+    believed: &[Believed],
+    truth: Option<&[f64]>,
+) -> f64 {
+    let (mut right, mut rows) = (0.0, 0.0);
+    for ((table, guesses), believed) in column.tables.iter().zip(guesses).zip(believed) {
+        let true_shares: Vec<f64> = match truth {
+            Some(truth) => table.values.iter().map(|code| truth[*code]).collect(),
+            None => believed.shares.clone(),
+        };
+        let hit = guesses.values.iter().enumerate();
+        let hit: f64 = hit
+            .map(|(published, value)| {
+                table.matrix.entry(published, *value) * true_shares[*value]
+            })
+            .sum();
+        right += hit * table.n_published();
+        rows += table.n_published();
+    }
+    right / rows.max(1.0)
+}
+
+/// The true shares of a column's values, where they are those of its only sub-table.
+pub(super) fn true_shares(
+    column: &Randomized,
+    place: usize,
+    truth: Option<&Truth>,
+) -> Option<Vec<f64>> {
+    let truth = truth.filter(|truth| truth.exact && single(column))?;
+    let counts = truth.counts[place].iter();
+    Some(counts.map(|count| *count as f64 / truth.rows.max(1) as f64).collect())
+}
+
+/// The share of the commonest value: what a guess without the release is worth.
+pub(super) fn commonest(
+    column: &Randomized,
+    place: usize,
+    believed: &[Believed],
+    truth: Option<&Truth>,
+) -> f64 {
+    if let Some(truth) = truth {
+        let most = truth.counts[place].iter().max().copied().unwrap_or(0);
+        return most as f64 / truth.rows.max(1) as f64;
+    }
+    super::overall(column, believed).into_iter().fold(0.0, f64::max)
+}
+
+/// Tries the attack on every randomized column.
+pub(super) fn attack(
+    view: &View,
+    believed: &[Vec<Believed>],
+    truth: Option<&Truth>,
+) -> Option<Attack> {
+    let attacks = view.columns.iter().zip(believed).enumerate();
+    let attacks = attacks.map(|(place, (column, believed))| {
+        let tables = column.tables.iter().zip(believed);
+        let guesses: Vec<Guesses> =
+            tables.map(|(table, believed)| guess(table, &believed.shares)).collect();
+        let true_shares = true_shares(column, place, truth);
+        let of = |number: fn(&Guesses) -> f64| {
+            guesses.iter().map(number).fold(0.0, f64::max)
+        };
+        let mut detail = Map::new();
+        detail.insert("column".into(), json!(column.name()));
+        detail.insert("largest".into(), json!(of(|guesses| guesses.largest)));
+        detail.insert("scored".into(), json!(true_shares.is_some()));
+        Attack {
+            name: "inference".into(),
+            success: success(column, &guesses, believed, true_shares.as_deref()),
+            chance: commonest(column, place, believed, truth),
+            worst: of(|guesses| guesses.protected),
+            detail,
+        }
+    });
+    best(attacks.collect())
+}

@@ -1,0 +1,282 @@
+//! The averaging attack on real releases of the same people.
+//!
+//! # Guarantee
+//! Rows are linked where their untouched columns are the same and alone so in every
+//! release; the likelihoods of what was published are multiplied. A release with keyed
+//! noise adds nothing to another one with the same domain, and is not counted twice.
+//!
+//! # Limits
+//! People whose untouched columns are not alone are not attacked, nor people who are not in
+//! all releases; `linked` tells the share that is. At most so many people as keep the work
+//! in bounds, by a hash of their columns.
+//!
+//! # Cost
+//! One pass over each release and the original, memory O(rows); then O(m) a person and
+//! release.
+//!
+//! # Source
+//! `thesis2010randomization`, open problem; METHODS C8, G.
+
+use serde_json::{Map, json};
+
+use crate::audit::Attack;
+use crate::audit::cost::another_table;
+use crate::audit::perturbed::averaging::{likeliest, update};
+use crate::audit::perturbed::view::{Randomized, View, canonical};
+use crate::audit::perturbed::{Believed, best, overall};
+use crate::error::{Error, Result};
+use crate::release::{Manifest, Release};
+use crate::table::{Reading, Source};
+
+/// Values times people that are looked at.
+const MOST_WORK: usize = 400_000_000;
+
+/// Attacks people who are in several releases, and scores the guesses by the table they
+/// were made from. All releases must have the randomized columns of the first one.
+pub fn averaging(
+    releases: &[&Release],
+    original: &Source,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Attack> {
+    let views = releases.iter().map(|release| View::read(release, progress));
+    let views: Vec<View> = views.collect::<Result<_>>()?;
+    let (Some(first), Some(release)) = (views.first(), releases.first()) else {
+        return Err(Error::input("averaging needs a release"));
+    };
+    let untouched = untouched(releases)?;
+    let mut attacks = Vec::new();
+    for column in &first.columns {
+        let mut same = Vec::new();
+        for (view, release) in views.iter().zip(releases) {
+            let found = view.columns.iter().find(|known| known.names == column.names);
+            let found = found.ok_or_else(|| {
+                Error::input(format!(
+                    "a release has no randomized column `{}`",
+                    column.name()
+                ))
+            })?;
+            let rows = Rows::read(&release.rows()?, found, &untouched, true, progress)?;
+            same.push(Linked { column: found, rows });
+        }
+        let guesses = guess(&same);
+        let truth = Rows::read(original, column, &untouched, false, progress)?;
+        if release.manifest.rows + release.manifest.left_out != truth.n_rows {
+            return Err(another_table());
+        }
+        attacks.push(score(&guesses, &truth, &same)?);
+    }
+    let Some(mut attack) = best(attacks) else {
+        return Err(Error::input("no column of the release is randomized"));
+    };
+    attack.detail.insert("releases".into(), json!(releases.len()));
+    attack.detail.insert("foretold".into(), json!(false));
+    Ok(attack)
+}
+
+/// The columns that are published as they are in all releases, and how they are read.
+fn untouched(releases: &[&Release]) -> Result<Vec<(String, Reading)>> {
+    let plain = |manifest: &Manifest| -> Vec<(String, Reading)> {
+        let touched = |name: &String| {
+            manifest.sampled.as_ref() == Some(name)
+                || manifest.perturbation.iter().any(|note| {
+                    note.columns.contains(name)
+                        || note.subtable_column.as_ref() == Some(name)
+                })
+        };
+        let columns = manifest.columns.iter().filter(|column| !touched(&column.name));
+        columns.map(|column| (column.name.clone(), column.reading())).collect()
+    };
+    let mut columns = releases.first().map_or(Vec::new(), |r| plain(&r.manifest));
+    for release in releases {
+        let also = plain(&release.manifest);
+        columns.retain(|(name, _)| also.iter().any(|(known, _)| known == name));
+    }
+    if columns.is_empty() {
+        return Err(Error::input("the releases have no untouched column in common")
+            .with_hint("their rows cannot be linked"));
+    }
+    Ok(columns)
+}
+
+/// A release whose rows can be linked.
+struct Linked<'a> {
+    column: &'a Randomized,
+    rows: Rows,
+}
+
+/// Rows that are alone in their untouched columns.
+struct Rows {
+    /// Sorted by a hash of the untouched columns; with sub-table and value.
+    alone: Vec<(u128, u32, u32)>,
+    n_rows: u64,
+}
+
+impl Rows {
+    /// Reads the rows of a release, or of the original, which tells no sub-tables.
+    fn read(
+        source: &Source,
+        column: &Randomized,
+        untouched: &[(String, Reading)],
+        published: bool,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
+        let n_parts = column.names.len();
+        let mut places = column.places(source, published)?;
+        let n_own = places.len();
+        for (name, _) in untouched {
+            places.push(super::view::place_of(source, name)?);
+        }
+        let folded = source.fold(
+            &places,
+            Vec::new,
+            |rows: &mut Vec<(u128, u32, u32)>, _, cells| {
+                let (own, known) = cells.split_at(n_own);
+                let code = column.code(&own[..n_parts]).ok_or_else(another_table)?;
+                let table = own.get(n_parts).map_or(Some(0), |t| column.table_of(t));
+                let table = table.ok_or_else(another_table)?;
+                rows.push((hashed(known, untouched), table as u32, code as u32));
+                Ok(())
+            },
+            progress,
+        )?;
+        let mut rows: Vec<(u128, u32, u32)> =
+            folded.states.into_iter().flatten().collect();
+        rows.sort_unstable();
+        let mut alone = Vec::new();
+        for (place, row) in rows.iter().enumerate() {
+            let before = place.checked_sub(1).and_then(|place| rows.get(place));
+            let after = rows.get(place + 1);
+            if before.is_none_or(|b| b.0 != row.0) && after.is_none_or(|a| a.0 != row.0)
+            {
+                alone.push(*row);
+            }
+        }
+        Ok(Self { alone, n_rows: folded.n_rows })
+    }
+
+    fn find(&self, key: u128) -> Option<(usize, usize)> {
+        let place = self.alone.binary_search_by_key(&key, |row| row.0).ok()?;
+        self.alone.get(place).map(|(_, table, code)| (*table as usize, *code as usize))
+    }
+}
+
+/// A digest of what links rows.
+fn hashed(cells: &[&str], untouched: &[(String, Reading)]) -> u128 {
+    let mut hasher = blake3::Hasher::new();
+    for (cell, (_, reading)) in cells.iter().zip(untouched) {
+        let text = canonical(reading, cell).unwrap_or_else(|| (*cell).to_owned());
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text.as_bytes());
+    }
+    let hash = hasher.finalize();
+    hash.as_bytes().iter().take(16).fold(0, |all, byte| all << 8 | u128::from(*byte))
+}
+
+/// What is believed about people who are in all releases.
+struct Guesses {
+    /// The untouched columns, the guess, and how sure it is.
+    people: Vec<(u128, usize, f64)>,
+    sampled: bool,
+}
+
+/// Guesses from the releases alone.
+fn guess(releases: &[Linked<'_>]) -> Guesses {
+    let mut guesses = Guesses { people: Vec::new(), sampled: false };
+    let Some((first, others)) = releases.split_first() else { return guesses };
+    let believed = Believed::of(first.column);
+    let shares = overall(first.column, &believed);
+    let most = MOST_WORK / (shares.len().max(1) * releases.len());
+    'people: for (key, table, code) in &first.rows.alone {
+        let mut seen = vec![(first.column, *table as usize, *code as usize)];
+        for other in others {
+            let Some((table, code)) = other.rows.find(*key) else { continue 'people };
+            if !seen.iter().any(|known| repeats(*known, (other.column, table))) {
+                seen.push((other.column, table, code));
+            }
+        }
+        if guesses.people.len() >= most {
+            guesses.sampled = true;
+            break;
+        }
+        // Values by the order of the first release; others have none of them or all.
+        let mut belief = shares.clone();
+        for (column, table, code) in &seen {
+            multiply(&mut belief, first.column, column, *table, *code);
+        }
+        let (value, likely) = likeliest(&belief);
+        guesses.people.push((*key, value, likely));
+    }
+    guesses
+}
+
+/// Whether a second draw is the same as the first by the manifest's word: both keyed, with
+/// the same domain.
+fn repeats(
+    (known, table, _): (&Randomized, usize, usize),
+    (other, its_table): (&Randomized, usize),
+) -> bool {
+    let texts = |column: &Randomized, table: usize| -> Vec<Vec<String>> {
+        let codes = column.tables[table].values.iter();
+        codes.map(|code| column.values[*code].clone()).collect()
+    };
+    known.keyed && other.keyed && texts(known, table) == texts(other, its_table)
+}
+
+/// Multiplies a belief over the values of `all` by the likelihood of a published value.
+fn multiply(
+    belief: &mut [f64],
+    all: &Randomized,
+    column: &Randomized,
+    table: usize,
+    code: usize,
+) {
+    let table = &column.tables[table];
+    let Some(published) = table.place(code) else { return };
+    let mut part = vec![0.0; table.values.len()];
+    let of = |value: &Vec<String>| column.code_of(value);
+    let places: Vec<Option<usize>> = match std::ptr::eq(all, column) {
+        true => (0..all.values.len()).map(|code| table.place(code)).collect(),
+        false => {
+            let codes = all.values.iter().map(of);
+            codes.map(|code| code.and_then(|code| table.place(code))).collect()
+        }
+    };
+    for (belief, place) in belief.iter().zip(&places) {
+        if let Some(place) = place {
+            part[*place] = *belief;
+        }
+    }
+    update(&mut part, &table.matrix, published);
+    for (belief, place) in belief.iter_mut().zip(&places) {
+        *belief = place.map_or(0.0, |place| part[place]);
+    }
+}
+
+/// Compares guesses with the truth.
+fn score(guesses: &Guesses, truth: &Rows, releases: &[Linked<'_>]) -> Result<Attack> {
+    let Some(first) = releases.first() else { return Err(another_table()) };
+    let mut counts = vec![0u64; first.column.values.len()];
+    let (mut right, mut people, mut worst) = (0u64, 0u64, 0.0f64);
+    for (key, guess, likely) in &guesses.people {
+        let Some((_, value)) = truth.find(*key) else { continue };
+        people += 1;
+        counts[value] += 1;
+        right += u64::from(value == *guess);
+        worst = worst.max(*likely);
+    }
+    let share = |n: u64| n as f64 / people.max(1) as f64;
+    let keyed = releases.iter().all(|release| release.column.keyed);
+    let mut detail = Map::new();
+    detail.insert("column".into(), json!(first.column.name()));
+    detail.insert("noise".into(), json!(if keyed { "keyed" } else { "fresh" }));
+    detail.insert("people".into(), json!(people));
+    detail.insert("linked".into(), json!(people as f64 / truth.n_rows.max(1) as f64));
+    detail.insert("sampled".into(), json!(guesses.sampled));
+    Ok(Attack {
+        name: "averaging".into(),
+        success: share(right),
+        chance: share(counts.into_iter().max().unwrap_or(0)),
+        worst,
+        detail,
+    })
+}

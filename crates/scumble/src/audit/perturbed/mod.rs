@@ -1,0 +1,165 @@
+//! Randomized columns: promises rechecked, and attacks on what was drawn.
+//!
+//! Quasi columns of such a release are untouched: linkage is possible by design, and no
+//! attack pretends otherwise.
+
+mod averaging;
+mod corruption;
+mod inference;
+mod linked;
+mod matrix;
+mod recheck;
+mod shares;
+mod truth;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+pub use linked::averaging;
+
+use crate::audit::perturbed::shares::Estimate;
+use crate::audit::perturbed::truth::Truth;
+use crate::audit::perturbed::view::{Randomized, View};
+use crate::audit::{Attack, Report};
+use crate::error::Result;
+use crate::hierarchy::Microdata;
+use crate::release::Release;
+
+/// What a reader believes of the rows of a sub-table.
+#[derive(Debug)]
+struct Believed {
+    /// By the inverse of the matrix, if it has one.
+    estimate: Option<Estimate>,
+    /// The likeliest shares.
+    shares: Vec<f64>,
+}
+
+impl Believed {
+    fn of(column: &Randomized) -> Vec<Self> {
+        let tables = column.tables.iter();
+        let believe = |table: &view::Subtable| {
+            let estimate = Estimate::of(&table.matrix, &table.published);
+            let shares =
+                shares::likely(&table.matrix, &table.published, estimate.as_ref());
+            Self { estimate, shares }
+        };
+        tables.map(believe).collect()
+    }
+}
+
+/// Audits a release with randomized columns.
+pub(super) fn audit(
+    release: &Release,
+    original: Option<&Microdata>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Report> {
+    let manifest = &release.manifest;
+    let view = View::read(release, progress)?;
+    let truth = original.map(|data| Truth::of(manifest, &view, data)).transpose()?;
+    let truth = truth.as_ref();
+    let believed: Vec<Vec<Believed>> = view.columns.iter().map(Believed::of).collect();
+    let promises = recheck::recheck(manifest, &view, &believed, truth)?;
+    let mut attacks = Vec::new();
+    attacks.extend(inference::attack(&view, &believed, truth));
+    attacks.extend(corruption::attack(manifest, &view, &believed, truth));
+    attacks.extend(averaging::attack(&view, &believed, truth));
+    Ok(Report {
+        rows: view.rows,
+        promises,
+        attacks,
+        loss: losses(&view, &believed, truth),
+        group_sizes: view.stands_for.unwrap_or_default(),
+    })
+}
+
+/// Whether all rows of a column were randomized as one.
+fn single(column: &Randomized) -> bool {
+    column.tables.len() == 1
+}
+
+/// The likeliest shares of a column's values over all its sub-tables.
+fn overall(column: &Randomized, believed: &[Believed]) -> Vec<f64> {
+    let mut shares = vec![0.0; column.values.len()];
+    for (table, believed) in column.tables.iter().zip(believed) {
+        for (code, share) in table.values.iter().zip(&believed.shares) {
+            shares[*code] += share * table.n_published();
+        }
+    }
+    shares::scaled(shares)
+}
+
+/// The attack on the column where it helps most; the surest guess is that of any column.
+fn best(attacks: Vec<Attack>) -> Option<Attack> {
+    let worst = attacks.iter().map(|attack| attack.worst).fold(0.0, f64::max);
+    let gain = |attack: &Attack| attack.success - attack.chance;
+    let best = attacks.into_iter().reduce(|held, next| {
+        if gain(&next) > gain(&held) { next } else { held }
+    });
+    best.map(|attack| Attack { worst, ..attack })
+}
+
+/// What randomizing costs, in the column where it costs most.
+fn losses(
+    view: &View,
+    believed: &[Vec<Believed>],
+    truth: Option<&Truth>,
+) -> BTreeMap<String, f64> {
+    let mut loss = BTreeMap::new();
+    let columns = || view.columns.iter().zip(believed).enumerate();
+    let kept = columns().map(|(place, (column, believed))| {
+        if let (Some(shares), [table]) =
+            (inference::true_shares(column, place, truth), column.tables.as_slice())
+        {
+            let shares: Vec<f64> =
+                table.values.iter().map(|code| shares[*code]).collect();
+            return table.matrix.kept(&shares);
+        }
+        let tables = column.tables.iter().zip(believed);
+        let (mut kept, mut rows) = (0.0, 0.0);
+        for (table, believed) in tables {
+            kept += table.matrix.kept(&believed.shares) * table.n_published();
+            rows += table.n_published();
+        }
+        kept / f64::max(rows, 1.0)
+    });
+    if let Some(kept) = kept.reduce(f64::min) {
+        loss.insert("record-utility".into(), kept);
+    }
+    let errors = truth.filter(|truth| truth.exact && view.stands_for.is_none());
+    let errors = errors.map(|truth| {
+        let errors = columns().map(|(place, (column, believed))| {
+            reconstruction_error(column, believed, &truth.counts[place])
+        });
+        errors.fold(0.0, f64::max)
+    });
+    loss.extend(errors.map(|error| ("reconstruction-error".to_owned(), error)));
+    loss
+}
+
+/// How far estimated counts are off, as shares of the true ones, on average over the values
+/// that occur.
+fn reconstruction_error(
+    column: &Randomized,
+    believed: &[Believed],
+    counts: &[u64],
+) -> f64 {
+    let mut estimated = vec![0.0; column.values.len()];
+    for (table, believed) in column.tables.iter().zip(believed) {
+        for (place, code) in table.values.iter().enumerate() {
+            estimated[*code] += match &believed.estimate {
+                Some(estimate) => estimate.counts[place],
+                None => believed.shares[place] * table.n_published(),
+            };
+        }
+    }
+    let occurring = counts.iter().zip(&estimated).filter(|(count, _)| **count > 0);
+    let (mut sum, mut n) = (0.0, 0u64);
+    for (count, estimated) in occurring {
+        sum += (estimated - *count as f64).abs() / *count as f64;
+        n += 1;
+    }
+    sum / n.max(1) as f64
+}

@@ -1,0 +1,166 @@
+//! What the original shares are, as far as published counts and the matrix tell.
+//!
+//! # Guarantee
+//! [`Estimate`] is unbiased, and by [`Estimate::margin`] an honest release is suspected less
+//! than once in a thousand million, whatever the number of values: a sum of independent
+//! draws with weights w and published counts o has a variance of at most Σ w² o, and
+//! Bernstein's inequality bounds how far it strays.
+//!
+//! # Limits
+//! A matrix without an inverse has no estimate, nor one with more than [`LARGEST`] values
+//! that is given entry by entry. The variance is itself estimated.
+//!
+//! # Cost
+//! O(m) for matrices that keep a value or draw evenly; O(m³) for the inverse of others,
+//! O(m²) for a step of [`likely`].
+//!
+//! # Source
+//! `thesis2010randomization`; METHODS C2.
+
+use nalgebra::DMatrix;
+
+use crate::audit::perturbed::matrix::Matrix;
+
+/// The largest general matrix that is inverted.
+const LARGEST: usize = 500;
+
+/// Honest releases in which one is suspected wrongly.
+const HONEST: f64 = 1e9;
+
+/// Estimated counts of original values.
+#[derive(Debug, Clone)]
+pub(super) struct Estimate {
+    /// For each value; may be negative.
+    pub(super) counts: Vec<f64>,
+    /// Their variances, rather too large than too small.
+    pub(super) variances: Vec<f64>,
+    /// The most that one row adds to each.
+    pub(super) steps: Vec<f64>,
+}
+
+impl Estimate {
+    /// By the inverse of the matrix, if it has one.
+    pub(super) fn of(matrix: &Matrix, published: &[u64]) -> Option<Self> {
+        match matrix {
+            Matrix::Mixed { keep, .. } => Self::of_mixed(keep, published),
+            Matrix::General(rows) => Self::of_general(rows, published),
+        }
+    }
+
+    /// Published counts are o = keep f + s with the same s for all values, and the f sum to
+    /// the number of rows: so s = (Σ o / keep - n) / Σ 1 / keep.
+    fn of_mixed(keep: &[f64], published: &[u64]) -> Option<Self> {
+        if keep.iter().any(|keep| *keep < 1e-9) {
+            return None;
+        }
+        let total: f64 = keep.iter().map(|keep| 1.0 / keep).sum();
+        // A row published as j counts `apart(j) * a` for each value i, a = 1 / (keep total),
+        // and 1 / keep more for j itself.
+        let apart = |keep: f64| 1.0 - 1.0 / keep;
+        let each = || keep.iter().zip(published);
+        let even: f64 = each().map(|(keep, o)| apart(*keep) * *o as f64).sum();
+        let squares: f64 =
+            each().map(|(keep, o)| apart(*keep).powi(2) * (*o as f64 + 1.0)).sum();
+        let largest = keep.iter().map(|keep| apart(*keep).abs()).fold(0.0, f64::max);
+        let (mut counts, mut variances, mut steps) = (vec![], vec![], vec![]);
+        for (keep, o) in each() {
+            let (o, a) = (*o as f64, 1.0 / (keep * total));
+            let own = 1.0 / keep + apart(*keep) * a;
+            counts.push(o / keep + a * even);
+            let without = (apart(*keep) * a).powi(2);
+            variances.push(a * a * squares + (o + 1.0) * (own * own - without));
+            steps.push(own.abs().max(largest * a));
+        }
+        Some(Self { counts, variances, steps })
+    }
+
+    fn of_general(rows: &[Vec<f64>], published: &[u64]) -> Option<Self> {
+        let size = rows.len();
+        if size > LARGEST {
+            return None;
+        }
+        let matrix = DMatrix::from_fn(size, size, |row, column| rows[row][column]);
+        let inverse = matrix.try_inverse()?;
+        let (mut counts, mut variances, mut steps) = (vec![], vec![], vec![]);
+        for value in 0..size {
+            let (mut count, mut variance, mut step) = (0.0, 0.0, 0.0f64);
+            for (weight, o) in inverse.row(value).iter().zip(published) {
+                count += weight * *o as f64;
+                variance += weight * weight * (*o as f64 + 1.0);
+                step = step.max(weight.abs());
+            }
+            if !variance.is_finite() || step > 1e6 {
+                return None;
+            }
+            counts.push(count);
+            variances.push(variance);
+            steps.push(step);
+        }
+        Some(Self { counts, variances, steps })
+    }
+
+    /// How far the estimate of a value may be off, if `tests` values are looked at.
+    pub(super) fn margin(&self, value: usize, tests: usize) -> f64 {
+        margin(self.variances[value], self.steps[value], tests)
+    }
+}
+
+/// How far a sum of independent parts, of at most `step` each, strays from its mean.
+pub(super) fn margin(variance: f64, step: f64, tests: usize) -> f64 {
+    let ln = (2.0 * HONEST * tests.max(1) as f64).ln();
+    (2.0 * variance * ln).sqrt() + step * ln / 3.0
+}
+
+/// The likeliest shares, by Bayes again and again from the inverse.
+pub(super) fn likely(
+    matrix: &Matrix,
+    published: &[u64],
+    estimate: Option<&Estimate>,
+) -> Vec<f64> {
+    let rows = published.iter().sum::<u64>() as f64;
+    let size = matrix.size();
+    let start = match estimate {
+        // A share of nought would stay nought.
+        Some(estimate) => estimate.counts.iter().map(|count| count.max(0.5)).collect(),
+        None => vec![1.0; size],
+    };
+    let mut shares = scaled(start);
+    if rows == 0.0 {
+        return shares;
+    }
+    let steps = match matrix {
+        Matrix::Mixed { .. } => 200,
+        Matrix::General(_) => (100_000_000 / (size * size)).clamp(3, 200),
+    };
+    for _ in 0..steps {
+        let expected = matrix.published(&shares);
+        let weights: Vec<f64> = expected
+            .iter()
+            .zip(published)
+            .map(|(expected, o)| if *o == 0 { 0.0 } else { *o as f64 / expected })
+            .collect();
+        let gathered = matrix.gathered(&weights);
+        let next: Vec<f64> =
+            shares.iter().zip(&gathered).map(|(share, g)| share * g / rows).collect();
+        let moved =
+            shares.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        if next.iter().any(|share| !share.is_finite()) {
+            // What was published is impossible under these shares: keep the last ones.
+            break;
+        }
+        shares = scaled(next);
+        if moved < 1e-12 {
+            break;
+        }
+    }
+    shares
+}
+
+/// The same, summing to 1.
+pub(super) fn scaled(mut weights: Vec<f64>) -> Vec<f64> {
+    let total: f64 = weights.iter().sum();
+    if total > 0.0 {
+        weights.iter_mut().for_each(|weight| *weight /= total);
+    }
+    weights
+}
