@@ -5,10 +5,25 @@
 //! multiple of [`GRAIN`], so that a draw follows it exactly and a decimal number says it
 //! exactly.
 
+mod condition;
+mod fine_grain;
+mod general;
+mod linear;
 mod operator;
 pub mod partition;
+mod sample;
+#[cfg(test)]
+mod testing;
+mod uniform;
+mod verify;
 
+pub use condition::condition;
+pub use fine_grain::fine_grain;
+pub use general::{Floor, general};
 pub use operator::{GRAIN, Operator, round_down};
+pub use sample::Sampler;
+pub use uniform::uniform;
+pub use verify::keeps;
 
 use crate::promise::Breaches;
 

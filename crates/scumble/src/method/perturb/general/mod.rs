@@ -1,0 +1,241 @@
+//! The best operator of all: any matrix that keeps the limits.
+//!
+//! # Guarantee
+//! Every limit holds, exactly. Without a floor no matrix publishes more rows as they are,
+//! and with one none that is found as described (but for rounding, and two-sided for what
+//! the solver is wrong by, about 1e-9); never less than fine-grain if that meets the floor.
+//!
+//! *Proof of the limits.* That no published value j is more than γᵢ times as likely from i
+//! as from k is P[j][i] ≤ γᵢ P[j][k]; by Bayes' rule this bounds every belief, as in
+//! [`breach`](crate::promise). With a row's smallest entry `low` and largest `high` it
+//! reads P[j][i] ≤ γᵢ low for all i, and two-sided also high ≤ γᵢ P[j][i]. What was
+//! computed is rounded and then verified in integers. ∎
+//!
+//! *Upward, it is keep-or-draw.* The best matrix keeps value i with some probability eᵢ and
+//! otherwise draws from one distribution q for all, low in proportion: P = diag(e) +
+//! q (1 - e)ᵀ. Its condition number in the 1-norm is at most 2/min(e) - 1: the solution of
+//! P x = y for a unit vector y at j is x = (y - c q)/e with c = (1/eⱼ - 1)/Σ(q/e), whose
+//! norm is at most 1/eⱼ + (1/eⱼ - 1). ∎
+//!
+//! *The default floor* asks that the condition number is at most 2/e - 1 where e is half the
+//! probability with which [`uniform`] keeps a value: estimates are at most about twice as
+//! uncertain as from it. Upward all eᵢ are held at e or above. Two-sided the diagonal and
+//! the room of the columns are held up in the same way, and as much of the uniform matrix
+//! is mixed in, in steps of a sixteenth, as is needed; that matrix meets the floor.
+//!
+//! # Limits
+//! Without a floor, or with a low one, rare values may never be published, so that their
+//! frequency cannot be estimated: see [`condition`]. Where some γ is within a millionth of
+//! 1 there is next to nothing to gain, and fine-grain is returned.
+//!
+//! # Cost
+//! For m values upward O(m²), most of it writing the matrix, and two-sided a linear program
+//! of O(m²) variables in O(m) rows; the default floor inverts the two-sided matrix, O(m³).
+//!
+//! # Source
+//! METHODS C5; in no paper that we know of. `evfimievski2003limiting` for the bound.
+
+mod both;
+mod fill;
+mod upward;
+
+use both::Both;
+use upward::Upward;
+
+use super::{Limits, Operator, condition, fine_grain, uniform};
+use crate::error::{Error, ErrorKind, Result};
+use crate::promise::Breaches;
+
+/// The least probability with which a value is published as itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Floor {
+    /// May be nought.
+    None,
+    /// Enough that every frequency can be estimated about half as well as from a uniform
+    /// operator, or better.
+    Default,
+    /// At least this.
+    At(f64),
+}
+
+/// How much above a floor to stay for rounding.
+const MARGIN: f64 = 1e-7;
+
+/// Below this, γ - 1 is as good as nought.
+const NOTHING: f64 = 1e-6;
+
+/// In how many steps the uniform matrix is mixed in.
+const STEPS: u32 = 16;
+
+/// A floor as the searches see it.
+#[derive(Debug, Clone, Copy)]
+enum Least {
+    Nothing,
+    /// On diagonal entries.
+    Diagonal(f64),
+    /// On what a diagonal entry is above the others of its row.
+    Keep(f64),
+}
+
+/// The smallest entry of each row, and two-sided the largest.
+#[derive(Debug, Clone)]
+struct Rows {
+    low: Vec<f64>,
+    high: Option<Vec<f64>>,
+}
+
+/// The operator that publishes most rows as they are, if values have these weights. If a
+/// fine-grain one is as good, it is that one.
+pub fn general(limits: Limits<'_>, weights: &[f64], floor: Floor) -> Result<Operator> {
+    let size = limits.gammas.len();
+    let lowest = limits.gammas.iter().copied().fold(f64::INFINITY, f64::min);
+    if size < 2 || lowest == f64::INFINITY {
+        let column = |own| (0..size).map(|row| f64::from(row == own)).collect();
+        return Ok(Operator::General { columns: (0..size).map(column).collect() });
+    }
+    let total: f64 = weights.iter().sum();
+    let even = 1.0 / size as f64;
+    let share = |w: &f64| if total > 0.0 { w / total } else { even };
+    let weights: Vec<f64> = weights.iter().map(share).collect();
+    let task = Task { limits, weights: &weights, floor, lowest };
+
+    let simple = fine_grain(limits, &weights);
+    if lowest - 1.0 < NOTHING {
+        return match floor {
+            Floor::At(share) if !task.meets(&simple) => Err(unmet(share, even)),
+            _ => Ok(simple),
+        };
+    }
+    let columns = task.solve()?;
+    let Some(best) = task.spread(columns) else {
+        return Err(Error::new(ErrorKind::Broken(
+            "the matrix of a general operator does not keep its limits".to_owned(),
+        ))
+        .with_hint("this is a defect of scumble: nothing was published"));
+    };
+    if let Floor::At(share) = floor
+        && !task.meets(&best)
+    {
+        return Err(unmet(share, task.largest_floor()));
+    }
+    let simpler = simple.record_utility(&weights) >= best.record_utility(&weights);
+    Ok(if simpler && task.meets(&simple) { simple } else { best })
+}
+
+fn unmet(floor: f64, largest: f64) -> Error {
+    let largest = (largest * 1e6).floor() / 1e6;
+    Error::unsatisfiable(
+        format!("a floor of {floor} for every value"),
+        format!("within the limits no matrix has a higher one than {largest}"),
+    )
+    .with_hint("lower the floor, or leave it out for the default")
+}
+
+struct Task<'a> {
+    limits: Limits<'a>,
+    weights: &'a [f64],
+    floor: Floor,
+    lowest: f64,
+}
+
+impl Task<'_> {
+    /// Half of what a uniform operator keeps.
+    fn keep(&self) -> f64 {
+        let others = (self.weights.len() - 1) as f64;
+        (self.lowest - 1.0) / (others + self.lowest) / 2.0
+    }
+
+    fn meets(&self, operator: &Operator) -> bool {
+        match self.floor {
+            Floor::None => true,
+            Floor::Default => condition(operator) <= 2.0 / self.keep() - 1.0,
+            Floor::At(share) => {
+                (0..operator.size()).all(|code| operator.entry(code, code) >= share)
+            }
+        }
+    }
+
+    /// The best matrix, in floats.
+    fn solve(&self) -> Result<Vec<Vec<f64>>> {
+        let least = match self.floor {
+            Floor::None => Least::Nothing,
+            Floor::Default => Least::Keep(self.keep() * (1.0 + MARGIN)),
+            Floor::At(share) => Least::Diagonal(share + MARGIN),
+        };
+        self.rows(least).map(|rows| rows.fill(self.limits.gammas)).ok_or_else(|| {
+            match self.floor {
+                Floor::At(share) => unmet(share, self.largest_floor()),
+                _ => Error::new(ErrorKind::Broken(
+                    "no matrix of a general operator was found".to_owned(),
+                ))
+                .with_hint("this is a defect of scumble: nothing was published"),
+            }
+        })
+    }
+
+    fn rows(&self, least: Least) -> Option<Rows> {
+        let gammas = self.limits.gammas;
+        match self.limits.breaches {
+            Breaches::Upward => Upward::new(gammas, self.weights, least)
+                .solve()
+                .map(|low| Rows { low, high: None }),
+            Breaches::Both => {
+                let both = Both::new(gammas, self.weights);
+                if let Least::Diagonal(share) = least
+                    && both.largest_floor().is_none_or(|largest| share > largest)
+                {
+                    return None;
+                }
+                both.solve(least)
+            }
+        }
+    }
+
+    fn largest_floor(&self) -> f64 {
+        let gammas = self.limits.gammas;
+        match self.limits.breaches {
+            Breaches::Both => {
+                let both = Both::new(gammas, self.weights);
+                both.largest_floor().map_or(0.0, |largest| largest - MARGIN)
+            }
+            Breaches::Upward => {
+                let (mut low, mut high) = (0.0, 1.0);
+                for _ in 0..40 {
+                    let middle = f64::midpoint(low, high);
+                    let least = Least::Diagonal(middle + MARGIN);
+                    if self.rows(least).is_some() {
+                        low = middle;
+                    } else {
+                        high = middle;
+                    }
+                }
+                low
+            }
+        }
+    }
+
+    /// Rounded, and mixed with the uniform matrix as far as the default floor needs it.
+    fn spread(&self, columns: Vec<Vec<f64>>) -> Option<Operator> {
+        let even = uniform(self.limits);
+        for step in 0..=STEPS {
+            let part = f64::from(step) / f64::from(STEPS);
+            let mixed: Vec<Vec<f64>> = columns
+                .iter()
+                .enumerate()
+                .map(|(code, column)| {
+                    let other = |row| even.entry(row, code);
+                    let mix = |(row, p): (usize, &f64)| p + part * (other(row) - p);
+                    column.iter().enumerate().map(mix).collect()
+                })
+                .collect();
+            let operator = fill::rounded(&mixed, self.limits)?;
+            if self.floor != Floor::Default || self.meets(&operator) {
+                return Some(operator);
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! Drawing the published value.
+//!
+//! # Guarantee
+//! A value is published as another with exactly the probability the operator says, if the
+//! words are even and independent: there is no rounding, and no remainder of a division.
+//!
+//! # Limits
+//! Not of constant time: how long a draw takes depends on what is drawn.
+//!
+//! # Cost
+//! One or two words a draw on average. A general operator needs a table of O(m²) for m
+//! values.
+//!
+//! # Source
+//! `vose1991linear` for the tables, here in integers; METHODS C5.
+
+use rand::Rng;
+
+use super::Operator;
+use super::verify::ONE;
+
+/// Draws published values.
+#[derive(Debug, Clone)]
+pub struct Sampler {
+    size: u32,
+    table: Table,
+}
+
+#[derive(Debug, Clone)]
+enum Table {
+    /// For each value, below which number of 40 bits it is kept; one number if it is the
+    /// same for all.
+    Keep(Vec<u64>),
+    /// For each value, the alias table of its column.
+    Alias(Vec<Vec<Slot>>),
+}
+
+/// One of m equally likely slots: below the bound its own value, else the alias.
+#[derive(Debug, Clone, Copy)]
+struct Slot {
+    bound: u64,
+    alias: u32,
+}
+
+/// In multiples of the grain.
+fn count(share: f64) -> u64 {
+    (share * ONE as f64).round() as u64
+}
+
+impl Sampler {
+    /// For an operator, each probability of which is a multiple of the grain.
+    pub fn new(operator: &Operator) -> Self {
+        let table = match operator {
+            Operator::Uniform { keep, .. } => Table::Keep(vec![count(*keep)]),
+            Operator::FineGrain { keep } => {
+                Table::Keep(keep.iter().map(|p| count(*p)).collect())
+            }
+            Operator::General { columns } => {
+                Table::Alias(columns.iter().map(|column| alias_table(column)).collect())
+            }
+        };
+        Self { size: operator.size() as u32, table }
+    }
+
+    /// What `original` is published as.
+    pub fn draw(&self, original: u32, words: &mut impl Rng) -> u32 {
+        match &self.table {
+            Table::Keep(bounds) => {
+                let bound = match bounds.as_slice() {
+                    [one] => *one,
+                    each => each[original as usize],
+                };
+                if words.next_u64() >> 24 < bound {
+                    return original;
+                }
+                self.any(words)
+            }
+            Table::Alias(tables) => {
+                let own = self.any(words);
+                let slot = tables[original as usize][own as usize];
+                if words.next_u64() >> 24 < slot.bound { own } else { slot.alias }
+            }
+        }
+    }
+
+    /// Any value of the domain, each as likely: the high half of a product, drawn again
+    /// where some would have one chance more.
+    fn any(&self, words: &mut impl Rng) -> u32 {
+        let size = u64::from(self.size);
+        let surplus = size.wrapping_neg() % size;
+        loop {
+            let product = u128::from(words.next_u64()) * u128::from(size);
+            if product as u64 >= surplus {
+                return (product >> 64) as u32;
+            }
+        }
+    }
+}
+
+/// Each slot holds the m-th part of 1, in units of the m-th part of a grain: what a value
+/// has too little is filled up by one that has too much. As the units are integers that
+/// sum to m slots exactly, nothing is left over.
+fn alias_table(column: &[f64]) -> Vec<Slot> {
+    let m = column.len() as u64;
+    let mut left: Vec<u64> = column.iter().map(|p| count(*p) * m).collect();
+    let mut slots: Vec<Slot> =
+        (0..m).map(|own| Slot { bound: ONE, alias: own as u32 }).collect();
+    let (mut small, mut large): (Vec<usize>, Vec<usize>) =
+        (0..column.len()).partition(|code| left[*code] < ONE);
+    while let (Some(poor), Some(rich)) = (small.pop(), large.last().copied()) {
+        slots[poor] = Slot { bound: left[poor], alias: rich as u32 };
+        left[rich] -= ONE - left[poor];
+        if left[rich] < ONE {
+            large.pop();
+            small.push(rich);
+        }
+    }
+    slots
+}
+
+#[cfg(test)]
+#[path = "sample_tests.rs"]
+mod tests;
