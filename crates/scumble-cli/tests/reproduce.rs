@@ -56,7 +56,36 @@ fn home() -> tempfile::TempDir {
     for subset in ["random", "diabetes"] {
         fs::write(adult.join(format!("subset_{subset}_1957.idx")), &members).unwrap();
     }
+    randomized(&home.path().join("data"));
     home
+}
+
+/// Counts of 20 occupations and 14 levels of education, and 1,000 records.
+fn randomized(data: &Path) {
+    for (name, values) in [("occ", 20), ("edu", 14)] {
+        let lines: String = (1..=values)
+            .map(|rank| format!("x{rank},{}\n", 600 / (rank + 9)))
+            .collect();
+        let path = data.join(format!("{name}100k_counts.csv"));
+        fs::write(path, format!("value,count\n{lines}")).unwrap();
+    }
+    let mut table =
+        "Age,Gender,Education,Marital,Race,Workclass,Country,Occupation,Hours"
+            .to_owned();
+    for row in 0..1_000 {
+        let education = if row % 40 == 0 { 13 } else { row % 13 };
+        table.push_str(&format!(
+            "\n{},{},{education},{},{},{},{},{},40",
+            17 + row % 30,
+            1 + row % 2,
+            row % 3,
+            row / 7 % 4,
+            row / 11 % 3,
+            row / 13 % 5,
+            row * 7 % 20 * 3
+        ));
+    }
+    fs::write(data.join("acs_occ_500k.csv"), table).unwrap();
 }
 
 fn names(home: &Path) -> Vec<String> {
@@ -110,6 +139,64 @@ fn json_has_the_rows_and_the_claims() {
     assert!(json["rows"][0]["loss"].is_number());
     assert!(json["claims"][0]["agrees"].is_boolean());
     assert!(home.path().join("out/here/presence-n2.csv").exists());
+}
+
+#[test]
+fn experiments_with_an_example_need_no_data() {
+    let home = tempfile::tempdir().unwrap();
+    let (_, out, _) = run(home.path(), &[]);
+    let (_, alone) = out.split_once("need no data: ").unwrap();
+    let alone: Vec<&str> = alone.trim().split(", ").collect();
+    assert!(alone.contains(&"fine-grain-downward"));
+    for name in names(home.path()) {
+        let (code, _, err) = run(home.path(), &[&name]);
+        let expected = if alone.contains(&name.as_str()) { 0 } else { 2 };
+        assert_eq!(code, expected, "{name}: {err}");
+    }
+}
+
+#[test]
+fn a_belief_falls_too_far_with_the_published_operator_only() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(home.path(), &["fine-grain-downward", "--json"]);
+    assert_eq!(code, 0);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let rows = json["rows"].as_array().unwrap();
+    let breaches = |operator: &str| -> Vec<&str> {
+        let mine = rows.iter().filter(|row| row["operator"] == operator);
+        let mine = mine.filter(|row| row["table"] == "example");
+        mine.map(|row| row["breach"].as_str().unwrap()).collect()
+    };
+    assert_eq!(breaches("published"), ["none", "none", "none", "none", "downward"]);
+    assert_eq!(breaches("mended"), ["none"; 5]);
+    assert_eq!(breaches("general, both"), ["none"; 5]);
+    assert!(breaches("as printed").contains(&"upward"));
+    let claim = &json["claims"][1];
+    assert_eq!(claim["agrees"], false);
+    let found = claim["found"].as_str().unwrap();
+    assert!(found.contains("gives H1N1 0.0679 afterwards, below 1/14"), "{found}");
+    assert!(found.contains("1.056 times gamma"), "{found}");
+    let mended = &json["claims"][2];
+    assert_eq!(mended["agrees"], true);
+    assert!(mended["found"].as_str().unwrap().starts_with("p 0.1219, 57.1 %"));
+    assert!(json["claims"][3]["found"].as_str().unwrap().contains("0.018"));
+    // Of random tables many breach, and none after mending.
+    let random = rows.iter().filter(|row| row["table"] == "random tables");
+    for row in random.filter(|row| row["operator"] == "mended") {
+        assert_eq!(row["breach"], "0 of 200");
+    }
+}
+
+#[test]
+fn records_are_unpacked_by_the_user() {
+    let home = home();
+    let data = home.path().join("data");
+    fs::rename(data.join("acs_occ_500k.csv"), data.join("acs_occ_500k.csv.xz"))
+        .unwrap();
+    let with = ["perturbation-queries", "--data", "data"];
+    let (code, _, err) = run(home.path(), &with);
+    assert_eq!(code, 2);
+    assert!(err.contains("hint: unpack `acs_occ_500k.csv.xz` first"), "{err}");
 }
 
 #[test]

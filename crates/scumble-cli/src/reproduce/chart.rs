@@ -1,11 +1,14 @@
 //! Pictures: panels of lines or bars over named places, with one legend for all of them.
 
+mod points;
+
 use plotters::coord::Shift;
 use plotters::coord::ranged1d::{AsRangedCoord, Ranged, ValueFormatter};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use scumble::error::{Error, Result};
 
+pub(crate) use self::points::Fit;
 use crate::output::short;
 
 /// A picture of several panels.
@@ -53,10 +56,12 @@ pub(crate) struct Panel {
 }
 
 /// How values are drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Form {
     Lines,
     Bars,
+    /// For each series its points, with the line that fits them best; there are no places.
+    Points(Vec<Vec<(f64, f64)>>),
 }
 
 /// How the measuring axis runs.
@@ -121,6 +126,10 @@ fn drawn(figure: &Figure, text: &mut String) -> Drawn {
     let (panels, _) = rest.split_vertically(panels_high);
     for (area, panel) in panels.split_evenly((down, across)).iter().zip(&figure.panels)
     {
+        if let Form::Points(clouds) = &panel.form {
+            points::plot(area, figure, panel, clouds)?;
+            continue;
+        }
         let top =
             panel.values.iter().flatten().flatten().fold(0.0, |a: f64, b| a.max(*b));
         let top = if top > 0.0 { top } else { 1.0 };
@@ -226,7 +235,8 @@ where
     for (number, (series, values)) in
         figure.series.iter().zip(&panel.values).enumerate()
     {
-        match panel.form {
+        match &panel.form {
+            Form::Points(_) => {}
             Form::Lines => {
                 let point = |(place, value): (usize, &Option<f64>)| {
                     Some((place, at(place as f64 + 0.5, (*value)?)))
@@ -375,6 +385,14 @@ mod tests {
             assert_eq!(text.matches("fill=\"#D55E00\"").count(), 2 + 1);
         }
         assert!(svg(&figure(Form::Lines, Scale::Linear)).unwrap().contains("polyline"));
+    }
+
+    #[test]
+    fn points_are_drawn_with_their_line() {
+        let mut figure = figure(Form::Lines, Scale::Linear);
+        let cloud = vec![(1.0, 2.0), (2.0, 3.0), (3.0, 5.0)];
+        figure.panels[0].form = Form::Points(vec![cloud, Vec::new()]);
+        assert_eq!(svg(&figure).unwrap().matches("<circle").count(), 3);
     }
 
     #[test]

@@ -2,21 +2,33 @@
 
 mod adult;
 mod anonymity;
+mod belief;
+mod census;
 mod chart;
 mod clock;
+mod compared;
 mod delta;
+mod fine_grain_downward;
+mod fine_grain_utility;
 mod mined;
 mod mpalm_boxes;
 mod outcome;
 mod pdf_counts;
 mod pdf_mining;
 mod pdf_presence;
+mod perturbation_queries;
+mod perturbation_retention;
+mod perturbation_runtime;
+mod perturbation_zipf;
+mod perturbed;
 mod presence_grid;
 mod presence_k;
 mod presence_n2;
 mod presence_strategies;
 mod presence_vs_k;
 mod private;
+mod queries;
+mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +47,9 @@ use crate::result::SCHEMA;
 ///
 /// Without a name, the experiments are listed. Data are not part of this program: `--data`
 /// names a folder that has `adult/adult.csv`, `adult/hierarchies/` and the row numbers of
-/// the private tables, `adult/subset_random_1957.idx` and `adult/subset_diabetes_1957.idx`.
+/// the private tables, `adult/subset_random_1957.idx` and `adult/subset_diabetes_1957.idx`;
+/// for randomized columns `occ100k_counts.csv`, `edu100k_counts.csv` and the records
+/// `acs_occ_500k.csv`, unpacked.
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceArgs {
     /// The experiment.
@@ -84,6 +98,21 @@ const EXPERIMENTS: &[Experiment] = &[
     presence_n2::EXPERIMENT,
     pdf_mining::EXPERIMENT,
     pdf_presence::EXPERIMENT,
+    fine_grain_downward::EXPERIMENT,
+    perturbation_retention::EXPERIMENT,
+    perturbation_queries::EXPERIMENT,
+    perturbation_zipf::EXPERIMENT,
+    perturbation_runtime::EXPERIMENT,
+    fine_grain_utility::EXPERIMENT,
+];
+
+/// The experiments that need no data.
+const ALONE: [&str; 5] = [
+    "mpalm-boxes",
+    "pdf-counts",
+    "fine-grain-downward",
+    "perturbation-zipf",
+    "perturbation-runtime",
 ];
 
 /// Runs the command.
@@ -119,9 +148,10 @@ fn list() -> String {
     };
     let rows: Vec<Vec<String>> = EXPERIMENTS.iter().map(row).collect();
     format!(
-        "{}\nrun one with `scumble reproduce NAME --data DIR`; the first two have an example of \
-         their own and need no data\n",
-        aligned(&rows)
+        "{}\nrun one with `scumble reproduce NAME --data DIR`; these have an example of their own \
+         and need no data: {}\n",
+        aligned(&rows),
+        ALONE.join(", ")
     )
 }
 

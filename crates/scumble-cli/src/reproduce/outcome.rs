@@ -5,6 +5,11 @@ use serde_json::{Value, json};
 use crate::output::{aligned, grouped, short};
 use crate::reproduce::chart::Figure;
 
+/// The series of numbers that the source prints, and of those that stand beside them. Where
+/// a picture has both, the text has their ratio, too.
+pub(crate) const SOURCE: &str = "the source";
+pub(crate) const OURS: &str = "ours";
+
 /// What an experiment found.
 #[derive(Debug)]
 pub(crate) struct Outcome {
@@ -50,12 +55,22 @@ impl Outcome {
     pub(crate) fn text(&self) -> String {
         let mut text: String =
             self.notes.iter().map(|note| format!("{note}\n")).collect();
-        for panel in &self.figure.panels {
+        let named = |name| self.figure.series.iter().position(|s| s.name == name);
+        let compared = named(SOURCE).zip(named(OURS));
+        for panel in self.figure.panels.iter().filter(|panel| !panel.places.is_empty())
+        {
             let names = self.figure.series.iter().map(|series| series.name.clone());
-            let heading = std::iter::once(String::new()).chain(names).collect();
+            let ratio = compared.map(|_| "ratio".to_owned());
+            let heading =
+                std::iter::once(String::new()).chain(names).chain(ratio).collect();
             let places = panel.places.iter().enumerate().map(|(number, place)| {
-                let values = panel.values.iter().map(|line| line[number]);
-                let cells = values.map(|value| Cell::from(value).text());
+                let values: Vec<Option<f64>> =
+                    panel.values.iter().map(|line| line[number]).collect();
+                let ratio = compared.map(|(source, ours)| {
+                    values[source].zip(values[ours]).map(|(theirs, ours)| ours / theirs)
+                });
+                let cells = values.iter().copied().chain(ratio);
+                let cells = cells.map(|value| Cell::from(value).text());
                 std::iter::once(place.clone()).chain(cells).collect()
             });
             let lines: Vec<Vec<String>> =
@@ -201,6 +216,12 @@ mod tests {
             outcome.csv(),
             "method,k,loss\n\"full, domain\",1957,0.25\nmondrian,,\n"
         );
+        let mut outcome = outcome;
+        outcome.figure.series = vec![series(SOURCE), series(OURS)];
+        outcome.figure.panels[0].values = vec![vec![Some(0.25)], vec![Some(0.5)]];
+        let compared =
+            "loss\n      the source  ours  ratio\n0–.1  0.25        0.5   2\n";
+        assert!(outcome.text().starts_with(compared), "{}", outcome.text());
         let json = outcome.json();
         assert_eq!(json["rows"][1]["k"], Value::Null);
         assert_eq!(json["claims"][0]["agrees"], true);

@@ -13,7 +13,8 @@ fn by_solver(limits: Limits<'_>, weights: &[f64], floor: f64) -> Option<f64> {
     let m = weights.len();
     let entry = |row: usize, column: usize| column * m + row;
     let (low, high) = (|row: usize| m * m + row, |row: usize| m * m + m + row);
-    let mut program = Program { factors: vec![0.0; m * m + 2 * m], ..Program::default() };
+    let mut program =
+        Program { factors: vec![0.0; m * m + 2 * m], ..Program::default() };
     let both = limits.breaches == Breaches::Both;
     let total: f64 = weights.iter().sum();
     for (column, gamma) in limits.gammas.iter().enumerate() {
