@@ -58,9 +58,8 @@ fn records(path: &Path) -> Vec<BTreeMap<String, String>> {
 /// How likely `original` is published as `published`.
 fn entry(part: &SubtableNote, published: usize, original: usize) -> f64 {
     let m = part.domain.len() as f64;
-    let mixed = |keep: f64| {
-        (1.0 - keep) / m + if published == original { keep } else { 0.0 }
-    };
+    let mixed =
+        |keep: f64| (1.0 - keep) / m + if published == original { keep } else { 0.0 };
     match &part.operator {
         OperatorNote::Uniform { keep } => mixed(*keep),
         OperatorNote::FineGrain { keep } => mixed(keep[original]),
@@ -70,11 +69,9 @@ fn entry(part: &SubtableNote, published: usize, original: usize) -> f64 {
 
 /// Pearson's statistic of what was published of each original value of a sub-table against
 /// its matrix, and its degrees of freedom. Cells of fewer than five expected rows are one.
-fn chi_square(
-    part: &SubtableNote,
-    pairs: &[(String, String)],
-) -> (f64, f64) {
-    let place = |text: &str| part.domain.iter().position(|value| value[0] == text).unwrap();
+fn chi_square(part: &SubtableNote, pairs: &[(String, String)]) -> (f64, f64) {
+    let place =
+        |text: &str| part.domain.iter().position(|value| value[0] == text).unwrap();
     let m = part.domain.len();
     let mut seen = vec![vec![0u64; m]; m];
     for (original, published) in pairs {
@@ -118,7 +115,8 @@ fn pairs(home: &Path, published: &Published) -> Vec<Vec<(String, String)>> {
     let note = &published.manifest.perturbation[0];
     let mut pairs = vec![Vec::new(); note.subtables.len()];
     for row in records(&published.directory.join("data.csv")) {
-        let part = note.subtable_column.as_ref().map_or(1, |name| row[name].parse().unwrap());
+        let part =
+            note.subtable_column.as_ref().map_or(1, |name| row[name].parse().unwrap());
         pairs[part - 1].push((originals[&row["row"]].clone(), row["disease"].clone()));
     }
     pairs
@@ -154,7 +152,11 @@ fn draws_follow_the_published_matrix_and_other_columns_stay() {
         let published = run(home.path(), COLUMNS, more, Some(5)).unwrap();
         assert!(published.audit.holds(), "{more}");
         assert!(published.manifest.experiment);
-        assert_eq!(untouched(&published.directory.join("data.csv")), original, "{more}");
+        assert_eq!(
+            untouched(&published.directory.join("data.csv")),
+            original,
+            "{more}"
+        );
         let pairs = pairs(home.path(), &published);
         let note = &published.manifest.perturbation[0];
         for (part, pairs) in note.subtables.iter().zip(&pairs) {
@@ -167,7 +169,8 @@ fn draws_follow_the_published_matrix_and_other_columns_stay() {
             _ => pair.clone(),
         };
         let caught = note.subtables.iter().zip(&pairs).any(|(part, pairs)| {
-            let pairs = pairs.iter().enumerate().map(|(place, pair)| broken(place, pair));
+            let pairs =
+                pairs.iter().enumerate().map(|(place, pair)| broken(place, pair));
             alarms(chi_square(part, &pairs.collect::<Vec<_>>()))
         });
         assert!(caught, "{more}");
@@ -181,7 +184,8 @@ fn the_order_of_rows_tells_nothing() {
     // The mean place of the first half of the input: 5 sigma either way.
     let mean_place = |rows: &[u64]| {
         let n = rows.len() as f64;
-        let places = rows.iter().enumerate().filter(|(_, row)| (**row as f64) < n / 2.0);
+        let places =
+            rows.iter().enumerate().filter(|(_, row)| (**row as f64) < n / 2.0);
         let sum: f64 = places.map(|(place, _)| place as f64).sum();
         (sum / (n / 2.0) - n / 2.0) / (n / 12.0).sqrt()
     };
@@ -189,7 +193,8 @@ fn the_order_of_rows_tells_nothing() {
         let published = run(home.path(), COLUMNS, more, None).unwrap();
         assert!(!published.manifest.experiment);
         let rows = records(&published.directory.join("data.csv"));
-        let rows: Vec<u64> = rows.iter().map(|row| row["row"].parse().unwrap()).collect();
+        let rows: Vec<u64> =
+            rows.iter().map(|row| row["row"].parse().unwrap()).collect();
         assert!(mean_place(&rows).abs() < 5.0, "{more}");
         // Rows that stood together do not: about two pairs of neighbours are left over.
         let neighbours = rows.windows(2).filter(|pair| pair[0].abs_diff(pair[1]) == 1);
@@ -210,8 +215,8 @@ fn a_seed_repeats_every_byte_whatever_the_threads_and_no_seed_repeats_none() {
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     for more in [METHODS[0], METHODS[2], METHODS[6]] {
         let with = |threads, seed| {
-            let published =
-                pool(threads).install(|| run(home.path(), COLUMNS, more, seed).unwrap());
+            let published = pool(threads)
+                .install(|| run(home.path(), COLUMNS, more, seed).unwrap());
             let manifest = fs::read(published.directory.join("manifest.json")).unwrap();
             (data(&published), manifest)
         };
@@ -237,7 +242,9 @@ fn drawn(published: &Published) -> BTreeMap<String, (String, String)> {
 fn a_key_gives_a_person_the_same_noise_every_time() {
     let home = tempfile::tempdir().unwrap();
     let text = table(2);
-    for (name, key) in [("a.key", "a secret of the hospital"), ("b.key", "another secret 0123")] {
+    for (name, key) in
+        [("a.key", "a secret of the hospital"), ("b.key", "another secret 0123")]
+    {
         fs::write(home.path().join(name), key).unwrap();
     }
     for more in [METHODS[0], METHODS[2], METHODS[4], METHODS[6]] {
@@ -282,7 +289,10 @@ fn keyed_noise_follows_the_matrix_and_people_are_independent() {
     let share = kept.iter().filter(|kept| **kept).count() as f64 / kept.len() as f64;
     let both = kept.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64;
     let expected = share * share * (kept.len() - 1) as f64;
-    assert!((both - expected).abs() < 5.0 * (3.0 * expected).sqrt(), "{both} {expected}");
+    assert!(
+        (both - expected).abs() < 5.0 * (3.0 * expected).sqrt(),
+        "{both} {expected}"
+    );
 }
 
 #[test]
@@ -293,11 +303,18 @@ fn several_columns_are_randomized_each_alone_or_as_one() {
     let each = run(home.path(), &columns, METHODS[0], Some(1)).unwrap();
     let notes = &each.manifest.perturbation;
     assert_eq!(notes.len(), 2);
-    assert!(each.manifest.not_promised.iter().any(|line| line.starts_with("columns together")));
+    assert!(
+        each.manifest
+            .not_promised
+            .iter()
+            .any(|line| line.starts_with("columns together"))
+    );
     let more = format!("{}\nmethod.sensitive = \"compound\"", METHODS[4]);
     let compound = run(home.path(), &columns, &more, Some(1)).unwrap();
     assert!(compound.audit.holds());
-    let [note] = &*compound.manifest.perturbation else { panic!("one compound column") };
+    let [note] = &*compound.manifest.perturbation else {
+        panic!("one compound column")
+    };
     assert_eq!(note.columns, ["disease", "income"]);
     assert_eq!(note.subtables[0].domain.len(), 18);
     let known: Vec<[&str; 2]> =
@@ -314,7 +331,8 @@ fn parquet_goes_in_and_out() {
     let parquet = format!("{}\nrelease.format = \"parquet\"", METHODS[2]);
     let first = run(home.path(), COLUMNS, &parquet, Some(1)).unwrap();
     assert!(first.audit.holds());
-    fs::copy(first.directory.join("data.parquet"), home.path().join("again.parquet")).unwrap();
+    fs::copy(first.directory.join("data.parquet"), home.path().join("again.parquet"))
+        .unwrap();
     let columns = COLUMNS
         .replace("table.csv", "again.parquet")
         .replace("id = \"identifier\", ", "")
@@ -329,14 +347,19 @@ fn perturbed_generalization_publishes_one_row_of_each_group() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("table.csv"), table(2)).unwrap();
     let columns = COLUMNS.replace("row = \"other\", ", "row = \"drop\", ");
-    let more = "promise = { k-anonymity = 6, breach = { prior = 0.1, posterior = 0.4 } }";
+    let more =
+        "promise = { k-anonymity = 6, breach = { prior = 0.1, posterior = 0.4 } }";
     let published = run(home.path(), &columns, more, None).unwrap();
     assert!(published.audit.holds());
     let rows = records(&published.directory.join("data.csv"));
-    let sizes: Vec<u64> = rows.iter().map(|row| row["group.size"].parse().unwrap()).collect();
+    let sizes: Vec<u64> =
+        rows.iter().map(|row| row["group.size"].parse().unwrap()).collect();
     assert!(sizes.iter().all(|size| *size >= 6));
     assert_eq!(sizes.iter().sum::<u64>(), 2000);
     assert_eq!(published.manifest.rows, rows.len() as u64);
     let error = run(home.path(), COLUMNS, more, None).unwrap_err();
-    assert!(error.to_string().contains("publishes no columns of role `other`"), "{error}");
+    assert!(
+        error.to_string().contains("publishes no columns of role `other`"),
+        "{error}"
+    );
 }

@@ -95,7 +95,11 @@ fn outcome(case: &Case) -> String {
             let mut text = read("data.csv").unwrap() + &cells.unwrap_or_default();
             for note in &published.manifest.perturbation {
                 for part in &note.subtables {
-                    text.push_str(&format!("\n{}: {} rows\n", note.columns.join("+"), part.rows));
+                    text.push_str(&format!(
+                        "\n{}: {} rows\n",
+                        note.columns.join("+"),
+                        part.rows
+                    ));
                     for (value, bound) in part.domain.iter().zip(&part.bounds) {
                         let bound = bound.map_or("not protected".to_owned(), |bound| {
                             format!(
@@ -108,7 +112,9 @@ fn outcome(case: &Case) -> String {
                     let matrix = match &part.operator {
                         OperatorNote::Uniform { keep } => format!("keep {keep:.4}"),
                         OperatorNote::FineGrain { keep } => format!("keep {keep:.4?}"),
-                        OperatorNote::General { matrix } => format!("matrix {matrix:.4?}"),
+                        OperatorNote::General { matrix } => {
+                            format!("matrix {matrix:.4?}")
+                        }
                     };
                     text.push_str(&format!("  {matrix}\n"));
                 }
