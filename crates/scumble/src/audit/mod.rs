@@ -118,7 +118,7 @@ pub fn audit(
 ) -> Result<Report> {
     let manifest = &release.manifest;
     if !manifest.perturbation.is_empty() {
-        return perturbed::audit(release, original, progress);
+        return perturbed::Seen::read(release, progress)?.audit(original);
     }
     let view = View::read(release, progress)?;
     let people =
@@ -171,4 +171,15 @@ pub fn audit(
         }
     }
     Ok(report)
+}
+
+/// Audits a release with randomized columns twice: with the original at hand, and as its
+/// readers can. Numbers of the first depend on true values and are not for publication.
+pub fn audit_randomized(
+    release: &Release,
+    original: &Microdata,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<(Report, Report)> {
+    let seen = perturbed::Seen::read(release, progress)?;
+    Ok((seen.audit(Some(original))?, seen.audit(None)?))
 }

@@ -26,7 +26,7 @@ use crate::audit::perturbed::view::{Randomized, View};
 use crate::audit::{Attack, Report};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
-use crate::release::Release;
+use crate::release::{Manifest, Release};
 
 /// What a reader believes of the rows of a sub-table.
 #[derive(Debug)]
@@ -50,29 +50,42 @@ impl Believed {
     }
 }
 
-/// Audits a release with randomized columns.
-pub(super) fn audit(
-    release: &Release,
-    original: Option<&Microdata>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Report> {
-    let manifest = &release.manifest;
-    let view = View::read(release, progress)?;
-    let truth = original.map(|data| Truth::of(manifest, &view, data)).transpose()?;
-    let truth = truth.as_ref();
-    let believed: Vec<Vec<Believed>> = view.columns.iter().map(Believed::of).collect();
-    let promises = recheck::recheck(manifest, &view, &believed, truth)?;
-    let mut attacks = Vec::new();
-    attacks.extend(inference::attack(&view, &believed, truth));
-    attacks.extend(corruption::attack(manifest, &view, &believed, truth));
-    attacks.extend(averaging::attack(&view, &believed, truth));
-    Ok(Report {
-        rows: view.rows,
-        promises,
-        attacks,
-        loss: losses(&view, &believed, truth),
-        group_sizes: view.stands_for.unwrap_or_default(),
-    })
+/// A release with randomized columns, read.
+pub(super) struct Seen<'a> {
+    manifest: &'a Manifest,
+    view: View,
+    believed: Vec<Vec<Believed>>,
+}
+
+impl<'a> Seen<'a> {
+    /// Reads the files.
+    pub(super) fn read(
+        release: &'a Release,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
+        let view = View::read(release, progress)?;
+        let believed = view.columns.iter().map(Believed::of).collect();
+        Ok(Self { manifest: &release.manifest, view, believed })
+    }
+
+    /// Audits what was read.
+    pub(super) fn audit(&self, original: Option<&Microdata>) -> Result<Report> {
+        let Self { manifest, view, believed } = self;
+        let truth = original.map(|data| Truth::of(manifest, view, data)).transpose()?;
+        let truth = truth.as_ref();
+        let promises = recheck::recheck(manifest, view, believed, truth)?;
+        let mut attacks = Vec::new();
+        attacks.extend(inference::attack(view, believed, truth));
+        attacks.extend(corruption::attack(manifest, view, believed, truth));
+        attacks.extend(averaging::attack(view, believed, truth));
+        Ok(Report {
+            rows: view.rows,
+            promises,
+            attacks,
+            loss: losses(view, believed, truth),
+            group_sizes: view.stands_for.clone().unwrap_or_default(),
+        })
+    }
 }
 
 /// Whether all rows of a column were randomized as one.

@@ -18,7 +18,7 @@
 //! That of the matrices, see `matrix` and `shares`.
 //!
 //! # Source
-//! `evfimievski2003limiting`, `thesis2010randomization`; METHODS C1, C3 to C6.
+//! `evfimievski2003limiting`, `chaytor2010randomization`; METHODS C1, C3 to C6.
 
 use serde_json::{Value, json};
 
@@ -290,8 +290,9 @@ impl Sight<'_> {
         if let (true, Some((truth, counts))) = (single(self.column), self.truth)
             && truth.exact
         {
-            let share = counts[here.values[value]] as f64 / truth.rows.max(1) as f64;
-            return Some(Between::near(share));
+            // A value that nobody has is taken for one that one person has.
+            let count = counts[here.values[value]].max(1);
+            return Some(Between::near(count as f64 / truth.rows.max(1) as f64));
         }
         if self.sampled || here.rows == 0 {
             return None;

@@ -26,7 +26,7 @@
 //! O(m log m) for m values.
 //!
 //! # Source
-//! `thesis2010randomization`, chapter 4; METHODS C4. The search is ours.
+//! `chaytor2010randomization`, chapter 4; METHODS C4. The search is ours.
 
 use super::{GRAIN, Limits, Operator};
 use crate::promise::Breaches;

@@ -16,7 +16,7 @@
 //! O(m) for m values.
 //!
 //! # Source
-//! `evfimievski2003limiting`; `thesis2010randomization`, chapter 3; METHODS C1.
+//! `evfimievski2003limiting`; `chaytor2010randomization`, chapter 3; METHODS C1.
 
 use super::{GRAIN, Limits, Operator, keeps, round_down};
 

@@ -35,7 +35,7 @@
 //! [`MOST_STEPS`] steps. Memory O(t e + m), and 2^t numbers if every order is tried.
 //!
 //! # Source
-//! `thesis2010randomization`, chapter 4; METHODS C3 and C6. Ours compares more orders, and
+//! `chaytor2010randomization`, chapter 4; METHODS C3 and C6. Ours compares more orders, and
 //! protects each value by its own posterior: where they are all equal, as in the source,
 //! this is the source's rule.
 
