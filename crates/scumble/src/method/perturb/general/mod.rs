@@ -59,7 +59,7 @@ pub enum Floor {
 }
 
 /// How much above a floor to stay for rounding.
-const MARGIN: f64 = 1e-7;
+const MARGIN: f64 = 1e-8;
 
 /// Below this, γ - 1 is as good as nought.
 const NOTHING: f64 = 1e-6;
