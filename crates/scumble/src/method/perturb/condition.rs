@@ -13,7 +13,8 @@ pub fn condition(operator: &Operator) -> f64 {
         Operator::FineGrain { keep } => mixed(keep),
         Operator::General { columns } => {
             let m = columns.len();
-            let matrix = DMatrix::from_iterator(m, m, columns.iter().flatten().copied());
+            let matrix =
+                DMatrix::from_iterator(m, m, columns.iter().flatten().copied());
             matrix.try_inverse().map_or(f64::INFINITY, |inverse| {
                 let sum = |column: usize| {
                     inverse.column(column).iter().map(|x| x.abs()).sum::<f64>()
@@ -50,7 +51,8 @@ mod tests {
 
     #[test]
     fn the_closed_form_is_the_inverse() {
-        for keep in [vec![0.5, 0.2, 0.7], vec![0.1; 6], vec![1.0, 1.0], vec![0.9, 0.01]] {
+        for keep in [vec![0.5, 0.2, 0.7], vec![0.1; 6], vec![1.0, 1.0], vec![0.9, 0.01]]
+        {
             let operator = Operator::FineGrain { keep };
             let m = operator.size();
             let column = |code| (0..m).map(|row| operator.entry(row, code)).collect();
@@ -62,7 +64,10 @@ mod tests {
 
     #[test]
     fn what_cannot_be_undone_is_infinite() {
-        assert_eq!(condition(&Operator::FineGrain { keep: vec![0.0, 0.5] }), f64::INFINITY);
+        assert_eq!(
+            condition(&Operator::FineGrain { keep: vec![0.0, 0.5] }),
+            f64::INFINITY
+        );
         let columns = vec![vec![0.3, 0.7]; 2];
         assert_eq!(condition(&Operator::General { columns }), f64::INFINITY);
     }

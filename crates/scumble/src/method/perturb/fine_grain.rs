@@ -95,12 +95,11 @@ impl Search {
         let others = (size - 1) as f64;
         let mut code_of: Vec<usize> = (0..size).collect();
         code_of.sort_by(|a, b| limits.gammas[*a].total_cmp(&limits.gammas[*b]));
-        let gammas: Vec<f64> = code_of.iter().map(|code| limits.gammas[*code]).collect();
+        let gammas: Vec<f64> =
+            code_of.iter().map(|code| limits.gammas[*code]).collect();
         let weights: Vec<f64> = code_of.iter().map(|code| weights[*code]).collect();
-        let c = |gamma: f64| Line {
-            start: (gamma - 1.0) / others,
-            slope: -gamma / others,
-        };
+        let c =
+            |gamma: f64| Line { start: (gamma - 1.0) / others, slope: -gamma / others };
         let s = |gamma: f64| Line { start: 1.0 - 1.0 / gamma, slope: -others / gamma };
         // Where c and s of a value are nought.
         let c_ends = |gamma: f64| 1.0 - 1.0 / gamma;

@@ -37,8 +37,7 @@ impl Program {
             }
         }
         let height = self.equal.len() + self.at_most.len();
-        let matrix =
-            CscMatrix::new_from_triplets(height, n, at_row, at_column, values);
+        let matrix = CscMatrix::new_from_triplets(height, n, at_row, at_column, values);
         let costs: Vec<f64> = self.factors.iter().map(|factor| -factor).collect();
         let bounds: Vec<f64> = rows().map(|row| row.bound).collect();
         let settings = DefaultSettings {
@@ -50,8 +49,7 @@ impl Program {
             ..DefaultSettings::default()
         };
         let none = CscMatrix::zeros((n, n));
-        let cones =
-            [ZeroConeT(self.equal.len()), NonnegativeConeT(self.at_most.len())];
+        let cones = [ZeroConeT(self.equal.len()), NonnegativeConeT(self.at_most.len())];
         let mut solver =
             DefaultSolver::new(&none, &costs, &matrix, &bounds, &cones, settings)
                 .ok()?;

@@ -35,7 +35,8 @@ fn follows(sampler: &Sampler, operator: &Operator, seed: u64) -> bool {
         for _ in 0..DRAWS {
             seen[sampler.draw(original as u32, &mut words) as usize] += 1;
         }
-        let expected: Vec<f64> = (0..m).map(|row| operator.entry(row, original)).collect();
+        let expected: Vec<f64> =
+            (0..m).map(|row| operator.entry(row, original)).collect();
         let (found, most) = chi_square(&seen, &expected);
         found <= most
     })
@@ -54,8 +55,12 @@ fn examples() -> [Operator; 3] {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     [
         Operator::Uniform { keep: round_down(0.3), size: 7 },
-        Operator::FineGrain { keep: [0.5, 0.0, 1.0, 0.1, 0.25].map(round_down).to_vec() },
-        Operator::General { columns: (0..6).map(|_| random_column(&mut rng, 6)).collect() },
+        Operator::FineGrain {
+            keep: [0.5, 0.0, 1.0, 0.1, 0.25].map(round_down).to_vec(),
+        },
+        Operator::General {
+            columns: (0..6).map(|_| random_column(&mut rng, 6)).collect(),
+        },
     ]
 }
 

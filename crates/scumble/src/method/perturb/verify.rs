@@ -144,7 +144,8 @@ mod tests {
                 Operator::Uniform { keep, .. } => *keep,
                 Operator::FineGrain { keep } => keep[column],
                 Operator::General { columns } => {
-                    return u128::from(grains(columns[column][row]).unwrap()) * m as u128;
+                    return u128::from(grains(columns[column][row]).unwrap())
+                        * m as u128;
                 }
             };
             let keep = grains(keep).unwrap();

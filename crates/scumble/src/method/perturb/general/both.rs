@@ -108,8 +108,8 @@ impl<'a> Both<'a> {
                 .map(|(ray, ratio)| (self.part(code, ray), -at_most(ratio, *gamma)));
             let terms = own.chain([(code, 1.0)]).collect();
             program.at_most.push(Row { terms, bound: 0.0 });
-            let all = rays()
-                .map(|(ray, ratio)| (self.whole(ray), at_least(ratio, *gamma)));
+            let all =
+                rays().map(|(ray, ratio)| (self.whole(ray), at_least(ratio, *gamma)));
             let but = rays()
                 .map(|(ray, ratio)| (self.part(code, ray), -at_least(ratio, *gamma)));
             let terms = all.chain(but).chain([(code, 1.0)]).collect();
@@ -130,8 +130,9 @@ impl<'a> Both<'a> {
     fn rows(&self, found: &[f64]) -> Rows {
         let most = self.lowest * self.lowest;
         let sum = |code: usize, of: &dyn Fn(f64) -> f64| -> f64 {
-            let part =
-                |(ray, ratio): (usize, &f64)| found[self.part(code, ray)].max(0.0) * of(*ratio);
+            let part = |(ray, ratio): (usize, &f64)| {
+                found[self.part(code, ray)].max(0.0) * of(*ratio)
+            };
             self.rays.iter().enumerate().map(part).sum()
         };
         let size = self.gammas.len();

@@ -44,7 +44,11 @@ impl Rows {
         let scale = if most < 1.0 { most } else { least.max(1.0) };
         let rows = self.low.iter_mut().chain(self.high.iter_mut().flatten());
         rows.for_each(|bound| *bound /= scale);
-        gammas.iter().enumerate().map(|(code, gamma)| self.column(code, *gamma)).collect()
+        gammas
+            .iter()
+            .enumerate()
+            .map(|(code, gamma)| self.column(code, *gamma))
+            .collect()
     }
 
     fn column(&self, code: usize, gamma: f64) -> Vec<f64> {
@@ -57,11 +61,15 @@ impl Rows {
         let mut column = least.clone();
         column[code] = own;
         if missing > 0.0 {
-            let room = |row: usize| if row == code { 0.0 } else { most[row] - least[row] };
+            let room =
+                |row: usize| if row == code { 0.0 } else { most[row] - least[row] };
             let all: f64 = (0..size).map(room).sum();
             if all > 0.0 && all.is_finite() {
                 let share = (missing / all).min(1.0);
-                column.iter_mut().enumerate().for_each(|(row, p)| *p += share * room(row));
+                column
+                    .iter_mut()
+                    .enumerate()
+                    .for_each(|(row, p)| *p += share * room(row));
             }
         }
         let total: f64 = column.iter().sum();
@@ -92,7 +100,8 @@ pub(super) fn rounded(columns: &[Vec<f64>], limits: Limits<'_>) -> Option<Operat
 /// Each rounded down, and those up again that lost most, until they sum to 1.
 fn to_grains(column: &[f64]) -> Vec<f64> {
     let scaled: Vec<f64> = column.iter().map(|p| p / GRAIN).collect();
-    let mut counts: Vec<u64> = scaled.iter().map(|count| count.floor() as u64).collect();
+    let mut counts: Vec<u64> =
+        scaled.iter().map(|count| count.floor() as u64).collect();
     let missing = ONE.saturating_sub(counts.iter().sum()) as usize;
     let mut order: Vec<usize> = (0..column.len()).collect();
     order.sort_by(|a, b| scaled[*b].fract().total_cmp(&scaled[*a].fract()));

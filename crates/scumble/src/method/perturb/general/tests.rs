@@ -13,7 +13,8 @@ fn by_solver(limits: Limits<'_>, weights: &[f64], floor: f64) -> Option<f64> {
     let m = weights.len();
     let entry = |row: usize, column: usize| column * m + row;
     let (low, high) = (|row: usize| m * m + row, |row: usize| m * m + m + row);
-    let mut program = Program { factors: vec![0.0; m * m + 2 * m], ..Program::default() };
+    let mut program =
+        Program { factors: vec![0.0; m * m + 2 * m], ..Program::default() };
     let both = limits.breaches == Breaches::Both;
     let total: f64 = weights.iter().sum();
     for (column, gamma) in limits.gammas.iter().enumerate() {
@@ -102,7 +103,8 @@ fn every_frequency_can_be_estimated_by_default() {
         let operator = general(limits, &weights, Floor::Default).unwrap();
         assert!(keeps(&operator, limits));
         let even = uniform(limits);
-        let bound = 4.0 / (m as f64 * even.entry(0, 0) - 1.0) * (m - 1) as f64 - 1.0 + 1e-6;
+        let bound =
+            4.0 / (m as f64 * even.entry(0, 0) - 1.0) * (m - 1) as f64 - 1.0 + 1e-6;
         assert!(condition(&operator) <= bound, "{} {bound}", condition(&operator));
         let utility = operator.record_utility(&weights);
         assert!(utility >= even.record_utility(&weights) * (1.0 - 1e-9), "{gammas:?}");

@@ -26,7 +26,9 @@ pub(super) struct Upward<'a> {
 impl<'a> Upward<'a> {
     pub(super) fn new(gammas: &'a [f64], weights: &'a [f64], least: Least) -> Self {
         let heaviest = (0..weights.len())
-            .reduce(|best, code| if weights[code] > weights[best] { code } else { best })
+            .reduce(
+                |best, code| if weights[code] > weights[best] { code } else { best },
+            )
             .unwrap_or(0);
         let gain = |code: &usize| weights[*code] * gammas[*code];
         let mut order: Vec<usize> = (0..weights.len())
