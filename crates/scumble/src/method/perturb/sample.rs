@@ -12,7 +12,7 @@
 //! values.
 //!
 //! # Source
-//! `vose1991linear` for the tables, here in integers; METHODS C5.
+//! Walker's alias tables, made as Vose does, here in integers; METHODS C5.
 
 use rand::Rng;
 

@@ -12,7 +12,8 @@ impl Rows {
     fn range(&self, row: usize, gamma: f64) -> (f64, f64) {
         let low = self.low[row];
         match &self.high {
-            None => (low, if low > 0.0 { gamma * low } else { 0.0 }),
+            None if gamma == f64::INFINITY => (low, gamma),
+            None => (low, gamma * low),
             Some(high) => {
                 let least = low.max(high[row] / gamma);
                 (least, high[row].min(gamma * low).max(least))

@@ -2,8 +2,9 @@
 //!
 //! # Guarantee
 //! Every limit holds, exactly. Without a floor no matrix publishes more rows as they are,
-//! and with one none that is found as described (but for rounding, and two-sided for what
-//! the solver is wrong by, about 1e-9); never less than fine-grain if that meets the floor.
+//! nor, with a floor of the user's, any that meets it (but for rounding, a margin of 1e-8 at
+//! the floor, and two-sided for what the solver is wrong by, about 1e-9). It never publishes
+//! less than the fine-grain one if that meets the floor, nor less than the uniform one.
 //!
 //! *Proof of the limits.* That no published value j is more than γᵢ times as likely from i
 //! as from k is P[j][i] ≤ γᵢ P[j][k]; by Bayes' rule this bounds every belief, as in
@@ -18,8 +19,8 @@
 //! norm is at most 1/eⱼ + (1/eⱼ - 1). ∎
 //!
 //! *The default floor* asks that the condition number is at most 2/e - 1 where e is half the
-//! probability with which [`uniform`] keeps a value: estimates are at most about twice as
-//! uncertain as from it. Upward all eᵢ are held at e or above. Two-sided the diagonal and
+//! probability p with which [`uniform`] keeps a value. That one's own is near 2/p for many
+//! values, so errors of estimates are at most about doubled. Upward all eᵢ are held at e or above. Two-sided the diagonal and
 //! the room of the columns are held up in the same way, and as much of the uniform matrix
 //! is mixed in, in steps of a sixteenth, as is needed; that matrix meets the floor.
 //!
@@ -51,15 +52,15 @@ use crate::promise::Breaches;
 pub enum Floor {
     /// May be nought.
     None,
-    /// Enough that every frequency can be estimated about half as well as from a uniform
-    /// operator, or better.
+    /// Enough that every frequency can be estimated, with errors at most about twice those
+    /// from a uniform operator.
     Default,
     /// At least this.
     At(f64),
 }
 
 /// How much above a floor to stay for rounding.
-const MARGIN: f64 = 1e-7;
+const MARGIN: f64 = 1e-8;
 
 /// Below this, γ - 1 is as good as nought.
 const NOTHING: f64 = 1e-6;
@@ -106,20 +107,23 @@ pub fn general(limits: Limits<'_>, weights: &[f64], floor: Floor) -> Result<Oper
             _ => Ok(simple),
         };
     }
-    let columns = task.solve()?;
-    let Some(best) = task.spread(columns) else {
-        return Err(Error::new(ErrorKind::Broken(
-            "the matrix of a general operator does not keep its limits".to_owned(),
+    // Ascending: of equally good ones the last is the simplest.
+    let found = [task.best(), Some(uniform(limits)), Some(simple)];
+    let best = found
+        .into_iter()
+        .flatten()
+        .filter(|operator| task.meets(operator))
+        .reduce(|best, next| {
+            let better = next.record_utility(&weights) >= best.record_utility(&weights);
+            if better { next } else { best }
+        });
+    best.ok_or_else(|| match floor {
+        Floor::At(share) => unmet(share, task.largest_floor()),
+        Floor::None | Floor::Default => Error::new(ErrorKind::Broken(
+            "no matrix of a general operator keeps its limits".to_owned(),
         ))
-        .with_hint("this is a defect of scumble: nothing was published"));
-    };
-    if let Floor::At(share) = floor
-        && !task.meets(&best)
-    {
-        return Err(unmet(share, task.largest_floor()));
-    }
-    let simpler = simple.record_utility(&weights) >= best.record_utility(&weights);
-    Ok(if simpler && task.meets(&simple) { simple } else { best })
+        .with_hint("this is a defect of scumble: nothing was published"),
+    })
 }
 
 fn unmet(floor: f64, largest: f64) -> Error {
@@ -155,22 +159,14 @@ impl Task<'_> {
         }
     }
 
-    /// The best matrix, in floats.
-    fn solve(&self) -> Result<Vec<Vec<f64>>> {
+    /// The best matrix, rounded; nothing if the floor is too high or the solver fails.
+    fn best(&self) -> Option<Operator> {
         let least = match self.floor {
             Floor::None => Least::Nothing,
             Floor::Default => Least::Keep(self.keep() * (1.0 + MARGIN)),
             Floor::At(share) => Least::Diagonal(share + MARGIN),
         };
-        self.rows(least).map(|rows| rows.fill(self.limits.gammas)).ok_or_else(|| {
-            match self.floor {
-                Floor::At(share) => unmet(share, self.largest_floor()),
-                _ => Error::new(ErrorKind::Broken(
-                    "no matrix of a general operator was found".to_owned(),
-                ))
-                .with_hint("this is a defect of scumble: nothing was published"),
-            }
-        })
+        self.spread(&self.rows(least)?.fill(self.limits.gammas))
     }
 
     fn rows(&self, least: Least) -> Option<Rows> {
@@ -215,7 +211,7 @@ impl Task<'_> {
     }
 
     /// Rounded, and mixed with the uniform matrix as far as the default floor needs it.
-    fn spread(&self, columns: Vec<Vec<f64>>) -> Option<Operator> {
+    fn spread(&self, columns: &[Vec<f64>]) -> Option<Operator> {
         let even = uniform(self.limits);
         for step in 0..=STEPS {
             let part = f64::from(step) / f64::from(STEPS);
