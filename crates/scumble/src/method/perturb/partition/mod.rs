@@ -30,6 +30,10 @@
 //! The groups of the balancing phase are never cut: moving single rows might do better. If
 //! there are more than [`MOST_GROUPS`] of them, neighbours are joined first.
 //!
+//! With fine-grain perturbation inside, the bound is that of the mean probability to keep a
+//! value. Balanced groups leave it no differences to use, so that it mostly prefers one
+//! table: there rare values keep more, and the commonest less than in sub-tables.
+//!
 //! # Cost
 //! O(t² e) for each order, with t groups of e values each; the search stops after
 //! [`MOST_STEPS`] steps. Memory O(t e + m), and 2^t numbers if every order is tried.

@@ -30,28 +30,28 @@ pub(super) fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<M
         *cost = tally.worth().map_or(f64::INFINITY, |worth| worth.cost);
     }
     // For each set, the least cost, and the block with its first group.
-    let mut best = vec![(0.0, 0); all + 1];
+    let (mut best, mut first_blocks) = (vec![0.0; all + 1], vec![0; all + 1]);
     for set in 1..=all {
         let others = set & (set - 1);
-        let mut least = (f64::INFINITY, set);
+        let (mut least, mut first_block) = (f64::INFINITY, set);
         let mut rest = others;
         loop {
             // The block is `set` without `rest`.
-            let cost: f64 = costs[set ^ rest] + best[rest].0;
-            if cost < least.0 {
-                least = (cost, set ^ rest);
+            let cost: f64 = costs[set ^ rest] + best[rest];
+            if cost < least {
+                (least, first_block) = (cost, set ^ rest);
             }
             if rest == 0 {
                 break;
             }
             rest = (rest - 1) & others;
         }
-        best[set] = least;
+        (best[set], first_blocks[set]) = (least, first_block);
     }
     let (mut blocks, mut set) = (Vec::new(), all);
     while set > 0 {
-        blocks.push(members(best[set].1).collect());
-        set ^= best[set].1;
+        blocks.push(members(first_blocks[set]).collect());
+        set ^= first_blocks[set];
     }
     Merged::new(groups, blocks, tally)
 }
