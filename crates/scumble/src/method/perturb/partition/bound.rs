@@ -55,15 +55,20 @@ pub(super) struct Worth {
     pub(super) cost: f64,
     /// The probability to keep a value.
     pub(super) keep: f64,
-    /// How many rows keep theirs.
-    pub(super) kept: f64,
+}
+
+impl Worth {
+    /// The cost of a block, where keeping more than `mean` is worth `pay`. Nothing costs
+    /// nothing.
+    pub(super) fn price(self, mean: f64, pay: f64) -> f64 {
+        if self.cost > 0.0 { self.cost + pay * (mean - self.keep) } else { 0.0 }
+    }
 }
 
 impl AddAssign for Worth {
     fn add_assign(&mut self, other: Self) {
         self.cost += other.cost;
         self.keep += other.keep;
-        self.kept += other.kept;
     }
 }
 
@@ -71,7 +76,6 @@ impl SubAssign for Worth {
     fn sub_assign(&mut self, other: Self) {
         self.cost -= other.cost;
         self.keep -= other.keep;
-        self.kept -= other.kept;
     }
 }
 
@@ -132,8 +136,8 @@ impl<'a> Tally<'a> {
             Inside::Uniform => self.most.len() as u64,
             Inside::FineGrain => self.used.len() as u64 * self.effort(),
         };
-        let (n_rows, keep) = (self.n_rows as f64, self.keep()?);
-        Some(Worth { cost: n_rows * self.bound(keep), keep, kept: n_rows * keep })
+        let keep = self.keep()?;
+        Some(Worth { cost: self.n_rows as f64 * self.bound(keep), keep })
     }
 
     /// What some groups are worth as a sub-table; without groups, nothing but 0.
@@ -223,7 +227,7 @@ fn uniform(gamma: f64, size: f64) -> f64 {
 /// which rises with P up to what uniform perturbation by its γ would keep, then falls. The
 /// mean is concave in P and has its top at one of these points, unless P stops before where
 /// some value has nothing left, at (γ - 1) / γ.
-fn fine_grain(parts: &mut [(f64, f64)]) -> f64 {
+pub(super) fn fine_grain(parts: &mut [(f64, f64)]) -> f64 {
     let size = parts.len() as f64;
     let mut total: f64 = parts.iter().map(|(_, weight)| weight).sum();
     if total <= 0.0 {

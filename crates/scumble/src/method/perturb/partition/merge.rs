@@ -12,23 +12,6 @@ pub(super) struct Merged {
     pub(super) total: Worth,
 }
 
-/// What a partition must at least keep.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Floor {
-    /// The mean of the sub-tables' probabilities.
-    pub(super) mean: f64,
-    /// How many rows.
-    pub(super) kept: f64,
-}
-
-impl Floor {
-    /// Whether so many blocks with this total keep enough, but for rounding.
-    pub(super) fn allows(&self, total: Worth, n_blocks: usize) -> bool {
-        let enough = |found: f64, wanted: f64| found >= wanted * (1.0 - 1e-12);
-        enough(total.keep, self.mean * n_blocks as f64) && enough(total.kept, self.kept)
-    }
-}
-
 impl Merged {
     /// Blocks that may be sub-tables; nothing if one of them may not.
     pub(super) fn new(
@@ -48,16 +31,20 @@ impl Merged {
         self.total.cost < other.total.cost * (1.0 - 1e-12)
     }
 
-    /// What it keeps.
-    pub(super) fn floor(&self) -> Floor {
-        let mean = self.total.keep / self.blocks.len() as f64;
-        Floor { mean, kept: self.total.kept }
+    /// The mean probability to keep a value.
+    pub(super) fn mean(&self) -> f64 {
+        self.total.keep / self.blocks.len() as f64
     }
 
-    /// Whether it keeps enough.
-    pub(super) fn is_above(&self, floor: &Floor) -> bool {
-        floor.allows(self.total, self.blocks.len())
+    /// Whether the mean is at least this, but for rounding.
+    pub(super) fn keeps(&self, mean: f64) -> bool {
+        enough(self.total, self.blocks.len(), mean)
     }
+}
+
+/// Whether so many blocks keep `mean` on average, but for rounding.
+pub(super) fn enough(total: Worth, n_blocks: usize, mean: f64) -> bool {
+    total.keep >= mean * n_blocks as f64 * (1.0 - 1e-12)
 }
 
 /// The cut of `order` into runs with the least sum of prices, by dynamic programming over

@@ -30,6 +30,10 @@
 //! The groups of the balancing phase are never cut: moving single rows might do better. If
 //! there are more than [`MOST_GROUPS`] of them, neighbours are joined first.
 //!
+//! With fine-grain perturbation inside, the bound is that of the mean probability to keep a
+//! value. Balanced groups leave it no differences to use, so that it mostly prefers one
+//! table: there rare values keep more, and the commonest less than in sub-tables.
+//!
 //! # Cost
 //! O(t² e) for each order, with t groups of e values each; the search stops after
 //! [`MOST_STEPS`] steps. Memory O(t e + m), and 2^t numbers if every order is tried.
@@ -54,11 +58,15 @@ pub use search::MOST_STEPS;
 use crate::error::{Error, ErrorKind, Result};
 use crate::promise::amplification;
 use arrange::orders;
-use bound::{Tally, Values, Worth};
-use merge::{Floor, Merged, merge};
+use bound::{Tally, Values};
+use merge::{Merged, merge};
+use search::Goal;
 
 /// More groups than this are joined with their neighbours before orders are compared.
 pub const MOST_GROUPS: usize = 1024;
+
+/// The name of what moves of groups lead to.
+const LOCAL: &str = "local search";
 
 /// Some rows of one group: a position in the domain, and how many rows have this value.
 pub type Entries = Vec<(usize, u64)>;
@@ -77,10 +85,10 @@ pub enum Inside {
 pub enum Aim {
     /// The one with the least error bound.
     LeastError,
-    /// The one with the least error bound of those that are in nothing worse than the
-    /// source's: neither the mean probability to keep a value, over sub-tables, nor the
-    /// expected share of rows that keep theirs is below that of the groups in the order of
-    /// reverse Cuthill-McKee.
+    /// The one with the least error bound of those that are no worse than the source's by
+    /// its other measure: the mean probability to keep a value, over sub-tables, is not
+    /// below that of the groups in the order of reverse Cuthill-McKee. The share of rows
+    /// that keep their value may be.
     NoWorse,
 }
 
@@ -189,45 +197,50 @@ fn choose(
             found.push((merge(groups, order, tally, |worth| worth.cost)?, *name));
         }
     }
-    let source = &found[found.len().min(2) - 1].0;
-    let floor = if aim == Aim::NoWorse { source.floor() } else { Floor::default() };
+    let source = found[found.len().min(2) - 1].0.clone();
+    let floor = if aim == Aim::NoWorse { source.mean() } else { 0.0 };
 
-    let least = best(&found, &Floor::default())?;
+    let mut least = best(&found, 0.0)?;
+    let end = tally.steps + MOST_STEPS;
     let (better, name) = if search::can_try_all(groups, tally) {
         (search::best_of_all(groups, tally)?, "every order")
     } else {
-        let end = tally.steps + MOST_STEPS;
-        let from = &least.0;
-        (search::moved(groups, from, &Floor::default(), tally, end)?, "local search")
+        (search::moved(groups, &least.0, Goal::default(), tally, end)?, LOCAL)
     };
-    let least = if better.is_better_than(&least.0) { (better, name) } else { least };
-    if least.0.is_above(&floor) {
+    if better.is_better_than(&least.0) {
+        least = (better, name);
+    }
+    if least.0.keeps(floor) {
         return Some(least);
     }
 
-    // What keeps too little gives way to what pays for keeping more.
-    let end = tally.steps + MOST_STEPS;
-    let unit = source.total.cost;
+    // What keeps too little gives way to what is paid for keeping more.
+    let end = tally.steps + MOST_STEPS / 2;
     for power in -6..=6 {
-        let pay = unit * 2f64.powi(power);
-        let price = |worth: Worth| worth.cost + pay * (floor.mean - worth.keep);
+        let pay = source.total.cost * 2f64.powi(power);
         for (name, order) in &orders {
-            if tally.steps < end {
-                found.push((merge(groups, order, tally, price)?, *name));
+            if tally.steps >= end {
+                break;
             }
+            let paid = merge(groups, order, tally, |worth| worth.price(floor, pay))?;
+            found.push((paid, *name));
         }
+        let goal = Goal { floor: 0.0, mean: floor, pay };
+        found.push((search::moved(groups, &least.0, goal, tally, end)?, LOCAL));
     }
-    let mut best = best(&found, &floor)?;
-    let end = tally.steps + MOST_STEPS;
-    found.retain(|(merged, _)| merged.is_above(&floor));
+    found.retain(|(merged, _)| merged.keeps(floor));
     found.sort_by(|(a, _), (b, _)| a.total.cost.total_cmp(&b.total.cost));
     found.dedup_by(|(a, _), (b, _)| a.total == b.total);
+    let mut best = best(&found, floor)?;
+    let end = tally.steps + MOST_STEPS / 2;
+    let goal = Goal { floor, ..Goal::default() };
     for (from, _) in &found {
-        if tally.steps < end {
-            let better = search::moved(groups, from, &floor, tally, end)?;
-            if better.is_above(&floor) && better.is_better_than(&best.0) {
-                best = (better, "local search");
-            }
+        if tally.steps >= end {
+            break;
+        }
+        let better = search::moved(groups, from, goal, tally, end)?;
+        if better.keeps(floor) && better.is_better_than(&best.0) {
+            best = (better, LOCAL);
         }
     }
     Some(best)
@@ -236,10 +249,10 @@ fn choose(
 /// The first with the least error of those that keep enough.
 fn best(
     found: &[(Merged, &'static str)],
-    floor: &Floor,
+    floor: f64,
 ) -> Option<(Merged, &'static str)> {
     let mut best: Option<&(Merged, &'static str)> = None;
-    for candidate in found.iter().filter(|(merged, _)| merged.is_above(floor)) {
+    for candidate in found.iter().filter(|(merged, _)| merged.keeps(floor)) {
         if best.is_none_or(|(least, _)| candidate.0.is_better_than(least)) {
             best = Some(candidate);
         }

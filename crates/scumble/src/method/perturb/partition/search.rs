@@ -2,7 +2,7 @@
 
 use super::Entries;
 use super::bound::{Tally, Worth};
-use super::merge::{Floor, Merged};
+use super::merge::{Merged, enough};
 
 /// How much work a search for a better partition may do: counts of values looked at.
 pub const MOST_STEPS: u64 = 100_000_000;
@@ -30,38 +30,48 @@ pub(super) fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<M
         *cost = tally.worth().map_or(f64::INFINITY, |worth| worth.cost);
     }
     // For each set, the least cost, and the block with its first group.
-    let mut best = vec![(0.0, 0); all + 1];
+    let (mut best, mut first_blocks) = (vec![0.0; all + 1], vec![0; all + 1]);
     for set in 1..=all {
         let others = set & (set - 1);
-        let mut least = (f64::INFINITY, set);
+        let (mut least, mut first_block) = (f64::INFINITY, set);
         let mut rest = others;
         loop {
             // The block is `set` without `rest`.
-            let cost: f64 = costs[set ^ rest] + best[rest].0;
-            if cost < least.0 {
-                least = (cost, set ^ rest);
+            let cost: f64 = costs[set ^ rest] + best[rest];
+            if cost < least {
+                (least, first_block) = (cost, set ^ rest);
             }
             if rest == 0 {
                 break;
             }
             rest = (rest - 1) & others;
         }
-        best[set] = least;
+        (best[set], first_blocks[set]) = (least, first_block);
     }
     let (mut blocks, mut set) = (Vec::new(), all);
     while set > 0 {
-        blocks.push(members(best[set].1).collect());
-        set ^= best[set].1;
+        blocks.push(members(first_blocks[set]).collect());
+        set ^= first_blocks[set];
     }
     Merged::new(groups, blocks, tally)
 }
 
-/// Moves groups about as long as each move leaves less error and keeps enough, until `end`
-/// steps are done.
+/// What moves of groups are for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Goal {
+    /// No move may leave a mean probability to keep below this.
+    pub(super) floor: f64,
+    /// Keeping more than `mean` is worth `pay` for each block.
+    pub(super) mean: f64,
+    pub(super) pay: f64,
+}
+
+/// Moves groups about as long as each move is better and allowed, until `end` steps are
+/// done.
 pub(super) fn moved(
     groups: &[Entries],
     from: &Merged,
-    floor: &Floor,
+    goal: Goal,
     tally: &mut Tally<'_>,
     end: u64,
 ) -> Option<Merged> {
@@ -72,7 +82,7 @@ pub(super) fn moved(
         members.iter().for_each(|group| home[*group] = block);
     }
     let (members, total) = (from.blocks.clone(), from.total);
-    let mut blocks = Blocks { groups, members, home, worths, total, floor, tally, end };
+    let mut blocks = Blocks { groups, members, home, worths, total, goal, tally, end };
     while blocks.shift() || blocks.swap() || blocks.join() {}
     let mut members = blocks.members;
     members.retain(|block| !block.is_empty());
@@ -87,7 +97,7 @@ struct Blocks<'t, 'v> {
     home: Vec<usize>,
     worths: Vec<Worth>,
     total: Worth,
-    floor: &'t Floor,
+    goal: Goal,
     tally: &'t mut Tally<'v>,
     /// When to stop.
     end: u64,
@@ -101,14 +111,13 @@ impl Blocks<'_, '_> {
     /// Puts other groups into two blocks if that is better.
     fn try_pair(&mut self, a: (usize, Vec<usize>), b: (usize, Vec<usize>)) -> bool {
         self.tally.steps += 1;
-        let (old_a, old_b) = (self.worths[a.0], self.worths[b.0]);
         let Some(first) = self.tally.worth_of(self.groups, &a.1) else { return false };
-        let least = (old_a.cost + old_b.cost) * (1.0 - 1e-12);
-        if first.cost >= least {
-            return false;
-        }
         let Some(second) = self.tally.worth_of(self.groups, &b.1) else { return false };
-        if first.cost + second.cost >= least {
+        let (old_a, old_b) = (self.worths[a.0], self.worths[b.0]);
+        let Goal { floor, mean, pay } = self.goal;
+        let price = |x: Worth, y: Worth| x.price(mean, pay) + y.price(mean, pay);
+        let gain = price(old_a, old_b) - price(first, second);
+        if gain <= 1e-12 * (old_a.cost + old_b.cost) {
             return false;
         }
         let mut total = self.total;
@@ -123,7 +132,7 @@ impl Blocks<'_, '_> {
         let n_blocks = old.iter().filter(|block| !block.is_empty()).count()
             + filled(&[&a.1, &b.1])
             - filled(&[&old[a.0], &old[b.0]]);
-        if !self.floor.allows(total, n_blocks) {
+        if !enough(total, n_blocks, floor) {
             return false;
         }
         self.total = total;
