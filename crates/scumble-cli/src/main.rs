@@ -3,6 +3,7 @@
 mod advise;
 mod audit;
 mod demo;
+mod estimate;
 mod inspect;
 mod output;
 mod progress;
@@ -33,6 +34,7 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
+    Estimate(estimate::EstimateArgs),
     Advise(advise::AdviseArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
+        Command::Estimate(args) => estimate::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     };

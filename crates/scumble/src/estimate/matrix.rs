@@ -340,7 +340,7 @@ pub(super) mod tests {
             match trial % 4 {
                 // One value may be drawn always.
                 0 => keep[trial % size] = 0.0,
-                1 => keep.fill(keep[0]),
+                1 => keep = vec![keep[0]; size],
                 2 => keep[trial % size] = 1.0,
                 _ => {}
             }

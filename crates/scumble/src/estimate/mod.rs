@@ -14,6 +14,7 @@ mod matrix;
 mod mining;
 mod perturbed;
 mod query;
+mod question;
 mod reconstruct;
 mod sql;
 

@@ -1,0 +1,86 @@
+//! What users see of estimates: real runs of the command.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use scumble::release::checksum;
+use serde_json::json;
+
+/// A release whose `disease` was kept with 40 %.
+fn home(keep: f64) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let release = home.path().join("release");
+    fs::create_dir(&release).unwrap();
+    let mut data = "age,disease\n".to_owned();
+    for row in 0..1000 {
+        let disease = ["flu", "flu", "cold", "gout, bad", "flu", "cold"][row * 7 % 6];
+        data.push_str(&format!("{},\"{disease}\"\n", 20 + row % 40));
+    }
+    fs::write(release.join("data.csv"), data).unwrap();
+    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": false,
+        "rows": 1000, "left_out": 3,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [
+            column("age", "quasi", "number"), column("disease", "sensitive", "category"),
+        ],
+        "perturbation": [{
+            "columns": ["disease"], "breaches": "upward", "noise": "fresh",
+            "subtables": [{
+                "rows": 1000, "operator": "uniform", "keep": keep,
+                "domain": [["flu"], ["cold"], ["gout, bad"], ["mumps"]],
+                "bounds": [null, null, null, null],
+            }],
+        }],
+        "method": { "name": "perturbation" },
+        "promises": [], "loss": {}, "not_promised": [],
+        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
+    });
+    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
+    home
+}
+
+/// Exit code, standard output and standard error.
+fn run(home: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_scumble"))
+        .args([&["estimate", "release"], arguments].concat())
+        .current_dir(home)
+        .output()
+        .unwrap();
+    format!(
+        "exit {}\n--- out\n{}--- err\n{}",
+        output.status.code().unwrap(),
+        String::from_utf8(output.stdout).unwrap(),
+        String::from_utf8(output.stderr).unwrap()
+    )
+}
+
+const BY_DISEASE: &str =
+    "SELECT disease, COUNT(*) FROM release WHERE age > 30 GROUP BY disease";
+
+#[test]
+fn estimates_come_with_their_errors() {
+    let home = home(0.4);
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "simplex"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &[BY_DISEASE, "--csv", "--way", "iterative"]
+    ));
+    let question = "SELECT COUNT(*) FROM release WHERE age > 30";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
+    let nothing = "exit 0\n--- out\n--- err\n";
+    assert_eq!(run(home.path(), &[question, "--quiet"]), nothing);
+}
+
+#[test]
+fn what_cannot_be_answered_is_said() {
+    let home = home(0.0);
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "iterative"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT AVG(age) FROM release"]));
+}

@@ -1,0 +1,243 @@
+//! Which rows a question treats alike: rows sorted by what their untouched cells leave open.
+
+use hashbrown::HashMap;
+
+use crate::error::Result;
+use crate::estimate::evidence::{Evidence, Nature};
+use crate::estimate::joint::Joint;
+use crate::estimate::query::{Condition, Query, Tester, Truth, both, either};
+
+/// A query, fitted to a release.
+pub(super) struct Question<'a> {
+    pub(super) evidence: &'a Evidence,
+    /// The places of the columns that are counted apart.
+    pub(super) group_by: Vec<usize>,
+    condition: Fitted,
+    /// For each test, its column and the truth of each of its values.
+    tests: Vec<(usize, Vec<Truth>)>,
+    /// The noises that the question is about.
+    pub(super) noises: Vec<usize>,
+}
+
+/// A condition with its tests by number.
+enum Fitted {
+    Test(usize),
+    And(Vec<Fitted>),
+    Or(Vec<Fitted>),
+    Not(Box<Fitted>),
+}
+
+impl Fitted {
+    fn truth(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+        let each = |parts: &[Self], start: bool, join: fn(Truth, Truth) -> Truth| {
+            parts.iter().fold(Some(start), |truth, part| join(truth, part.truth(test)))
+        };
+        match self {
+            Self::Test(number) => test(*number),
+            Self::And(parts) => each(parts, true, both),
+            Self::Or(parts) => each(parts, false, either),
+            Self::Not(part) => part.truth(test).map(|truth| !truth),
+        }
+    }
+}
+
+/// What the untouched cells of a row leave open.
+pub(super) struct Open<'a> {
+    /// The sub-table of each noise.
+    pub(super) subtables: Vec<u32>,
+    pub(super) joint: Joint<'a>,
+    /// The codes of the columns that are counted apart, 0 for untouched ones, each with the
+    /// combinations of values that have them and satisfy the condition.
+    pub(super) answers: Vec<(Vec<u32>, Vec<usize>)>,
+}
+
+/// Rows that leave the same open and are counted with the same untouched values.
+pub(super) struct Class {
+    /// What they leave open.
+    pub(super) open: usize,
+    /// The codes of the columns that are counted apart, 0 for randomized ones.
+    pub(super) group: Vec<u32>,
+    /// Published combinations, the rows of the table they stand for, and the squares of
+    /// that.
+    pub(super) published: Vec<(usize, f64, f64)>,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(evidence: &'a Evidence, query: &Query) -> Result<Self> {
+        let places = query.group_by.iter().map(|name| evidence.column(name));
+        let group_by: Vec<usize> = places.collect::<Result<_>>()?;
+        let mut tests = Vec::new();
+        let condition = fitted(&query.condition, evidence, &mut tests)?;
+        let asked = group_by.iter().chain(tests.iter().map(|(place, _)| place));
+        let mut noises: Vec<usize> = asked
+            .filter_map(|place| match evidence.columns[*place].nature {
+                Nature::Noisy(noise, _) => Some(noise),
+                _ => None,
+            })
+            .collect();
+        noises.sort_unstable();
+        noises.dedup();
+        Ok(Self { evidence, group_by, condition, tests, noises })
+    }
+
+    /// The value of a column in a combination of values of the noises.
+    fn code(&self, place: usize, subtables: &[u32], values: &[usize]) -> Option<u32> {
+        let Nature::Noisy(noise, part) = self.evidence.columns[place].nature else {
+            return None;
+        };
+        let number = self.noises.iter().position(|other| *other == noise)?;
+        let subtable =
+            &self.evidence.noises[noise].subtables[subtables[number] as usize];
+        Some(subtable.domain[values[number]][part])
+    }
+
+    /// Sorts the rows into classes; rows that cannot satisfy the condition are in none.
+    pub(super) fn classes(&self) -> Result<(Vec<Open<'a>>, Vec<Class>)> {
+        let evidence = self.evidence;
+        let (mut opens, mut classes) = (Vec::<Open<'a>>::new(), Vec::<Class>::new());
+        let mut by_truths: HashMap<(Vec<u32>, Vec<Truth>), usize> = HashMap::new();
+        let mut by_set: HashMap<(Vec<u32>, Vec<bool>), usize> = HashMap::new();
+        let mut by_group: HashMap<(Vec<u32>, usize), usize> = HashMap::new();
+        for entry in 0..evidence.rows.len() {
+            let noises = self.noises.iter().map(|noise| &evidence.noises[*noise]);
+            let subtables = noises.clone().map(|noise| noise.subtable_of[entry]);
+            let key = (subtables.collect(), self.truths(entry));
+            let open = match by_truths.get(&key) {
+                Some(open) => *open,
+                None => {
+                    let (set, joint) = self.possible(&key.0, &key.1)?;
+                    let subtables = key.0.clone();
+                    let set_key = (subtables.clone(), set);
+                    let open = *by_set.entry(set_key).or_insert_with_key(|(_, set)| {
+                        let answers = self.answers(&joint, &subtables, set);
+                        opens.push(Open { subtables, joint, answers });
+                        opens.len() - 1
+                    });
+                    by_truths.insert(key, open);
+                    open
+                }
+            };
+            if opens[open].answers.is_empty() {
+                continue;
+            }
+            let group = self.group_by.iter().map(|place| {
+                let column = &evidence.columns[*place];
+                match column.nature {
+                    Nature::Noisy(..) => 0,
+                    _ => column.codes[entry],
+                }
+            });
+            let key = (group.collect(), open);
+            let class = *by_group.entry(key).or_insert_with_key(|(group, open)| {
+                let (open, group) = (*open, group.clone());
+                classes.push(Class { open, group, published: Vec::new() });
+                classes.len() - 1
+            });
+            let mut cell = 0;
+            for (noise, size) in noises.zip(opens[open].joint.sizes()) {
+                cell = cell * size + noise.value_of[entry] as usize;
+            }
+            let (rows, squares) = evidence.weight(entry);
+            classes[class].published.push((cell, rows, squares));
+        }
+        Ok((opens, classes))
+    }
+
+    /// The truth of each test of an untouched column for a row.
+    fn truths(&self, entry: usize) -> Vec<Truth> {
+        let truth = |(place, truths): &(usize, Vec<Truth>)| {
+            let column = &self.evidence.columns[*place];
+            match column.nature {
+                Nature::Noisy(..) => None,
+                _ => truths[column.codes[entry] as usize],
+            }
+        };
+        self.tests.iter().map(truth).collect()
+    }
+
+    /// Which combinations of values satisfy the condition, given the truth of tests of
+    /// untouched columns.
+    fn possible(
+        &self,
+        subtables: &[u32],
+        truths: &[Truth],
+    ) -> Result<(Vec<bool>, Joint<'a>)> {
+        let noises = self.noises.iter().zip(subtables);
+        let channels = noises.map(|(noise, subtable)| {
+            &self.evidence.noises[*noise].subtables[*subtable as usize].channel
+        });
+        let joint = Joint::new(channels.collect())?;
+        let sizes = joint.sizes();
+        let set = (0..joint.size()).map(|cell| {
+            let values = digits(cell, &sizes);
+            let test = |number: usize| {
+                let (place, known) = &self.tests[number];
+                match self.code(*place, subtables, &values) {
+                    Some(code) => known[code as usize],
+                    None => truths[number],
+                }
+            };
+            self.condition.truth(&test) == Some(true)
+        });
+        let set = set.collect();
+        Ok((set, joint))
+    }
+
+    /// The answers that combinations of a set belong to.
+    fn answers(
+        &self,
+        joint: &Joint,
+        subtables: &[u32],
+        set: &[bool],
+    ) -> Vec<(Vec<u32>, Vec<usize>)> {
+        let sizes = joint.sizes();
+        let mut answers: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();
+        let mut numbers: HashMap<Vec<u32>, usize> = HashMap::new();
+        for cell in (0..set.len()).filter(|cell| set[*cell]) {
+            let values = digits(cell, &sizes);
+            let codes = self.group_by.iter();
+            let codes = codes.map(|place| self.code(*place, subtables, &values));
+            let codes = codes.map(|code| code.unwrap_or(0)).collect();
+            let number = *numbers.entry(codes).or_insert_with_key(|codes| {
+                answers.push((codes.clone(), Vec::new()));
+                answers.len() - 1
+            });
+            answers[number].1.push(cell);
+        }
+        answers
+    }
+}
+
+/// Fits a condition to a release, and collects its tests.
+fn fitted(
+    condition: &Condition,
+    evidence: &Evidence,
+    tests: &mut Vec<(usize, Vec<Truth>)>,
+) -> Result<Fitted> {
+    let mut all = |parts: &[Condition]| {
+        parts.iter().map(|part| fitted(part, evidence, tests)).collect::<Result<_>>()
+    };
+    Ok(match condition {
+        Condition::And(parts) => Fitted::And(all(parts)?),
+        Condition::Or(parts) => Fitted::Or(all(parts)?),
+        Condition::Not(part) => Fitted::Not(Box::new(fitted(part, evidence, tests)?)),
+        Condition::Test(test) => {
+            let place = evidence.column(&test.column)?;
+            let column = &evidence.columns[place];
+            let texts = || column.texts.iter().map(|text| &**text);
+            let tester = Tester::new(test, &column.reading, texts())?;
+            tests.push((place, texts().map(|text| tester.test(text)).collect()));
+            Fitted::Test(tests.len() - 1)
+        }
+    })
+}
+
+/// The value of each noise in a combination.
+fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
+    let mut values = vec![0; sizes.len()];
+    for (value, size) in values.iter_mut().zip(sizes).rev() {
+        *value = cell % size;
+        cell /= size;
+    }
+    values
+}
