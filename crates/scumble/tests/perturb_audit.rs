@@ -78,10 +78,9 @@ impl Hand {
         note: Value,
     ) -> Self {
         let home = tempfile::tempdir().unwrap();
-        let column = |name: &str, role: &str| {
-            json!({ "name": name, "role": role, "type": "category", "missing": [""] })
-        };
-        let mut columns = vec![column("number", "quasi"), column("disease", "sensitive")];
+        let column = |name: &str, role: &str| json!({ "name": name, "role": role, "type": "category", "missing": [""] });
+        let mut columns =
+            vec![column("number", "quasi"), column("disease", "sensitive")];
         let mut data = String::from("number,disease");
         if tables.is_some() {
             columns.push(column("part", "other"));
@@ -189,7 +188,9 @@ fn an_honest_release_is_found_honest() {
         assert_eq!(corruption.detail["shift"], json!(0.0));
         assert_eq!(corruption.detail["subtraction"], json!(false));
         assert!((corruption.success - corruption.chance).abs() < 1e-12);
-        assert!((report.loss["record-utility"] - (KEEP + (1.0 - KEEP) / 4.0)).abs() < 1e-9);
+        assert!(
+            (report.loss["record-utility"] - (KEEP + (1.0 - KEEP) / 4.0)).abs() < 1e-9
+        );
     }
     assert!(!hand.blind().unwrap().loss.contains_key("reconstruction-error"));
     let error = hand.audit().unwrap().loss["reconstruction-error"];
@@ -212,7 +213,8 @@ fn a_matrix_that_keeps_too_much_is_noticed() {
     // A general matrix is judged alike.
     let row = |j: usize| -> Vec<f64> {
         let keep = [KEEP + 0.01, KEEP, KEEP, KEEP];
-        let entry = |i: usize| (1.0 - keep[i]) / 4.0 + if i == j { keep[i] } else { 0.0 };
+        let entry =
+            |i: usize| (1.0 - keep[i]) / 4.0 + if i == j { keep[i] } else { 0.0 };
         (0..4).map(entry).collect()
     };
     let table = hand.table();
@@ -262,7 +264,10 @@ fn what_cannot_be_is_refused() {
     };
     let malformed = |change: &dyn Fn(&mut Value)| {
         let error = refused(&|hand| change(&mut hand.manifest["perturbation"][0]));
-        assert!(error.starts_with("the manifest's `perturbation` is malformed"), "{error}");
+        assert!(
+            error.starts_with("the manifest's `perturbation` is malformed"),
+            "{error}"
+        );
     };
     malformed(&|note| note["breaches"] = json!("none"));
     malformed(&|note| note["noise"] = json!("loud"));
@@ -302,7 +307,8 @@ fn what_cannot_be_is_refused() {
     assert!(error.contains("no checksum"));
     let error = refused(&|hand| hand.manifest["promises"][0]["asked"] = json!({}));
     assert!(error.contains("promise `breach` is malformed"));
-    let error = refused(&|hand| hand.manifest["promises"][0]["name"] = json!("t-closeness"));
+    let error =
+        refused(&|hand| hand.manifest["promises"][0]["name"] = json!("t-closeness"));
     assert!(error.contains("cannot be rechecked"));
     let mut hand = breach();
     hand.truth.pop();
@@ -366,7 +372,8 @@ fn shares_that_are_not_the_tables_are_noticed() {
     assert!(hand.audit().unwrap().holds());
     // Listed bounds are what was promised, whatever the shares.
     hand.table()["bounds"] = json!([null, bound(0.5, 0.75)]);
-    hand.manifest["promises"][0]["asked"] = json!({ "values": "listed", "kind": "upward" });
+    hand.manifest["promises"][0]["asked"] =
+        json!({ "values": "listed", "kind": "upward" });
     assert!(hand.audit().unwrap().holds());
     hand.table()["keep"] = json!([0.6, 0.6]);
     assert!(!hand.blind().unwrap().holds());
@@ -463,7 +470,9 @@ fn sub_tables_are_judged_by_their_own_shares() {
     let path = hand.home.path().join("data.csv");
     let data = std::fs::read_to_string(path).unwrap();
     hand.data(&data.replacen(",1\n", ",3\n", 1));
-    assert!(hand.blind().unwrap_err().to_string().contains("sub-table that is not there"));
+    assert!(
+        hand.blind().unwrap_err().to_string().contains("sub-table that is not there")
+    );
 }
 
 #[test]
@@ -516,7 +525,8 @@ fn fresh_noise_is_averaged_away_and_keyed_noise_is_not() {
         hand
     };
     let tried = |hands: &[Hand]| {
-        let opened: Vec<Release> = hands.iter().map(|hand| hand.open().unwrap()).collect();
+        let opened: Vec<Release> =
+            hands.iter().map(|hand| hand.open().unwrap()).collect();
         let opened: Vec<&Release> = opened.iter().collect();
         audit::averaging(&opened, &hands[0].original(), &|_| ()).unwrap()
     };
@@ -587,7 +597,10 @@ fn several_columns_can_be_one() {
     });
     hand.data("number,disease\n0,flu\n0,flu\n3,cold\n2,cold\n");
     let report = hand.audit().unwrap();
-    assert_eq!(attack(&report, "inference").detail["column"], json!("disease + number"));
+    assert_eq!(
+        attack(&report, "inference").detail["column"],
+        json!("disease + number")
+    );
     assert_eq!(attack(&report, "inference").chance, 0.25);
     hand.data("number,disease\n0,flu\n0,cold\n3,cold\n2,cold\n");
     assert!(hand.blind().unwrap_err().to_string().contains("not in the domain"));

@@ -106,9 +106,11 @@ pub(super) fn attack(attack: &Attack) -> Option<String> {
                 share(found.and_then(Value::as_f64).unwrap_or(0.0))
             };
             match text("noise") {
-                "keyed" => "Sees the same people in further releases. The noise is drawn \
+                "keyed" => {
+                    "Sees the same people in further releases. The noise is drawn \
                             by a secret key, the same every time: nothing is added."
-                    .to_owned(),
+                        .to_owned()
+                }
                 _ => format!(
                     "Sees the same people in further releases with fresh noise (foretold, not \
                      tried): {} guessed right after one release, {} after two, {} after \

@@ -284,9 +284,10 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
             decimal(value),
             "rows in a group on average, left-out rows counted as one group",
         ),
-        "record-utility" => {
-            (share(value), "how many rows keep their value, to be expected; more is better")
-        }
+        "record-utility" => (
+            share(value),
+            "how many rows keep their value, to be expected; more is better",
+        ),
         "reconstruction-error" => (
             share(value),
             "how far counts estimated from the release are off, on average over values",

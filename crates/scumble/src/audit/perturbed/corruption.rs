@@ -99,7 +99,8 @@ fn shift(table: &Subtable, shares: &[f64]) -> f64 {
                 continue;
             }
             for mine in &values {
-                let before: f64 = values.iter().map(|theirs| joint(*mine, *theirs)).sum();
+                let before: f64 =
+                    values.iter().map(|theirs| joint(*mine, *theirs)).sum();
                 let moved = (joint(*mine, *known) / seen - before / all).abs();
                 largest = largest.max(moved);
             }

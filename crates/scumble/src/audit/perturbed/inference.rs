@@ -105,7 +105,8 @@ pub(super) fn success(
     truth: Option<&[f64]>,
 ) -> f64 {
     let (mut right, mut rows) = (0.0, 0.0);
-    for ((table, guesses), believed) in column.tables.iter().zip(guesses).zip(believed) {
+    for ((table, guesses), believed) in column.tables.iter().zip(guesses).zip(believed)
+    {
         let true_shares: Vec<f64> = match truth {
             Some(truth) => table.values.iter().map(|code| truth[*code]).collect(),
             None => believed.shares.clone(),

@@ -14,8 +14,8 @@
 //! # Source
 //! `evfimievski2003limiting`; METHODS C1, C4, C5.
 
-use crate::error::Result;
 use crate::audit::perturbed::view::malformed;
+use crate::error::Result;
 use crate::release::OperatorNote;
 
 /// An entry is right within a few roundings; a ratio times this is not below the exact one.
@@ -64,8 +64,8 @@ impl Matrix {
                 Ok(mixed(keep.clone()))
             }
             OperatorNote::General { matrix } => {
-                let square = matrix.len() == size
-                    && matrix.iter().all(|row| row.len() == size);
+                let square =
+                    matrix.len() == size && matrix.iter().all(|row| row.len() == size);
                 if !square {
                     return Err(malformed("a matrix must have all values both ways"));
                 }
@@ -171,7 +171,8 @@ impl Matrix {
                 let up = extremes.ratios(value, value).up;
                 Amplified { up, down }
             }
-            None => (0..self.size()).map(|published| extremes.ratios(published, value))
+            None => (0..self.size())
+                .map(|published| extremes.ratios(published, value))
                 .fold(Amplified { up: 0.0, down: 0.0 }, |a, b| Amplified {
                     up: a.up.max(b.up),
                     down: a.down.max(b.down),

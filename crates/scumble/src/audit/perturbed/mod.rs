@@ -95,9 +95,9 @@ fn overall(column: &Randomized, believed: &[Believed]) -> Vec<f64> {
 fn best(attacks: Vec<Attack>) -> Option<Attack> {
     let worst = attacks.iter().map(|attack| attack.worst).fold(0.0, f64::max);
     let gain = |attack: &Attack| attack.success - attack.chance;
-    let best = attacks.into_iter().reduce(|held, next| {
-        if gain(&next) > gain(&held) { next } else { held }
-    });
+    let best = attacks
+        .into_iter()
+        .reduce(|held, next| if gain(&next) > gain(&held) { next } else { held });
     best.map(|attack| Attack { worst, ..attack })
 }
 

@@ -192,9 +192,9 @@ impl Sight<'_> {
             (Asked::Breach { posterior, .. }, Some(bound)) => {
                 bound.posterior > posterior
                     || bound.prior >= bound.posterior
-                    || self.share(table, value).is_some_and(|share| {
-                        share.low > bound.prior * (1.0 + 1e-12)
-                    })
+                    || self
+                        .share(table, value)
+                        .is_some_and(|share| share.low > bound.prior * (1.0 + 1e-12))
             }
             (Asked::Factor { factor, .. }, Some(bound)) => {
                 // In a sub-table a belief may grow from the share there to the factor times
@@ -353,7 +353,9 @@ fn believed_after(prior: f64, times: f64) -> f64 {
 /// Every published row must stand for at least k rows.
 fn k_anonymity(view: &View, k: u64) -> Result<(Value, bool, u64)> {
     let sizes = view.stands_for.as_ref().ok_or_else(|| {
-        Error::input("the manifest promises k-anonymity, but quasi columns are untouched")
+        Error::input(
+            "the manifest promises k-anonymity, but quasi columns are untouched",
+        )
     })?;
     let smallest = sizes.first().map_or(0, |(size, _)| *size);
     let failing = sizes.iter().filter(|(size, _)| *size < k).map(|(_, rows)| rows);

@@ -77,8 +77,7 @@ fn amplification_is_that_of_all_triples() {
                     let others = (0..matrix.size()).filter(|other| other != value);
                     let own = matrix.entry(published, *value);
                     others.map(|other| matrix.entry(published, other)).any(|other| {
-                        ratio(own, other) > *limit
-                            || both && ratio(other, own) > *limit
+                        ratio(own, other) > *limit || both && ratio(other, own) > *limit
                     })
                 });
                 assert_eq!(*passing, expected, "{matrix:?} {published} {limits:?}");
@@ -177,8 +176,14 @@ fn both_ways_to_estimate_agree() {
         assert!(near(&a.variances, &b.variances));
         assert!(near(&a.steps, &b.steps));
         let shares = [0.3; 6];
-        assert!(near(&matrix.published(&shares[..size]), &general.published(&shares[..size])));
-        assert!(near(&matrix.gathered(&shares[..size]), &general.gathered(&shares[..size])));
+        assert!(near(
+            &matrix.published(&shares[..size]),
+            &general.published(&shares[..size])
+        ));
+        assert!(near(
+            &matrix.gathered(&shares[..size]),
+            &general.gathered(&shares[..size])
+        ));
         if published.iter().sum::<u64>() > 0 {
             let a = likely(&matrix, &published, Some(&a));
             let b = likely(&general, &published, Some(&b));
@@ -205,7 +210,8 @@ fn likely_shares_are_found_and_never_negative() {
 fn estimates_stray_less_than_their_margin() {
     let mut rng = rng(4);
     let keep = vec![0.5, 0.3, 0.2, 0.4];
-    let matrix = Matrix::of(&OperatorNote::FineGrain { keep: keep.clone() }, 4).unwrap();
+    let matrix =
+        Matrix::of(&OperatorNote::FineGrain { keep: keep.clone() }, 4).unwrap();
     let truth = [400u64, 300, 200, 100];
     let mut outside = 0;
     for _ in 0..500 {

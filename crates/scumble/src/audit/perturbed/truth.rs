@@ -84,9 +84,10 @@ fn counted(column: &Randomized, original: &Microdata) -> Result<Vec<u64>> {
         let code = match tuples.get(&codes) {
             Some(code) => *code,
             None => {
-                let texts = places.iter().zip(&codes).map(|(place, code)| {
-                    original.sensitive[*place].domain.text(*code)
-                });
+                let texts = places
+                    .iter()
+                    .zip(&codes)
+                    .map(|(place, code)| original.sensitive[*place].domain.text(*code));
                 let texts: Vec<&str> = texts.collect();
                 let code = column.code(&texts).ok_or_else(another_table)?;
                 tuples.insert(codes, code);

@@ -294,9 +294,9 @@ impl Randomized {
                 .collect();
             let table = match texts.get(n_parts) {
                 None => 0,
-                Some(text) => self
-                    .table_of(text)
-                    .ok_or_else(|| wrong("a row is of a sub-table that is not there"))?,
+                Some(text) => self.table_of(text).ok_or_else(|| {
+                    wrong("a row is of a sub-table that is not there")
+                })?,
             };
             let place = self.code(&texts[..n_parts]);
             let place = place.and_then(|code| self.tables[table].place(code));
