@@ -245,9 +245,10 @@ fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Desi
         let n: u64 = part.counts.iter().sum();
         let bound = |(value, rows): (&u32, &u64)| {
             let posterior = posteriors[*value as usize]?;
-            let prior = match inside {
-                Inside::Uniform => part.prior,
-                Inside::FineGrain => *rows as f64 / n as f64,
+            // One posterior for all: the commonest value decides.
+            let prior = match (inside, promised) {
+                (Inside::Uniform, Promised::Breach(_)) => part.prior,
+                _ => *rows as f64 / n as f64,
             };
             Some(Bound { prior, posterior })
         };
