@@ -36,7 +36,7 @@ impl Query {
     pub fn parse(text: &str) -> Result<Self> {
         let malformed = |error: &dyn std::fmt::Display| {
             let words = error.to_string();
-            let words = words.split_once(": ").map_or(words.as_str(), |parts| parts.1);
+            let words = words.trim_start_matches("sql parser error: ");
             Error::recipe(format!("this is not SQL: {words}")).with_hint(EXAMPLE)
         };
         let dialect = GenericDialect {};
