@@ -26,7 +26,7 @@ use crate::audit::perturbed::view::{Randomized, View};
 use crate::audit::{Attack, Report};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
-use crate::release::Release;
+use crate::release::{Manifest, Release};
 
 /// What a reader believes of the rows of a sub-table.
 #[derive(Debug)]
@@ -78,6 +78,12 @@ pub(super) fn audit(
 /// Whether all rows of a column were randomized as one.
 fn single(column: &Randomized) -> bool {
     column.tables.len() == 1
+}
+
+/// Whether the priors of a column are shares in its sub-tables, even if there is but one.
+fn apart(manifest: &Manifest, column: &Randomized) -> bool {
+    column.subtable_column.is_some()
+        || manifest.method.name == "partitioned-perturbation"
 }
 
 /// The likeliest shares of a column's values over all its sub-tables.
