@@ -131,7 +131,8 @@ fn exposed(column: &Randomized, by_share: bool, apart: bool) -> f64 {
             continue;
         }
         let counts: Vec<f64> = counts.into_iter().map(f64::round).collect();
-        let alike = counts.len() > 1 && counts.windows(2).all(|pair| pair[0] == pair[1]);
+        let alike =
+            counts.len() > 1 && counts.windows(2).all(|pair| pair[0] == pair[1]);
         exposed += if by_share || !alike {
             let all: f64 = counts.iter().sum();
             // A single value without a bound has all other rows.
