@@ -247,7 +247,8 @@ fn bounds_that_are_not_those_asked_are_noticed() {
     // Stricter bounds are no lie, but this matrix does not keep them.
     let mut hand = breach();
     hand.table()["bounds"][0] = bound(0.25, 0.5);
-    assert!(hand.blind().unwrap().holds());
+    let report = hand.blind().unwrap();
+    assert_eq!(report.promises[0].measured["values_at_risk"], json!(1));
     // A sensitive column that is not randomized at all.
     let mut hand = breach();
     hand.manifest["columns"][0]["role"] = json!("sensitive");
@@ -413,7 +414,7 @@ fn partitioned() -> Hand {
         });
     }
     // 6,000 rows with shares of a third, 4,000 with a half.
-    let keep = [0.2, 0.1];
+    let keep = [0.35, 0.1];
     let domains: [&[&str]; 2] = [&["flu", "cold", "asthma"], &["flu", "angina"]];
     let mut rng = ChaCha20Rng::seed_from_u64(6);
     let publish = |(value, table): (&String, &usize)| {
@@ -429,12 +430,12 @@ fn partitioned() -> Hand {
         "columns": ["disease"], "breaches": "upward", "noise": "keyed",
         "subtable_column": "part",
         "subtables": [
-            subtable(6000, domains[0], &[Value::Null, third.clone(), third], &[0.2; 3]),
+            subtable(6000, domains[0], &[Value::Null, third.clone(), third], &[0.35; 3]),
             subtable(4000, domains[1], &[Value::Null, bound(0.5, 0.6)], &[0.1; 2]),
         ],
     });
     Hand::written(truth, &published, Some(&tables), note)
-        .promise("breach", json!({ "prior": 0.25, "posterior": 0.6, "kind": "upward" }))
+        .promise("breach", json!({ "prior": 0.3, "posterior": 0.6, "kind": "upward" }))
 }
 
 #[test]
@@ -442,10 +443,11 @@ fn sub_tables_are_judged_by_their_own_shares() {
     let hand = partitioned();
     for report in [hand.blind().unwrap(), hand.audit().unwrap()] {
         assert!(report.holds(), "{:?}", report.promises);
-        // Equal priors tell the count of the commonest protected value of a sub-table.
+        // Equal priors tell the count of the commonest protected value of a sub-table; with
+        // one such value, and one other, everything.
         let corruption = attack(&report, "corruption");
         assert_eq!(corruption.detail["subtraction"], json!(true));
-        assert!((number(&corruption.detail["exposed"]) - 0.4).abs() < 1e-9);
+        assert!((number(&corruption.detail["exposed"]) - 0.6).abs() < 1e-9);
         let averaging = attack(&report, "averaging");
         assert_eq!(averaging.detail["noise"], json!("keyed"));
         assert_eq!(averaging.detail["after"]["1"], averaging.detail["after"]["10"]);
@@ -536,7 +538,7 @@ fn fresh_noise_is_averaged_away_and_keyed_noise_is_not() {
     let ten = tried(&fresh);
     let same = tried(&keyed);
     assert!((one.success - 0.55).abs() < 0.08, "{}", one.success);
-    assert!(ten.success > 0.9, "{}", ten.success);
+    assert!(ten.success > 0.85, "{}", ten.success);
     assert_eq!(same.success, one.success);
     assert_eq!(ten.detail["linked"], json!(1.0));
     assert_eq!((ten.chance, ten.detail["people"].clone()), (0.25, json!(1000)));

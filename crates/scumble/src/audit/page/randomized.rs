@@ -69,8 +69,8 @@ pub(super) fn attack(attack: &Attack) -> Option<String> {
     let sentence = match attack.name.as_str() {
         "inference" => format!(
             "Guesses the value of each row from the published one and the matrix; it helps \
-             most for “{}”. The surest guess of a value that is not protected is right with \
-             a probability of {}.",
+             most for “{}”. The surest guess of any value, protected or not, has a \
+             probability of {}.",
             text("column"),
             share(part("largest")),
         ),

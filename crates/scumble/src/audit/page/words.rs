@@ -288,8 +288,9 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
             share(value),
             "how many rows keep their value, to be expected; more is better",
         ),
+        // Estimates can be off by more than all there is.
         "reconstruction-error" => (
-            share(value),
+            format!("{:.1}%", 100.0 * value),
             "how far counts estimated from the release are off, on average over values",
         ),
         "kl" => (whole(), "surprise at the true values, in sum (nats)"),

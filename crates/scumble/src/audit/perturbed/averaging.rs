@@ -95,7 +95,7 @@ fn foretold(column: &Randomized, believed: &[Believed]) -> [(f64, f64); LOOKS.le
 }
 
 /// Multiplies a belief by the likelihood of what was published.
-pub(super) fn update(belief: &mut [f64], matrix: &Matrix, published: usize) {
+fn update(belief: &mut [f64], matrix: &Matrix, published: usize) {
     let mut total = 0.0;
     for (value, belief) in belief.iter_mut().enumerate() {
         *belief *= matrix.entry(published, value);

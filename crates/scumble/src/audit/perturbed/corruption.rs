@@ -31,7 +31,7 @@ use crate::audit::perturbed::inference::{self, Guesses};
 use crate::audit::perturbed::recheck::{Asked, asked};
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, Subtable, View};
-use crate::audit::perturbed::{Believed, best};
+use crate::audit::perturbed::{Believed, apart, best};
 use crate::release::Manifest;
 
 /// How many values the shift is computed over.
@@ -59,7 +59,7 @@ pub(super) fn attack(
             inference::success(column, &guesses, believed, true_shares.as_deref());
         let moved = tables().map(|(table, believed)| shift(table, &believed.shares));
         let moved = moved.fold(0.0, f64::max);
-        let exposed = exposed(column, by_share);
+        let exposed = exposed(column, by_share, apart(manifest, column));
         let mut detail = Map::new();
         detail.insert("column".into(), json!(column.name()));
         detail.insert("known".into(), json!(view.rows.saturating_sub(1)));
@@ -116,8 +116,7 @@ fn pairs(values: &[usize]) -> impl Iterator<Item = (usize, usize)> + '_ {
 
 /// The share of people whose value follows from the manifest's priors, for somebody who
 /// knows the values of all others. `by_share`: priors are the shares of values.
-fn exposed(column: &Randomized, by_share: bool) -> f64 {
-    let apart = column.subtable_column.is_some();
+fn exposed(column: &Randomized, by_share: bool, apart: bool) -> f64 {
     if !by_share && !apart {
         return 0.0;
     }
@@ -131,7 +130,9 @@ fn exposed(column: &Randomized, by_share: bool) -> f64 {
         if counts.is_empty() || !counts.iter().all(told) {
             continue;
         }
-        let alike = counts.windows(2).all(|pair| (pair[0] - pair[1]).abs() < 0.5);
+        let counts: Vec<f64> = counts.into_iter().map(f64::round).collect();
+        let alike =
+            counts.len() > 1 && counts.windows(2).all(|pair| pair[0] == pair[1]);
         exposed += if by_share || !alike {
             let all: f64 = counts.iter().sum();
             // A single value without a bound has all other rows.

@@ -21,8 +21,8 @@ use serde_json::{Map, json};
 
 use crate::audit::Attack;
 use crate::audit::cost::another_table;
-use crate::audit::perturbed::averaging::{likeliest, update};
-use crate::audit::perturbed::view::{Randomized, View, canonical};
+use crate::audit::perturbed::averaging::likeliest;
+use crate::audit::perturbed::view::{Randomized, Subtable, View, canonical, place_of};
 use crate::audit::perturbed::{Believed, best, overall};
 use crate::error::{Error, Result};
 use crate::release::{Manifest, Release};
@@ -56,7 +56,7 @@ pub fn averaging(
                 ))
             })?;
             let rows = Rows::read(&release.rows()?, found, &untouched, true, progress)?;
-            same.push(Linked { column: found, rows });
+            same.push(Linked::of(found, column, rows));
         }
         let guesses = guess(&same);
         let truth = Rows::read(original, column, &untouched, false, progress)?;
@@ -102,6 +102,22 @@ fn untouched(releases: &[&Release]) -> Result<Vec<(String, Reading)>> {
 struct Linked<'a> {
     column: &'a Randomized,
     rows: Rows,
+    /// For each value of the first release, its code in this one.
+    codes: Vec<Option<usize>>,
+    /// A digest of the domain of each sub-table.
+    domains: Vec<u128>,
+}
+
+impl<'a> Linked<'a> {
+    fn of(column: &'a Randomized, first: &Randomized, rows: Rows) -> Self {
+        let codes = first.values.iter().map(|value| column.code_of(value)).collect();
+        let domain = |table: &Subtable| {
+            let values = table.values.iter().flat_map(|code| &column.values[*code]);
+            digest(values.map(String::as_str))
+        };
+        let domains = column.tables.iter().map(domain).collect();
+        Self { column, rows, codes, domains }
+    }
 }
 
 /// Rows that are alone in their untouched columns.
@@ -124,7 +140,7 @@ impl Rows {
         let mut places = column.places(source, published)?;
         let n_own = places.len();
         for (name, _) in untouched {
-            places.push(super::view::place_of(source, name)?);
+            places.push(place_of(source, name)?);
         }
         let folded = source.fold(
             &places,
@@ -162,11 +178,18 @@ impl Rows {
 
 /// A digest of what links rows.
 fn hashed(cells: &[&str], untouched: &[(String, Reading)]) -> u128 {
+    let texts = cells.iter().zip(untouched).map(|(cell, (_, reading))| {
+        canonical(reading, cell).unwrap_or_else(|| (*cell).to_owned())
+    });
+    digest(texts)
+}
+
+fn digest(texts: impl Iterator<Item = impl AsRef<str>>) -> u128 {
     let mut hasher = blake3::Hasher::new();
-    for (cell, (_, reading)) in cells.iter().zip(untouched) {
-        let text = canonical(reading, cell).unwrap_or_else(|| (*cell).to_owned());
+    for text in texts {
+        let text = text.as_ref().as_bytes();
         hasher.update(&(text.len() as u64).to_le_bytes());
-        hasher.update(text.as_bytes());
+        hasher.update(text);
     }
     let hash = hasher.finalize();
     hash.as_bytes().iter().take(16).fold(0, |all, byte| all << 8 | u128::from(*byte))
@@ -187,21 +210,25 @@ fn guess(releases: &[Linked<'_>]) -> Guesses {
     let shares = overall(first.column, &believed);
     let most = MOST_WORK / (shares.len().max(1) * releases.len());
     'people: for (key, table, code) in &first.rows.alone {
-        let mut seen = vec![(first.column, *table as usize, *code as usize)];
+        let mut seen = vec![(first, *table as usize, *code as usize)];
         for other in others {
             let Some((table, code)) = other.rows.find(*key) else { continue 'people };
-            if !seen.iter().any(|known| repeats(*known, (other.column, table))) {
-                seen.push((other.column, table, code));
+            // By the manifest's word, draws by a key from one domain are the same.
+            let repeated = |(known, its_table, _): &(&Linked<'_>, usize, usize)| {
+                let keyed = known.column.keyed && other.column.keyed;
+                keyed && known.domains[*its_table] == other.domains[table]
+            };
+            if !seen.iter().any(repeated) {
+                seen.push((other, table, code));
             }
         }
         if guesses.people.len() >= most {
             guesses.sampled = true;
             break;
         }
-        // Values by the order of the first release; others have none of them or all.
         let mut belief = shares.clone();
-        for (column, table, code) in &seen {
-            multiply(&mut belief, first.column, column, *table, *code);
+        for (release, table, code) in &seen {
+            multiply(&mut belief, release, *table, *code);
         }
         let (value, likely) = likeliest(&belief);
         guesses.people.push((*key, value, likely));
@@ -209,46 +236,19 @@ fn guess(releases: &[Linked<'_>]) -> Guesses {
     guesses
 }
 
-/// Whether a second draw is the same as the first by the manifest's word: both keyed, with
-/// the same domain.
-fn repeats(
-    (known, table, _): (&Randomized, usize, usize),
-    (other, its_table): (&Randomized, usize),
-) -> bool {
-    let texts = |column: &Randomized, table: usize| -> Vec<Vec<String>> {
-        let codes = column.tables[table].values.iter();
-        codes.map(|code| column.values[*code].clone()).collect()
-    };
-    known.keyed && other.keyed && texts(known, table) == texts(other, its_table)
-}
-
-/// Multiplies a belief over the values of `all` by the likelihood of a published value.
-fn multiply(
-    belief: &mut [f64],
-    all: &Randomized,
-    column: &Randomized,
-    table: usize,
-    code: usize,
-) {
-    let table = &column.tables[table];
+/// Multiplies a belief over the values of the first release by the likelihood of a value
+/// that another one has published. What its sub-table does not have is impossible.
+fn multiply(belief: &mut [f64], release: &Linked<'_>, table: usize, code: usize) {
+    let table = &release.column.tables[table];
     let Some(published) = table.place(code) else { return };
-    let mut part = vec![0.0; table.values.len()];
-    let of = |value: &Vec<String>| column.code_of(value);
-    let places: Vec<Option<usize>> = match std::ptr::eq(all, column) {
-        true => (0..all.values.len()).map(|code| table.place(code)).collect(),
-        false => {
-            let codes = all.values.iter().map(of);
-            codes.map(|code| code.and_then(|code| table.place(code))).collect()
-        }
-    };
-    for (belief, place) in belief.iter().zip(&places) {
-        if let Some(place) = place {
-            part[*place] = *belief;
-        }
+    let mut total = 0.0;
+    for (belief, code) in belief.iter_mut().zip(&release.codes) {
+        let place = code.and_then(|code| table.place(code));
+        *belief *= place.map_or(0.0, |place| table.matrix.entry(published, place));
+        total += *belief;
     }
-    update(&mut part, &table.matrix, published);
-    for (belief, place) in belief.iter_mut().zip(&places) {
-        *belief = place.map_or(0.0, |place| part[place]);
+    if total > 0.0 {
+        belief.iter_mut().for_each(|belief| *belief /= total);
     }
 }
 

@@ -93,6 +93,12 @@ fn single(column: &Randomized) -> bool {
     column.tables.len() == 1
 }
 
+/// Whether the priors of a column are shares in its sub-tables, even if there is but one.
+fn apart(manifest: &Manifest, column: &Randomized) -> bool {
+    column.subtable_column.is_some()
+        || manifest.method.name == "partitioned-perturbation"
+}
+
 /// The likeliest shares of a column's values over all its sub-tables.
 fn overall(column: &Randomized, believed: &[Believed]) -> Vec<f64> {
     let mut shares = vec![0.0; column.values.len()];

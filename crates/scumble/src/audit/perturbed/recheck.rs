@@ -26,7 +26,7 @@ use crate::audit::Checked;
 use crate::audit::perturbed::matrix::UP;
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, View};
-use crate::audit::perturbed::{Believed, single};
+use crate::audit::perturbed::{Believed, apart, single};
 use crate::audit::recheck::finite;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
@@ -75,8 +75,7 @@ pub(super) fn recheck(
                         column,
                         believed: &believed[place],
                         truth: counts,
-                        apart: column.subtable_column.is_some()
-                            || manifest.method.name == "partitioned-perturbation",
+                        apart: apart(manifest, column),
                         sampled: view.stands_for.is_some(),
                     };
                     let found = sight.check(asked);
@@ -133,7 +132,10 @@ impl Sight<'_> {
                 let fault = self.is_faulty(asked, place, value, &held);
                 let bound = match asked {
                     Asked::Breach { prior, posterior, .. } if !self.apart => {
-                        Some((prior, posterior))
+                        // A stricter bound that the manifest says must be kept, too.
+                        let (low, high) =
+                            bound.map_or((0.0, 1.0), |b| (b.prior, b.posterior));
+                        Some((prior.max(low), posterior.min(high)))
                     }
                     Asked::Breach { posterior, .. } => {
                         bound.map(|bound| (bound.prior, bound.posterior.min(posterior)))

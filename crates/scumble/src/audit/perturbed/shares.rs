@@ -34,7 +34,7 @@ pub(super) struct Estimate {
     pub(super) counts: Vec<f64>,
     /// Their variances, rather too large than too small.
     pub(super) variances: Vec<f64>,
-    /// The most that one row adds to each.
+    /// No row adds more to each.
     pub(super) steps: Vec<f64>,
 }
 

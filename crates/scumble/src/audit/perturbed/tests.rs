@@ -174,7 +174,8 @@ fn both_ways_to_estimate_agree() {
         };
         assert!(near(&a.counts, &b.counts));
         assert!(near(&a.variances, &b.variances));
-        assert!(near(&a.steps, &b.steps));
+        // Rather too large than too small.
+        assert!(a.steps.iter().zip(&b.steps).all(|(a, b)| *a > *b - 1e-6));
         let shares = [0.3; 6];
         assert!(near(
             &matrix.published(&shares[..size]),
