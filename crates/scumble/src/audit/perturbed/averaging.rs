@@ -15,7 +15,7 @@
 //! O(m) a person and release.
 //!
 //! # Source
-//! `thesis2010randomization`, open problem; METHODS C8, G.
+//! `chaytor2010randomization`, open problem; METHODS C8, G.
 
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;

@@ -22,7 +22,7 @@
 //! O([`MOST`]⁵) a sub-table.
 //!
 //! # Source
-//! `thesis2010randomization`; METHODS G.
+//! `chaytor2010randomization`; METHODS G.
 
 use serde_json::{Map, json};
 

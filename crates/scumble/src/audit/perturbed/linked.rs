@@ -15,7 +15,7 @@
 //! release.
 //!
 //! # Source
-//! `thesis2010randomization`, open problem; METHODS C8, G.
+//! `chaytor2010randomization`, open problem; METHODS C8, G.
 
 use serde_json::{Map, json};
 

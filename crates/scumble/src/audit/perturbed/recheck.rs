@@ -18,7 +18,7 @@
 //! That of the matrices, see `matrix` and `shares`.
 //!
 //! # Source
-//! `evfimievski2003limiting`, `thesis2010randomization`; METHODS C1, C3 to C6.
+//! `evfimievski2003limiting`, `chaytor2010randomization`; METHODS C1, C3 to C6.
 
 use serde_json::{Value, json};
 

@@ -15,7 +15,7 @@
 //! O(m²) for a step of [`likely`].
 //!
 //! # Source
-//! `thesis2010randomization`; METHODS C2.
+//! `chaytor2010randomization`; METHODS C2.
 
 use nalgebra::DMatrix;
 
