@@ -104,7 +104,7 @@ impl Breach {
 
     /// The promise in a few words.
     pub fn title(&self) -> String {
-        format!("no breach from {} to {}", self.prior, self.posterior)
+        format!("breach ({}, {})", self.prior, self.posterior)
     }
 
     /// The bound of every value.

@@ -72,9 +72,9 @@ impl FineGrain {
     pub fn title(&self) -> String {
         match &self.sensitivity {
             Sensitivity::Factor(factor) => {
-                format!("fine-grain breach, factor {factor}")
+                format!("fine-grain (factor {factor})")
             }
-            Sensitivity::Listed(_) => "fine-grain breach".to_owned(),
+            Sensitivity::Listed(_) => "fine-grain".to_owned(),
         }
     }
 

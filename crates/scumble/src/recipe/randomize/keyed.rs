@@ -89,8 +89,8 @@ fn check_people(
     let names = names.join(" with ");
     let folded = order.source.fold(
         id,
-        Vec::new,
-        |seen: &mut Vec<([u8; 16], Spot)>, spot, cells| {
+        || (Vec::new(), None),
+        |(seen, nameless): &mut (Vec<([u8; 16], Spot)>, Option<Spot>), spot, cells| {
             let mut hasher = blake3::Hasher::new();
             for cell in cells {
                 hasher.update(&(cell.len() as u64).to_le_bytes());
@@ -100,18 +100,22 @@ fn check_people(
             name.copy_from_slice(&hasher.finalize().as_bytes()[..16]);
             // Nobody is found by the marker of a missing name.
             if cells.iter().all(|cell| spec.input.missing.iter().any(|m| m == cell)) {
-                return Err(Error::input(format!("a row has nothing in {names}"))
-                    .with_hint(
-                        "without it the noise of a person cannot be found again",
-                    ));
+                nameless.get_or_insert(spot);
             }
             seen.push((name, spot));
             Ok(())
         },
         progress,
     )?;
+    if let Some(spot) = folded.states.iter().filter_map(|(_, nameless)| *nameless).min()
+    {
+        let row = folded.row_number(spot);
+        return Err(Error::input(format!("row {row} has nothing in {names}"))
+            .in_file(order.source.name())
+            .with_hint("without it the noise of a person cannot be found again"));
+    }
     let mut all: Vec<([u8; 16], Spot)> =
-        folded.states.iter().flat_map(|seen| seen.iter().copied()).collect();
+        folded.states.iter().flat_map(|(seen, _)| seen.iter().copied()).collect();
     all.par_sort_unstable();
     match all
         .windows(2)

@@ -83,7 +83,8 @@ struct Designs {
 impl Designs {
     fn of(run: &Run<'_>, data: &Microdata) -> Result<Self> {
         let spec = run.spec;
-        let values = Values::all(spec, data)?;
+        let source = run.order.source.name();
+        let values = Values::all(spec, data).map_err(|error| error.in_file(source))?;
         let (mut all_promised, mut designs) = (Vec::new(), Vec::new());
         for values in &values {
             let Some(typed) = promise(spec) else { continue };

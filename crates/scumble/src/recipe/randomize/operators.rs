@@ -110,7 +110,8 @@ impl Promised {
             let bound = bound?;
             let rare = match self {
                 Self::Breach(breach) => breach.protects(*rows, n),
-                Self::FineGrain(..) => *rows as f64 <= bound.prior * n as f64,
+                // A value that was listed is to be protected however common it is.
+                Self::FineGrain(..) => true,
             };
             rare.then_some(bound.posterior)
         };
