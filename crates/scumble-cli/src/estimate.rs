@@ -112,17 +112,17 @@ fn as_json(
         let (low, high) = estimate.possible_interval().unzip();
         json!({
             "values": values,
-            "count": estimate.count,
-            "standard_error": estimate.standard_error,
-            "low": low,
-            "high": high,
+            "count": rounded(estimate.count),
+            "standard_error": estimate.standard_error.map(rounded),
+            "low": low.map(rounded),
+            "high": high.map(rounded),
         })
     });
     json!({
         "schema": SCHEMA,
         "question": args.question,
         "way": args.way.name(),
-        "rows": rows,
+        "rows": rows as u64,
         "estimates": estimates.collect::<Vec<Value>>(),
     })
 }
@@ -133,7 +133,8 @@ fn as_csv(query: &Query, estimates: &[Estimate]) -> String {
     let rows = estimates.iter().map(|estimate| {
         let (low, high) = estimate.possible_interval().unzip();
         let numbers = [Some(estimate.count), estimate.standard_error, low, high];
-        let numbers = numbers.map(|n| n.map_or_else(String::new, |n| n.to_string()));
+        let numbers =
+            numbers.map(|n| n.map_or_else(String::new, |n| rounded(n).to_string()));
         estimate.values.iter().cloned().chain(numbers).collect::<Vec<String>>()
     });
     let lines = std::iter::once(header).chain(rows).map(|cells| {
@@ -141,6 +142,12 @@ fn as_csv(query: &Query, estimates: &[Estimate]) -> String {
         cells.join(",") + "\n"
     });
     lines.collect()
+}
+
+/// A number with at most six decimals: further ones are noise of the machine.
+fn rounded(number: f64) -> f64 {
+    // Minus nought is nought.
+    (number * 1e6).round() / 1e6 + 0.0
 }
 
 /// A cell of a CSV file.

@@ -15,7 +15,13 @@ fn home(keep: f64) -> tempfile::TempDir {
     fs::create_dir(&release).unwrap();
     let mut data = "age,disease\n".to_owned();
     for row in 0..1000 {
-        let disease = ["flu", "flu", "cold", "gout, bad", "flu", "cold"][row * 7 % 6];
+        // What 40 % leave of 500, 250, 250 and 0.
+        let disease = match (row / 40 + 7 * row) % 20 {
+            0..7 => "flu",
+            7..12 => "cold",
+            12..17 => "gout, bad",
+            _ => "mumps",
+        };
         data.push_str(&format!("{},\"{disease}\"\n", 20 + row % 40));
     }
     fs::write(release.join("data.csv"), data).unwrap();

@@ -411,7 +411,8 @@ fn a_row_of_each_group_stands_for_the_group() {
         ("y", "other", "category"),
         ("n", "other", "category"),
     ];
-    let questions: [(&str, fn(&(usize, usize)) -> bool); 3] = [
+    type Holds = fn(&(usize, usize)) -> bool;
+    let questions: [(&str, Holds); 3] = [
         ("x = 'b'", |row| row.0 == 1),
         ("y = 1", |row| row.1 == 1),
         ("y = 1 AND x <> 'a'", |row| row.1 == 1 && row.0 != 0),

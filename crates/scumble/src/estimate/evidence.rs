@@ -185,11 +185,12 @@ impl Column {
 
     /// The values as whole numbers of at least 1.
     fn whole_numbers(&self) -> Option<Vec<f64>> {
-        let number = |text: &Box<str>| {
+        let number = |text: &str| {
             let number = parse_number(text)?;
             (number >= 1.0 && number.fract() == 0.0).then_some(number)
         };
-        let numbers: Vec<f64> = self.texts.iter().map(number).collect::<Option<_>>()?;
+        let numbers: Vec<f64> =
+            self.texts.iter().map(|text| number(text)).collect::<Option<_>>()?;
         Some(self.codes.iter().map(|code| numbers[*code as usize]).collect())
     }
 }

@@ -162,9 +162,10 @@ impl<'a> Tester<'a> {
             Fitted::Compare(comparison, point) => {
                 self.compare(text, *comparison, point)
             }
-            Fitted::Among(points) => points.iter().fold(Some(false), |found, point| {
-                either(found, self.compare(text, Comparison::Equal, point))
-            }),
+            Fitted::Among(points) => {
+                let one = |point| self.compare(text, Comparison::Equal, point);
+                any(points.iter().map(one))
+            }
         }
     }
 
@@ -233,18 +234,23 @@ fn number_of(text: &str, scale: Scale, reading: &Reading) -> Option<f64> {
     }
 }
 
-/// Whether one of two is true.
-pub(super) fn either(a: Truth, b: Truth) -> Truth {
-    match (a, b) {
-        (Some(true), _) | (_, Some(true)) => Some(true),
-        (Some(false), Some(false)) => Some(false),
-        _ => None,
+/// Whether one of them is true.
+pub(super) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
+    let mut open = false;
+    for truth in truths {
+        match truth {
+            Some(true) => return truth,
+            Some(false) => {}
+            None => open = true,
+        }
     }
+    (!open).then_some(false)
 }
 
-/// Whether both are true.
-pub(super) fn both(a: Truth, b: Truth) -> Truth {
-    either(a.map(|a| !a), b.map(|b| !b)).map(|truth| !truth)
+/// Whether all of them are true.
+pub(super) fn all(truths: impl Iterator<Item = Truth>) -> Truth {
+    let not = |truth: Truth| truth.map(|truth| !truth);
+    not(any(truths.map(not)))
 }
 
 #[cfg(test)]
@@ -290,10 +296,13 @@ mod tests {
         let asked = compare(Comparison::Equal, Literal::Text("?".into()));
         assert_eq!(truth(&reading, asked.clone(), "?"), Some(true));
         assert_eq!(truth(&reading, asked, "3"), Some(false));
-        assert_eq!(both(None, Some(false)), Some(false));
-        assert_eq!(both(None, Some(true)), None);
-        assert_eq!(either(None, Some(true)), Some(true));
-        assert_eq!(either(None, Some(false)), None);
+        let (no, yes) = (Some(false), Some(true));
+        assert_eq!(all([None, no].into_iter()), no);
+        assert_eq!(all([None, yes].into_iter()), None);
+        assert_eq!(all([yes, yes].into_iter()), yes);
+        assert_eq!(any([None, yes].into_iter()), yes);
+        assert_eq!(any([None, no].into_iter()), None);
+        assert_eq!(any([no, no].into_iter()), no);
     }
 
     #[test]

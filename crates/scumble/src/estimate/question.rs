@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::error::Result;
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::joint::Joint;
-use crate::estimate::query::{Condition, Query, Tester, Truth, both, either};
+use crate::estimate::query::{Condition, Query, Tester, Truth, all, any};
 
 /// A query, fitted to a release.
 pub(super) struct Question<'a> {
@@ -29,13 +29,11 @@ enum Fitted {
 
 impl Fitted {
     fn truth(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
-        let each = |parts: &[Self], start: bool, join: fn(Truth, Truth) -> Truth| {
-            parts.iter().fold(Some(start), |truth, part| join(truth, part.truth(test)))
-        };
+        let each = |part: &Self| part.truth(test);
         match self {
             Self::Test(number) => test(*number),
-            Self::And(parts) => each(parts, true, both),
-            Self::Or(parts) => each(parts, false, either),
+            Self::And(parts) => all(parts.iter().map(each)),
+            Self::Or(parts) => any(parts.iter().map(each)),
             Self::Not(part) => part.truth(test).map(|truth| !truth),
         }
     }
