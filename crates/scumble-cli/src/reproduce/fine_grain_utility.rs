@@ -429,7 +429,7 @@ fn of_zipf(size: &Sweep, lambda: &Sweep) -> Vec<Claim> {
                 drawn.map_or("-".into(), short),
                 expected.map_or("-".into(), short)
             ),
-            expected.is_some_and(|ratio| ratio > 3.0),
+            expected.is_some_and(|ratio| ratio > 5.0),
         ),
         Claim::new(
             "Figure 28: with skew Fine-grain's record utility increases to near 100 %, and \
