@@ -6,12 +6,12 @@ use scumble::method::perturb::{Floor, Limits, Operator, fine_grain, general, uni
 use scumble::promise::Breaches;
 use scumble::random::Randomness;
 
-use crate::output::{counted, percent, short};
+use crate::output::{counted, short};
 use crate::reproduce::belief::{Moved, after, highest, lowest, sums};
 use crate::reproduce::census;
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
-use crate::reproduce::perturbed::{fine_grain_bounds, gammas, mean};
+use crate::reproduce::perturbed::{fine_grain_bounds, gammas, mean, tenths};
 use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -323,7 +323,7 @@ fn claims(
 ) -> Vec<Claim> {
     let [up, published, mended, printed, upward, both] =
         operators.each_ref().map(|(_, operator)| operator);
-    let utility = |operator: &Operator| percent(task.utility(operator));
+    let utility = |operator: &Operator| tenths(task.utility(operator));
     // The prior of METHODS C4: 11 of 14 heart disease, 3 of 14 H1N1.
     let belief = |operator: &Operator| {
         let prior = [11.0 / 14.0, 0.0, 0.0, 0.0, 3.0 / 14.0];
@@ -341,7 +341,11 @@ fn claims(
     let n_tables: u64 = tried.iter().map(|tried| tried.tables).sum();
     let broken =
         [0, 1].map(|place| tried.iter().map(|tried| tried.broken[place]).sum::<u64>());
-    let worst = tried.iter().map(|tried| tried.worst).fold(0.0, f64::max);
+    // A value that needs no protection may give any other away.
+    let worst = match tried.iter().map(|tried| tried.worst).fold(0.0, f64::max) {
+        worst if worst > 1e6 => "with no bound on the ratio".to_owned(),
+        worst => format!("with a ratio of up to {} times gamma", short(worst)),
+    };
     let cost = tried.iter().map(|tried| tried.cost).fold(0.0, f64::max);
     let mut claims = vec![
         Claim::new(
@@ -354,10 +358,11 @@ fn claims(
             "Theorem 7: no belief in x_i of rho2 or more falls below rho1",
             format!(
                 "who gives heart disease 11/14 and H1N1 3/14, and sees heart disease, \
-                 gives H1N1 {} afterwards, below 1/14 = {}; the ratio is {} times gamma",
+                 gives H1N1 {} afterwards, below 1/14 = {}; the ratio is {:.3} times \
+                 gamma",
                 short(belief(published)),
                 short(1.0 / 14.0),
-                short(ratio(published))
+                ratio(published)
             ),
             belief(published) >= 1.0 / 14.0,
         ),
@@ -391,20 +396,19 @@ fn claims(
         Claim::new(
             "downward breaches are ruled out by the published operator",
             format!(
-                "{} of {} have one, with a ratio of up to {} times gamma; mended, {} do, \
+                "{} of {} have one, {worst}; mended, {} do, \
                  and mending takes at most {} of the records",
                 broken[0],
                 counted(n_tables, "random table"),
-                short(worst),
                 broken[1],
-                percent(cost)
+                tenths(cost)
             ),
             broken[0] == 0,
         ),
     ];
     for (name, tried) in on_data {
         let pairs = tried.iter().zip(THETAS).map(|(tried, theta)| {
-            let [before, after] = tried.utility.map(percent);
+            let [before, after] = tried.utility.map(tenths);
             let breach = if tried.broken[0] > 0 { " (breach)" } else { "" };
             format!("{before} to {after} at theta {}{breach}", short(theta))
         });

@@ -250,7 +250,7 @@ fn scatter(clouds: &[Vec<Answer>]) -> (Vec<Panel>, Option<Claim>) {
         shown[method].clone_from(&points[method]);
         let fit = fits[method].map_or_else(String::new, Fit::text);
         Panel {
-            title: format!("{}: OCC, 300k, L = 6, s = 0.1 %: {fit}", METHODS[method]),
+            title: format!("OCC, 300k, L = 6, {}: {fit}", METHODS[method]),
             across: "actual".to_owned(),
             up: "estimate".to_owned(),
             form: Form::Points(shown),

@@ -98,12 +98,8 @@ fn run(_: &Data) -> Result<Outcome> {
             pp(&all),
         ),
     ];
-    let mut claims = vec![
-        compared[0].claim(0.7, 1.3),
-        compared[1].claim(0.0, 1.3),
-        compared[2].claim(0.5, 1.3),
-        compared[3].claim(0.0, 1.3),
-    ];
+    let mut claims: Vec<Claim> =
+        compared[..4].iter().map(|compared| compared.claim(0.7, 1.3)).collect();
     claims.extend(trends(&by_size, &by_lambda));
     let n_parts = |errors: &[Errors]| {
         let list = errors.iter().map(|errors| errors.n_parts.to_string());

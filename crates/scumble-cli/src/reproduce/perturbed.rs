@@ -253,6 +253,11 @@ pub(crate) fn mean_error(counts: &[u64], found: &[f64], least: f64) -> Option<f6
     mean(&errors)
 }
 
+/// A share in percent, as the source prints them.
+pub(crate) fn tenths(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
 /// The mean, if there is anything.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)

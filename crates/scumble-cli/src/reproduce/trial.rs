@@ -1,12 +1,12 @@
 //! Every operator tried on one column: what it keeps, and what is found again.
 
 use scumble::error::Result;
-use scumble::method::perturb::{Floor, Limits, fine_grain, general, uniform};
+use scumble::method::perturb::{Floor, Limits, Operator, fine_grain, general, uniform};
 use scumble::promise::Breaches;
 use scumble::random::Randomness;
 
 use crate::reproduce::perturbed::{
-    Part, estimate, fine_grain_bounds, gammas, mean, mean_error,
+    Part, estimate, fine_grain_bounds, found, gammas, mean, mean_error,
 };
 
 /// The operators.
@@ -28,6 +28,8 @@ pub(crate) struct Trial {
     pub(crate) measured: Vec<Measured>,
     /// How likely Fine-grain keeps the most frequent value.
     pub(crate) first_kept: f64,
+    /// The record utility of the general operator without a floor.
+    pub(crate) open: f64,
 }
 
 /// What an operator does; errors in percent.
@@ -37,6 +39,8 @@ pub(crate) struct Measured {
     pub(crate) utility: f64,
     /// The error of the most frequent value.
     pub(crate) most_frequent: Option<f64>,
+    /// What it is on average, from the matrix.
+    pub(crate) expected: Option<f64>,
     /// The mean error for each of [`SELECTIVITIES`].
     pub(crate) errors: [Option<f64>; 3],
 }
@@ -56,12 +60,13 @@ impl Trial {
             general(upward, &weights, Floor::Default)?,
             general(both, &weights, Floor::Default)?,
         ];
+        let open = general(upward, &weights, Floor::None)?.record_utility(&weights);
         let first_kept = operators[1].entry(0, 0);
         let measured = operators
             .into_iter()
             .map(|operator| Measured::of(Part::whole(&counts, operator, f64::NAN)))
             .collect();
-        Ok(Self { counts, theta, measured, first_kept })
+        Ok(Self { counts, theta, measured, first_kept, open })
     }
 
     pub(crate) fn n_rows(&self) -> u64 {
@@ -73,6 +78,7 @@ impl Measured {
     fn of(part: Part) -> Self {
         let weights: Vec<f64> = part.counts.iter().map(|count| *count as f64).collect();
         let utility = part.operator.record_utility(&weights);
+        let expected = expected(&part.operator, &weights);
         let (counts, parts) = (part.counts.clone(), [part]);
         let randomness = Randomness::of_seed(25);
         let once = |number| {
@@ -86,8 +92,54 @@ impl Measured {
         };
         Self {
             utility,
+            expected,
             most_frequent: over(&|found| mean_error(&counts[..1], &found[..1], 0.0)),
             errors: SELECTIVITIES.map(|s| over(&|found| mean_error(&counts, found, s))),
         }
+    }
+}
+
+/// The mean relative error of the first value's frequency in percent, which is nearly
+/// normal: its spread times the root of 2/pi.
+fn expected(operator: &Operator, counts: &[f64]) -> Option<f64> {
+    // What each published row adds to the estimate.
+    let unit = |seen: usize| {
+        let mut observed = vec![0.0; counts.len()];
+        observed[seen] = 1.0;
+        Some(found(operator, &observed)?[0])
+    };
+    let weights: Vec<f64> = (0..counts.len()).map(unit).collect::<Option<_>>()?;
+    let variance = |(original, count): (usize, &f64)| {
+        let (mut first, mut second) = (0.0, 0.0);
+        for (seen, weight) in weights.iter().enumerate() {
+            let share = operator.entry(seen, original);
+            first += weight * share;
+            second += weight * weight * share;
+        }
+        count * (second - first * first)
+    };
+    let variance: f64 = counts.iter().enumerate().map(variance).sum();
+    Some(100.0 * (variance.max(0.0) * std::f64::consts::FRAC_2_PI).sqrt() / counts[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_expected_error_is_the_mean_of_many() {
+        let operator = Operator::FineGrain { keep: vec![0.5, 0.4, 0.2] };
+        let counts = vec![5_000, 3_000, 2_000];
+        let expected = expected(&operator, &[5_000.0, 3_000.0, 2_000.0]).unwrap();
+        let parts = [Part::whole(&counts, operator, f64::NAN)];
+        let randomness = Randomness::of_seed(3);
+        let error = |number| {
+            let mut words = randomness.stream("expected", number);
+            let found = estimate(&parts, 3, &mut words).unwrap();
+            100.0 * (found[0] - 5_000.0).abs() / 5_000.0
+        };
+        let drawn = mean(&(0..400).map(error).collect::<Vec<f64>>()).unwrap();
+        // Its own spread is 0.75 / 20 = 3.8 % of it: five times that.
+        assert!((drawn / expected - 1.0).abs() < 0.19, "{drawn} {expected}");
     }
 }
