@@ -18,11 +18,14 @@
 //! P x = y for a unit vector y at j is x = (y - c q)/e with c = (1/eⱼ - 1)/Σ(q/e), whose
 //! norm is at most 1/eⱼ + (1/eⱼ - 1). ∎
 //!
-//! *The default floor* asks that the condition number is at most 2/e - 1 where e is half the
-//! probability p with which [`uniform`] keeps a value. That one's own is near 2/p for many
-//! values, so errors of estimates are at most about doubled. Upward all eᵢ are held at e or above. Two-sided the diagonal and
-//! the room of the columns are held up in the same way, and as much of the uniform matrix
-//! is mixed in, in steps of a sixteenth, as is needed; that matrix meets the floor.
+//! *The default floor* asks that the condition number is at most 2/e - 1, where e is half the
+//! probability p with which [`uniform`] keeps a value, or at most that of the best
+//! fine-grain operator if that is more (and not above a million). The uniform one's own is
+//! near 2/p for many values, so errors of estimates are at most about doubled, or no larger
+//! than fine-grain's; and the result is never below fine-grain's. Upward all eᵢ are held at
+//! e or above. Two-sided the diagonal and the room of the columns are held up in the same
+//! way, and as much of the uniform matrix is mixed in, in steps of a sixteenth, as is
+//! needed; that matrix meets the floor.
 //!
 //! # Limits
 //! Without a floor, or with a low one, rare values may never be published, so that their
@@ -65,6 +68,9 @@ const MARGIN: f64 = 1e-8;
 /// Below this, γ - 1 is as good as nought.
 const NOTHING: f64 = 1e-6;
 
+/// A fine-grain operator with a larger condition number is not good enough to estimate from.
+const MOST_CONDITION: f64 = 1e6;
+
 /// In how many steps the uniform matrix is mixed in.
 const STEPS: u32 = 16;
 
@@ -98,9 +104,16 @@ pub fn general(limits: Limits<'_>, weights: &[f64], floor: Floor) -> Result<Oper
     let even = 1.0 / size as f64;
     let share = |w: &f64| if total > 0.0 { w / total } else { even };
     let weights: Vec<f64> = weights.iter().map(share).collect();
-    let task = Task { limits, weights: &weights, floor, lowest };
-
     let simple = fine_grain(limits, &weights);
+    let others = (size - 1) as f64;
+    let usual = 4.0 * (others + lowest) / (lowest - 1.0) - 1.0;
+    let simple_condition = condition(&simple);
+    // What is good enough for a fine-grain operator is good enough here.
+    let most = match simple_condition <= MOST_CONDITION {
+        true => usual.max(simple_condition),
+        false => usual,
+    };
+    let task = Task { limits, weights: &weights, floor, most };
     if lowest - 1.0 < NOTHING {
         return match floor {
             Floor::At(share) if !task.meets(&simple) => Err(unmet(share, even)),
@@ -139,20 +152,20 @@ struct Task<'a> {
     limits: Limits<'a>,
     weights: &'a [f64],
     floor: Floor,
-    lowest: f64,
+    /// The largest condition number under the default floor.
+    most: f64,
 }
 
 impl Task<'_> {
-    /// Half of what a uniform operator keeps.
+    /// What every value is kept with at least, so that the condition number is small enough.
     fn keep(&self) -> f64 {
-        let others = (self.weights.len() - 1) as f64;
-        (self.lowest - 1.0) / (others + self.lowest) / 2.0
+        2.0 / (self.most + 1.0)
     }
 
     fn meets(&self, operator: &Operator) -> bool {
         match self.floor {
             Floor::None => true,
-            Floor::Default => condition(operator) <= 2.0 / self.keep() - 1.0,
+            Floor::Default => condition(operator) <= self.most * (1.0 + MARGIN),
             Floor::At(share) => {
                 (0..operator.size()).all(|code| operator.entry(code, code) >= share)
             }

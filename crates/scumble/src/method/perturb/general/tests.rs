@@ -103,10 +103,16 @@ fn every_frequency_can_be_estimated_by_default() {
         let operator = general(limits, &weights, Floor::Default).unwrap();
         assert!(keeps(&operator, limits));
         let even = uniform(limits);
-        let bound =
-            4.0 / (m as f64 * even.entry(0, 0) - 1.0) * (m - 1) as f64 - 1.0 + 1e-6;
+        let simple = fine_grain(limits, &weights);
+        let own = Some(condition(&simple)).filter(|condition| *condition <= 1e6);
+        let usual = 4.0 / (m as f64 * even.entry(0, 0) - 1.0) * (m - 1) as f64 - 1.0;
+        let bound = usual.max(own.unwrap_or(0.0)) * (1.0 + 1e-6) + 1e-6;
         assert!(condition(&operator) <= bound, "{} {bound}", condition(&operator));
         let utility = operator.record_utility(&weights);
+        if own.is_some() {
+            let least = simple.record_utility(&weights) * (1.0 - 1e-9);
+            assert!(utility >= least, "never below fine-grain: {gammas:?}");
+        }
         assert!(utility >= even.record_utility(&weights) * (1.0 - 1e-9), "{gammas:?}");
     }
 }
