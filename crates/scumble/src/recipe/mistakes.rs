@@ -198,9 +198,10 @@ fn mistakes_in_promises_are_told() {
         "r:6:1: unknown promise `k-anonimity`\ndid you mean `k-anonymity`?"
     );
     assert_eq!(
-        in_promise("breach = { prior = 0.1, posterior = 0.5 }"),
-        "r:6:1: the promise `breach` is not available yet\n\
-         available: `k-anonymity`, `l-diversity`, `t-closeness`, `delta-presence`"
+        in_promise("r-robustness = { r = 3 }"),
+        "r:6:1: the promise `r-robustness` is not available yet\n\
+         available: `k-anonymity`, `l-diversity`, `t-closeness`, `delta-presence`, \
+         `breach`, `fine-grain`"
     );
     assert_eq!(
         in_promise("delta-presence = 0.5"),
@@ -278,7 +279,9 @@ fn mistakes_in_method_and_release_are_told() {
     assert_eq!(
         in_method("name = \"anatomy\""),
         "r:8:8: the method `anatomy` is not available yet\n\
-         available: `full-domain`, `mondrian`"
+         available: `full-domain`, `mondrian`, `uniform-perturbation`, \
+         `partitioned-perturbation`, `fine-grain-perturbation`, `general-perturbation`, \
+         `perturbed-generalization`"
     );
     assert_eq!(
         in_method("name = \"modrian\""),

@@ -121,7 +121,7 @@ fn short_and_long_forms_mean_the_same() {
         "l-diversity = { l = 2, kind = \"recursive(2.5)\" }",
     ] {
         let spec = parse(&recipe("table = \"t\"", "a = \"quasi\"", promise));
-        match spec.promises[0].kind {
+        match &spec.promises[0].kind {
             PromiseKind::LDiversity {
                 kind: DiversityKind::Recursive { c }, ..
             } => {

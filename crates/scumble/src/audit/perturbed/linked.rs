@@ -206,7 +206,7 @@ struct Guesses {
 fn guess(releases: &[Linked<'_>]) -> Guesses {
     let mut guesses = Guesses { people: Vec::new(), sampled: false };
     let Some((first, others)) = releases.split_first() else { return guesses };
-    let believed = Believed::of(first.column);
+    let believed = Believed::of(first.column, false);
     let shares = overall(first.column, &believed);
     let most = MOST_WORK / (shares.len().max(1) * releases.len());
     'people: for (key, table, code) in &first.rows.alone {

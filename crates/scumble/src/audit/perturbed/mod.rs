@@ -26,7 +26,7 @@ use crate::audit::perturbed::view::{Randomized, View};
 use crate::audit::{Attack, Report};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
-use crate::release::{Manifest, Release};
+use crate::release::{Manifest, PromiseNote, Release};
 
 /// What a reader believes of the rows of a sub-table.
 #[derive(Debug)]
@@ -38,12 +38,18 @@ struct Believed {
 }
 
 impl Believed {
-    fn of(column: &Randomized) -> Vec<Self> {
+    /// If bounds tell how common values are, a reader knows that, too.
+    fn of(column: &Randomized, told: bool) -> Vec<Self> {
         let tables = column.tables.iter();
         let believe = |table: &view::Subtable| {
             let estimate = Estimate::of(&table.matrix, &table.published);
-            let shares =
+            let mut shares =
                 shares::likely(&table.matrix, &table.published, estimate.as_ref());
+            if told {
+                let caps: Vec<Option<f64>> =
+                    table.bounds.iter().map(|b| b.map(|bound| bound.prior)).collect();
+                shares = shares::capped(shares, &caps);
+            }
             Self { estimate, shares }
         };
         tables.map(believe).collect()
@@ -64,8 +70,12 @@ impl<'a> Seen<'a> {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Self> {
         let view = View::read(release, progress)?;
-        let believed = view.columns.iter().map(Believed::of).collect();
-        Ok(Self { manifest: &release.manifest, view, believed })
+        let manifest = &release.manifest;
+        let factor = |promise: &PromiseNote| promise.asked.get("factor").is_some();
+        let told = manifest.method.name == "partitioned-perturbation"
+            || manifest.promises.iter().any(factor);
+        let believed = view.columns.iter().map(|c| Believed::of(c, told)).collect();
+        Ok(Self { manifest, view, believed })
     }
 
     /// Audits what was read.

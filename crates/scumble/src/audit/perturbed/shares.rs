@@ -164,3 +164,46 @@ pub(super) fn scaled(mut weights: Vec<f64>) -> Vec<f64> {
     }
     weights
 }
+
+/// Shares with none above its cap: what is too much goes to the others, in proportion.
+pub(super) fn capped(mut shares: Vec<f64>, caps: &[Option<f64>]) -> Vec<f64> {
+    let cap = |place: usize| caps[place].unwrap_or(1.0);
+    // Each round caps a value more, or is the last.
+    for _ in 0..=shares.len() {
+        let mut excess = 0.0;
+        for (place, share) in shares.iter_mut().enumerate() {
+            excess += (*share - cap(place)).max(0.0);
+            *share = share.min(cap(place));
+        }
+        let open: Vec<usize> =
+            (0..shares.len()).filter(|place| shares[*place] < cap(*place)).collect();
+        if excess < 1e-12 || open.is_empty() {
+            break;
+        }
+        let held: f64 = open.iter().map(|place| shares[*place]).sum();
+        for place in &open {
+            let part = match held > 1e-12 {
+                true => shares[*place] / held,
+                false => 1.0 / open.len() as f64,
+            };
+            shares[*place] += excess * part;
+        }
+    }
+    scaled(shares)
+}
+
+#[cfg(test)]
+mod capped_tests {
+    use super::capped;
+
+    #[test]
+    fn what_is_too_much_goes_to_the_others() {
+        let shares = capped(vec![0.9, 0.1, 0.0], &[Some(0.5), None, Some(0.2)]);
+        assert_eq!(shares, [0.5, 0.5, 0.0]);
+        let shares = capped(vec![1.0, 0.0, 0.0], &[Some(0.4), Some(0.4), Some(0.4)]);
+        assert!(shares.iter().all(|share| *share <= 0.4 + 1e-12));
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        // Caps that leave no room are a lie; shares sum to 1 all the same.
+        assert_eq!(capped(vec![1.0, 0.0], &[Some(0.2), Some(0.2)]), [0.5, 0.5]);
+    }
+}
