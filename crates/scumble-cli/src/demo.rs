@@ -140,9 +140,12 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
             (*name).to_owned(),
             published.manifest.method.name.clone(),
             grouped(published.manifest.rows),
-            grouped(report.group_sizes.iter().map(|(_, n)| n).sum()),
+            match report.group_sizes.iter().map(|(_, n)| n).sum() {
+                0 => "-".to_owned(),
+                groups => grouped(groups),
+            },
             changes.next().unwrap_or_default(),
-            report.loss.get("loss").map_or("-".to_owned(), |loss| short(*loss)),
+            cost(report),
             linkage(report),
             format!("{seconds:.1}"),
         ]);
@@ -154,12 +157,15 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
     format!(
         "{}\n\
          loss: 0 if all cells are as they were, 1 if all are `*`.\n\
+         kept: randomized values that are published as they are.\n\
          found: patients whose row is guessed by who knows their quasi columns; by chance \
-         without them.\n\n\
+         without them.\n\
+         Where values are randomized: patients whose disease is guessed.\n\n\
          Next:\n    \
          scumble inspect {folder}/patients.csv\n    \
          scumble audit {folder}/k-anonymity --original {folder}/patients.csv\n    \
          scumble audit {folder}/pdf --population {folder}/city.csv\n    \
+         scumble estimate {folder}/breach \"SELECT disease, COUNT(*) FROM release GROUP BY disease\"\n    \
          scumble publish --force {folder}/k-anonymity.toml      (read and change it first)\n\
          and open {folder}/mondrian/report.html in a browser.\n",
         aligned(&rows)
@@ -172,16 +178,29 @@ fn change(promise: &Checked) -> String {
     let asked = promise.asked.as_object().into_iter().flatten();
     let changes: Vec<String> = asked
         .filter(|(_, value)| value.is_number())
-        .map(|(key, value)| {
-            let measured = promise.measured.get(key).unwrap_or(&promise.measured);
-            format!("{} → {}", number(value), number(measured))
+        .filter_map(|(key, value)| match promise.measured.get(key) {
+            Some(measured) => Some(format!("{} → {}", number(value), number(measured))),
+            // A prior is what somebody believes before; a factor has no number of its own.
+            None if promise.measured.is_object() => {
+                (key != "prior").then(|| number(value))
+            }
+            None => Some(format!("{} → {}", number(value), number(&promise.measured))),
         })
         .collect();
     format!("{} {}", promise.name, changes.join(", "))
 }
 
+/// The loss, or how many randomized values stay as they are.
+fn cost(report: &Report) -> String {
+    let loss = report.loss.get("loss").map(|loss| short(*loss));
+    let kept = report.loss.get("record-utility");
+    let kept = kept.map(|kept| format!("{} kept", percent(*kept)));
+    loss.or(kept).unwrap_or_else(|| "-".to_owned())
+}
+
 fn linkage(report: &Report) -> String {
-    let attack = report.attacks.iter().find(|attack| attack.name == "linkage");
+    let named = |name: &str| report.attacks.iter().find(|attack| attack.name == name);
+    let attack = named("linkage").or(named("inference"));
     attack.map_or("-".to_owned(), |attack| {
         format!("{} ({})", percent(attack.success), percent(attack.chance))
     })

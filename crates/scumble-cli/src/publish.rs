@@ -91,6 +91,9 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     } else if !args.quiet {
         say_what_is_left_out(&published);
         say_what_to_look_at(&published);
+        for note in &noise_notes(&spec, &published.manifest) {
+            self::note(note);
+        }
         print(&summary(&published))?;
     }
     Ok(ExitCode::SUCCESS)
@@ -182,6 +185,72 @@ fn summary(published: &Published) -> String {
     let directory = published.directory.display();
     text.push_str(&format!("\nread {directory}/report.html, hand out {directory}\n"));
     text
+}
+
+/// What a steward should know about noise before handing the release out.
+fn noise_notes(spec: &Spec, manifest: &Manifest) -> Vec<String> {
+    let mut notes = Vec::new();
+    for perturbation in &manifest.perturbation {
+        let name = perturbation.columns.join(" with ");
+        let (lost, values) = hardly_kept(perturbation);
+        if lost > 0 {
+            notes.push(format!(
+                "`{name}`: {lost} of {} are published as they are hardly more often than by \
+                 chance, so their counts cannot be estimated; `general-perturbation`, \
+                 `kind = \"both\"`, or bounds that differ less keep more of them",
+                counted(values as u64, "value"),
+            ));
+        }
+        if perturbation.noise != "keyed" {
+            continue;
+        }
+        let open = spec.columns.iter().any(|column| {
+            perturbation.columns.contains(&column.name)
+                && column.domain.is_none()
+                && column.hierarchy.is_none()
+        });
+        if open || perturbation.columns.len() > 1 {
+            notes.push(format!(
+                "the key keeps everybody's noise only while `{name}` has the same values; a \
+                 `domain` for it keeps it when a value is new or gone"
+            ));
+        }
+        let told = manifest
+            .promises
+            .iter()
+            .any(|promise| promise.asked.get("factor").is_some());
+        if told || manifest.method.name == "partitioned-perturbation" {
+            notes.push(format!(
+                "the matrix of `{name}` follows how common values are, so it changes from release \
+                 to release, and some people's noise with it; `breach` without sub-tables, or \
+                 bounds from a file, keep it the same"
+            ));
+        }
+    }
+    notes
+}
+
+/// How many values are kept with less than a hundredth, and how many values there are, over
+/// all sub-tables that have any to hide.
+fn hardly_kept(note: &PerturbationNote) -> (usize, usize) {
+    let mut all: std::collections::BTreeMap<&[String], bool> = Default::default();
+    for part in &note.subtables {
+        let keeps: Vec<f64> = match &part.operator {
+            OperatorNote::Uniform { keep } => vec![*keep; part.domain.len()],
+            OperatorNote::FineGrain { keep } => keep.clone(),
+            OperatorNote::General { matrix } => matrix
+                .iter()
+                .enumerate()
+                .map(|(value, row)| {
+                    row[value] - row.iter().copied().fold(f64::INFINITY, f64::min)
+                })
+                .collect(),
+        };
+        for (value, keep) in part.domain.iter().zip(keeps) {
+            *all.entry(value).or_default() |= keep < 0.01;
+        }
+    }
+    (all.values().filter(|lost| **lost).count(), all.len())
 }
 
 /// Whether a column was added by us.

@@ -69,14 +69,19 @@ pub(super) fn run(args: &BreachArgs) -> Result<ExitCode> {
     let decimals = Decimal::from_f64("prior", prior)
         .and_then(|prior| Ok((prior, Decimal::from_f64("posterior", posterior)?)));
     let (least, most) = decimals?;
-    let breach = Breach::new(least, most, Breaches::Upward).map_err(|error| {
-        error.with_hint(format!(
-            "the commonest value is that of {} of all: a belief that starts there cannot grow \
-             by {}; give a smaller `--prior` to protect rarer values only",
-            percent(common),
-            percent(change)
-        ))
-    })?;
+    if args.prior.is_none() && posterior >= 1.0 {
+        return Err(Error::out_of_range(
+            "misuse",
+            change,
+            format!(
+                "below {:.4}: the commonest value is that of {} of all",
+                1.0 - common,
+                percent(common)
+            ),
+        )
+        .with_hint("give a smaller `--prior` to protect rarer values only"));
+    }
+    let breach = Breach::new(least, most, Breaches::Upward)?;
     let left = [uniformly(&breach, &counts), partitioned(&breach, &counts)];
     let left: Vec<Left> = left.into_iter().flatten().collect();
     if args.json {
@@ -137,7 +142,8 @@ fn text(args: &BreachArgs, breach: &Breach, counts: &[u64], left: &[Left]) -> St
     text.push_str(&aligned(&table));
     text.push_str(&format!(
         "\nError: the standard error of an estimated count, beside the count. The sub-tables of\n\
-         partitioned-perturbation promise less: see GUARANTEES.md.\n\n\
+         partitioned-perturbation promise less: see GUARANTEES.md. Bounds of their own for each\n\
+         value (`fine-grain`) are not compared here.\n\n\
          [promise]\nbreach = {{ prior = {}, posterior = {} }}\n",
         bound.prior, bound.posterior,
     ));

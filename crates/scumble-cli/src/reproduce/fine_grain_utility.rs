@@ -12,7 +12,7 @@ use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "fine-grain-utility",
-    source: "thesis2010randomization, Figures 24 to 28, Tables 8 to 10",
+    source: "chaytor2010randomization, Figures 24 to 28, Tables 8 to 10",
     about: "records kept and frequencies found again, by operator",
     run,
 };

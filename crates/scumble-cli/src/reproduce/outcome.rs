@@ -61,8 +61,10 @@ impl Outcome {
         {
             let names = self.figure.series.iter().map(|series| series.name.clone());
             let ratio = compared.map(|_| "ratio".to_owned());
-            let heading =
-                std::iter::once(String::new()).chain(names).chain(ratio).collect();
+            let heading = std::iter::once(panel.across.clone())
+                .chain(names)
+                .chain(ratio)
+                .collect();
             let places = panel.places.iter().enumerate().map(|(number, place)| {
                 let values: Vec<Option<f64>> =
                     panel.values.iter().map(|line| line[number]).collect();
@@ -208,8 +210,8 @@ mod tests {
         assert_eq!(
             outcome.text(),
             "loss\n\
-             \x20     full, domain  mondrian\n\
-             0–.1  0.25          -\n\n\
+             delta  full, domain  mondrian\n\
+             0–.1   0.25          -\n\n\
              said   k is large\nfound  1,957 of 1,957: agrees\n"
         );
         assert_eq!(
@@ -220,7 +222,7 @@ mod tests {
         outcome.figure.series = vec![series(SOURCE), series(OURS)];
         outcome.figure.panels[0].values = vec![vec![Some(0.25)], vec![Some(0.5)]];
         let compared =
-            "loss\n      the source  ours  ratio\n0–.1  0.25        0.5   2\n";
+            "loss\ndelta  the source  ours  ratio\n0–.1   0.25        0.5   2\n";
         assert!(outcome.text().starts_with(compared), "{}", outcome.text());
         let json = outcome.json();
         assert_eq!(json["rows"][1]["k"], Value::Null);

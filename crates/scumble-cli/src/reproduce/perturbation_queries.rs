@@ -12,7 +12,7 @@ use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-queries",
-    source: "thesis2010randomization, Figures 17, 18 and 19",
+    source: "chaytor2010randomization, Figures 17, 18 and 19",
     about: "the error of count queries, by the whole table and by sub-tables",
     run,
 };

@@ -13,7 +13,7 @@ use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-retention",
-    source: "thesis2010randomization, Tables 1, 3 and 4",
+    source: "chaytor2010randomization, Tables 1, 3 and 4",
     about: "how likely a value is kept, by the whole table and by sub-tables",
     run,
 };

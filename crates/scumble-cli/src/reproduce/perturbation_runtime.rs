@@ -17,7 +17,7 @@ use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-runtime",
-    source: "thesis2010randomization, Figures 20, 29 and 30",
+    source: "chaytor2010randomization, Figures 20, 29 and 30",
     about: "seconds to plan and to randomize, by rows and by values",
     run,
 };

@@ -13,7 +13,7 @@ use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-zipf",
-    source: "thesis2010randomization, Tables 5 and 6",
+    source: "chaytor2010randomization, Tables 5 and 6",
     about: "the error of frequencies found again, by domain size and skew",
     run,
 };

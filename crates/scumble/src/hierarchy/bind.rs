@@ -360,7 +360,7 @@ fn uncovered_error(
             (places, format!("not {what}"), format!("{form}; {missing}"))
         }
         Uncovered::NoLeaf(places) => {
-            let hint = "add a line for each value to the hierarchy file";
+            let hint = "add a line for each value to the hierarchy file, or the value to `domain`";
             (places, "not in its hierarchy".to_owned(), hint.to_owned())
         }
     };

@@ -95,6 +95,11 @@ impl FineGrain {
         }
     }
 
+    /// Whether bounds were listed, and do not come from the table.
+    pub fn is_listed(&self) -> bool {
+        matches!(self.sensitivity, Sensitivity::Listed(_))
+    }
+
     /// Which way a belief must not move.
     pub fn breaches(&self) -> Breaches {
         self.breaches

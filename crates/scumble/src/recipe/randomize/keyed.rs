@@ -29,8 +29,11 @@ impl Secret {
         let Some((path, spot)) = &spec.method.noise.key_file else { return Ok(None) };
         let path = resolve(folder, path);
         let shown = path.display().to_string();
-        let bytes = fs::read(&path)
-            .map_err(|error| Error::io("read the key", &shown, error))?;
+        let bytes = fs::read(&path).map_err(|error| {
+            Error::io("read the key", &shown, error).with_hint(
+                "make one with `head -c 32 /dev/urandom | base64 > noise.key`",
+            )
+        })?;
         let key = Key::of(&bytes).map_err(|error| error.in_file(&shown))?;
         let names: Vec<String> = match &spec.method.noise.id {
             Some((names, _)) => names.clone(),

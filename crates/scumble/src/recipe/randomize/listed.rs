@@ -73,6 +73,7 @@ impl Listed {
         values: &Values,
         wanted: &str,
     ) -> Result<Vec<(Option<usize>, usize)>> {
+        let several = values.several;
         // A compound value has one cell for each of its columns.
         let places: Vec<usize> = match &*values.names {
             [_] => vec![self.need("value", wanted)?],
@@ -104,9 +105,16 @@ impl Listed {
                         *number,
                         format!("column {} does not have this value", values.title()),
                     );
-                    return Err(error.with_hint(
+                    let error = error.with_hint(
                         "values are written as in the table; `*` stands for all others",
-                    ));
+                    );
+                    return Err(match (several, of_column) {
+                        (true, None) => error.with_hint(
+                            "there are several sensitive columns: a column `column` says \
+                             whose value a line is about",
+                        ),
+                        _ => error,
+                    });
                 }
             };
             if let Some(before) = seen.insert(value, *number) {
@@ -121,7 +129,18 @@ impl Listed {
     fn number(&self, place: usize, column: usize) -> Result<f64> {
         let (line, cells) = &self.lines[place];
         parse_number(cells[column].trim()).ok_or_else(|| {
-            self.error(*line, format!("`{}` is not a number", self.header[column]))
+            let name = &self.header[column];
+            match cells[column].trim().is_empty() {
+                true => self
+                    .error(
+                        *line,
+                        format!("`{name}` is empty, but the other bound is not"),
+                    )
+                    .with_hint("leave both empty for no protection"),
+                false => self
+                    .error(*line, format!("`{name}` is not a number"))
+                    .with_hint("numbers are written with a point, as in 0.01"),
+            }
         })
     }
 

@@ -127,14 +127,19 @@ impl Promised {
 
     /// No value is protected: the release would be the table.
     fn nothing_protected(&self, values: &Values) -> Error {
-        let reason = format!(
-            "every value of column {} is too common to be protected by it",
-            values.title()
-        );
-        Error::unsatisfiable(self.title(), reason).with_hint(match self {
-            Self::Breach(_) => "a larger `prior` protects commoner values",
-            Self::FineGrain(..) => "a smaller `factor` protects commoner values",
-        })
+        let title = values.title();
+        let common = format!("every value of column {title} is too common for it");
+        let (reason, hint) = match self {
+            Self::Breach(_) => (common, "a larger `prior` protects commoner values"),
+            Self::FineGrain(promise, _) if promise.is_listed() => (
+                format!("no value of column {title} has a bound"),
+                "give at least one value a prior and a posterior",
+            ),
+            Self::FineGrain(..) => {
+                (common, "a smaller `factor` protects commoner values")
+            }
+        };
+        Error::unsatisfiable(self.title(), reason).with_hint(hint)
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Values {
     pub(super) texts: Vec<Vec<String>>,
     /// How many rows have each value.
     pub(super) rows: Vec<u64>,
+    /// Whether other columns are randomized beside it.
+    pub(super) several: bool,
     /// Which value the codes of several parts stand for.
     pub(super) tuples: HashMap<Vec<u32>, u32>,
 }
@@ -69,6 +71,7 @@ impl Values {
                 .map(|text| vec![text.to_string()])
                 .collect(),
             rows: column.rows.clone(),
+            several: data.sensitive.len() > 1,
             tuples: HashMap::new(),
         }
     }
@@ -89,6 +92,7 @@ impl Values {
             parts: (0..data.sensitive.len()).collect(),
             names: data.sensitive.iter().map(|column| column.name.clone()).collect(),
             texts: rows.keys().map(text).collect(),
+            several: false,
             tuples: rows.keys().cloned().zip(0..).collect(),
             rows: rows.into_values().collect(),
         }
