@@ -280,6 +280,53 @@ fn a_key_gives_a_person_the_same_noise_every_time() {
 }
 
 #[test]
+fn who_changes_does_not_show_both_values() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("a.key"), "a secret of the hospital").unwrap();
+    let text = table(4);
+    // Everybody has somebody else's disease.
+    let diseases: Vec<&str> = text.lines().skip(1).map(disease).collect();
+    let n = diseases.len();
+    let changed: String = text
+        .lines()
+        .skip(1)
+        .enumerate()
+        .map(|(row, line)| {
+            let start = line.match_indices(',').nth(3).unwrap().0 + 1;
+            let (before, after) = (&line[..start], &line[line.rfind(',').unwrap()..]);
+            format!("{before}{}{after}\n", diseases[(row + n / 3) % n])
+        })
+        .collect();
+    let later = format!("{}\n{changed}", text.lines().next().unwrap());
+    let more = format!("{}\nmethod.key-file = \"a.key\"", METHODS[0]);
+    let mut seen = Vec::new();
+    for text in [&text, &later] {
+        fs::write(home.path().join("table.csv"), text).unwrap();
+        let published = run(home.path(), COLUMNS, &more, None).unwrap();
+        let truth: BTreeMap<String, String> = records(&home.path().join("table.csv"))
+            .into_iter()
+            .map(|row| (row["row"].clone(), row["disease"].clone()))
+            .collect();
+        seen.push((truth, drawn(&published)));
+    }
+    let [(first, shown), (second, later)] = &*seen else { panic!("two releases") };
+    let (mut differ, mut both) = (0, 0);
+    for (row, truth) in first {
+        if shown[row] != later[row] && *truth != second[row] {
+            differ += 1;
+            both += i32::from(shown[row].0 == *truth && later[row].0 == second[row]);
+        }
+    }
+    assert!(differ > 1000 && both < differ / 2, "{both} of {differ}");
+}
+
+/// The disease of a line, quoted as it is.
+fn disease(line: &str) -> &str {
+    let start = line.match_indices(',').nth(3).unwrap().0 + 1;
+    &line[start..line.rfind(',').unwrap()]
+}
+
+#[test]
 fn keyed_noise_follows_the_matrix_and_people_are_independent() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("table.csv"), table(20)).unwrap();

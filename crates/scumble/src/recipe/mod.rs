@@ -21,7 +21,9 @@ mod write;
 pub use column::{ColumnSpec, HierarchySpec};
 pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use noise::{Inside, Missing, NoiseSpec};
-pub use promise::{BoundsSpec, Distance, DiversityKind, PromiseKind, PromiseSpec};
+pub use promise::{
+    BoundsSpec, Distance, DiversityKind, PromiseKind, PromiseSpec, WeightsSpec,
+};
 pub use run::{Published, Request, Search, Stage, Unwatched, Watch, publish};
 pub use section::Spot;
 pub use spec::{InputSpec, Spec};

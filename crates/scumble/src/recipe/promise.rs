@@ -59,8 +59,8 @@ pub enum PromiseKind {
         bounds: BoundsSpec,
         /// Which way a belief must not move.
         breaches: Breaches,
-        /// A file that says how much each value counts, if said.
-        weights: Option<String>,
+        /// How much it counts that each value is kept, if said.
+        weights: Option<WeightsSpec>,
     },
 }
 
@@ -81,6 +81,17 @@ impl PromiseKind {
     pub fn randomizes(&self) -> bool {
         matches!(self, Self::Breach(_) | Self::FineGrain { .. })
     }
+}
+
+/// How much it counts that each value is kept, as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WeightsSpec {
+    /// The same for all, so that the matrix does not depend on the table.
+    Even,
+    /// As common as it is.
+    Frequency,
+    /// A file with value and weight; its path is relative to the recipe's folder.
+    Csv(String),
 }
 
 /// Where the bounds of a fine-grain promise come from, as typed.
@@ -390,6 +401,11 @@ fn fine_grain(item: &Item<'_>) -> Result<PromiseKind> {
             ));
         }
     };
-    let weights = weights.map(|item| item.string().map(str::to_owned)).transpose()?;
+    let weights = weights.as_ref().map(Item::string).transpose()?;
+    let weights = weights.map(|word| match word {
+        "even" => WeightsSpec::Even,
+        "frequency" => WeightsSpec::Frequency,
+        path => WeightsSpec::Csv(path.to_owned()),
+    });
     Ok(PromiseKind::FineGrain { bounds, breaches, weights })
 }

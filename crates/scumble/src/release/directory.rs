@@ -37,8 +37,7 @@ impl Draft {
                 |error| Error::io("create the folder", shown(&parent), error),
             )?;
         let target = parent.join(name);
-        let scratch = tempfile::Builder::new()
-            .prefix(".scumble-")
+        let scratch = private(tempfile::Builder::new().prefix(".scumble-"))
             .tempdir_in(&parent)
             .map_err(|error| Error::io("write here", shown(&parent), error))?;
         Ok(Self { scratch, target, replace })
@@ -110,6 +109,22 @@ fn is_release(folder: &Path) -> bool {
             known && entry.file_type().is_ok_and(|kind| kind.is_file())
         })
     })
+}
+
+/// What an interrupted run leaves behind is for nobody else to read.
+#[cfg(unix)]
+fn private<'a, 'b, 'c>(
+    builder: &'c mut tempfile::Builder<'a, 'b>,
+) -> &'c mut tempfile::Builder<'a, 'b> {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn private<'a, 'b, 'c>(
+    builder: &'c mut tempfile::Builder<'a, 'b>,
+) -> &'c mut tempfile::Builder<'a, 'b> {
+    builder
 }
 
 /// Temporary folders are for their owner only; a release is for its readers.

@@ -185,7 +185,7 @@ impl Run<'_> {
             weights: None,
             perturbation: designs.notes(secret.is_some()),
             sampled: None,
-            method: method_note(spec, self.method, data.sensitive.len()),
+            method: method_note(spec, self.method, &designs.designs),
             promises: designs.promise_note().into_iter().collect(),
             loss: BTreeMap::new(),
             not_promised: not_promised(

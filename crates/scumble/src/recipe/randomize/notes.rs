@@ -113,8 +113,9 @@ pub(super) fn published_columns(
 pub(super) fn method_note(
     spec: &Spec,
     method: MethodName,
-    n_columns: usize,
+    designs: &[Design],
 ) -> MethodNote {
+    let n_columns = designs.len();
     let mut parameters: Map<String, Value> = Map::new();
     let noise = &spec.method.noise;
     if let Some((floor, _)) = noise.floor {
@@ -124,6 +125,9 @@ pub(super) fn method_note(
         let together = matches!(noise.together, Some((true, _)));
         let how = if together { "compound" } else { "each" };
         parameters.insert("sensitive".to_owned(), json!(how));
+    }
+    if designs.iter().any(|design| design.fitted) {
+        parameters.insert("weights".to_owned(), json!("frequency"));
     }
     MethodNote { name: method.name().to_owned(), levels: None, parameters }
 }
@@ -179,12 +183,12 @@ pub(super) fn not_promised(
             PromiseKind::FineGrain { bounds: BoundsSpec::Factor(_), .. }
         )
     };
-    if spec.promises.iter().any(counted)
-        || method == MethodName::PartitionedPerturbation
-    {
+    let fitted = designs.iter().any(|design| design.fitted);
+    if spec.promises.iter().any(counted) || fitted {
         list.push(
-            "how common values are: the bounds in this manifest tell it, so somebody who \
-             knows the values of everybody else learns the last one by subtraction",
+            "how common values are: bounds or matrix in this manifest were made from it, so \
+             somebody who knows the values of everybody else may learn the last one by \
+             subtraction",
         );
     }
     if designs.len() > 1 {
@@ -193,7 +197,10 @@ pub(super) fn not_promised(
              that depend on each other say more together",
         );
     }
-    list.push("which values occur: the domain of a column is that of the table, or the recipe's");
+    list.push(
+        "which values occur: the domain of a column is that of the table unless the recipe \
+         gives one, so a value that one person alone has shows that somebody has it",
+    );
     list.push(if keyed {
         "releases with other matrices or domains: the key keeps a person's noise the same only \
          where these are the same"

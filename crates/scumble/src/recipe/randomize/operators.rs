@@ -11,14 +11,17 @@ use crate::promise::{Bound, Breach, Breaches, FineGrain, Sensitivity};
 use crate::recipe::order::resolve;
 use crate::recipe::randomize::listed::Listed;
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{BoundsSpec, Inside, MethodName, PromiseKind, PromiseSpec, Spec};
+use crate::recipe::{
+    BoundsSpec, Inside, MethodName, PromiseKind, PromiseSpec, Spec, WeightsSpec,
+};
 use crate::release::Subtable;
 
 /// What is promised of the values of one column.
 pub(super) enum Promised {
     /// The same of all.
     Breach(Breach),
-    /// Something of each, and how much each counts if that is said.
+    /// Something of each, and how much it counts that each is kept, unless that is how common
+    /// it is.
     FineGrain(FineGrain, Option<Vec<f64>>),
 }
 
@@ -30,6 +33,8 @@ pub(super) struct Design {
     pub(super) bounds: Vec<Vec<Option<Bound>>>,
     /// Which way a belief must not move.
     pub(super) breaches: Breaches,
+    /// Whether the matrices depend on how common values are, beyond what bounds tell.
+    pub(super) fitted: bool,
 }
 
 /// A matrix with more values than this takes too much room and time.
@@ -52,13 +57,17 @@ impl Promised {
                         (Sensitivity::Listed(listed.bounds(values)?), Some(listed))
                     }
                 };
-                let own = weights
-                    .as_ref()
-                    .map(|path| Listed::read(&resolve(folder, path)))
-                    .transpose()?;
-                let weighted = own.or(listed.filter(Listed::has_weights));
-                let weights =
-                    weighted.map(|listed| listed.weights(values)).transpose()?;
+                let weights = match (weights, listed) {
+                    (Some(WeightsSpec::Even), _) => Some(vec![1.0; values.texts.len()]),
+                    (Some(WeightsSpec::Frequency), _) => None,
+                    (Some(WeightsSpec::Csv(path)), _) => {
+                        Some(Listed::read(&resolve(folder, path))?.weights(values)?)
+                    }
+                    (None, Some(listed)) if listed.has_weights() => {
+                        Some(listed.weights(values)?)
+                    }
+                    (None, _) => None,
+                };
                 Some(Self::FineGrain(FineGrain::new(sensitivity, *breaches)?, weights))
             }
             _ => None,
@@ -196,8 +205,9 @@ fn whole(
         _ => uniform(limits),
     };
     let all = (0..values.rows.len() as u32).collect();
+    let fitted = promised.weights().is_none() && !is_even(&operator);
     let part = Subtable { values: all, rows: values.rows.clone(), operator };
-    Ok(Design { subtables: vec![part], bounds: vec![bounds], breaches })
+    Ok(Design { subtables: vec![part], bounds: vec![bounds], breaches, fitted })
 }
 
 fn general_operator(
@@ -246,7 +256,8 @@ fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Desi
         weights: promised.weights(),
     })?;
     let breaches = promised.breaches();
-    let mut design = Design { subtables: Vec::new(), bounds: Vec::new(), breaches };
+    let (subtables, bounds) = (Vec::new(), Vec::new());
+    let mut design = Design { subtables, bounds, breaches, fitted: true };
     for part in found.subtables {
         let n: u64 = part.counts.iter().sum();
         let bound = |(value, rows): (&u32, &u64)| {
@@ -281,4 +292,13 @@ fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Desi
         design.bounds.push(bounds);
     }
     Ok(design)
+}
+
+/// Whether all values are treated alike.
+fn is_even(operator: &Operator) -> bool {
+    match operator {
+        Operator::Uniform { .. } => true,
+        Operator::FineGrain { keep } => keep.windows(2).all(|pair| pair[0] == pair[1]),
+        Operator::General { .. } => false,
+    }
 }

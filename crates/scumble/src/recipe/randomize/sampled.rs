@@ -101,7 +101,7 @@ impl Run<'_> {
             hierarchy: None,
             weight: None,
         });
-        let mut method = method_note(spec, self.method, data.sensitive.len());
+        let mut method = method_note(spec, self.method, &designs.designs);
         method.parameters.insert("loss".to_owned(), spec.method.loss.name().into());
         let mut notes: Vec<_> = promises
             .iter()
