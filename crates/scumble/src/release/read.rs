@@ -91,12 +91,12 @@ pub fn checksum(path: &Path) -> Result<String> {
     let failed = |error| Error::io("read", path.display().to_string(), error);
     let mut file = fs::File::open(path).map_err(failed)?;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 1 << 20];
+    let mut buffer = vec![0; 4 << 20];
     loop {
         let n = file.read(&mut buffer).map_err(failed)?;
         if n == 0 {
             return Ok(hasher.finalize().to_hex().to_string());
         }
-        hasher.update(&buffer[..n]);
+        hasher.update_rayon(&buffer[..n]);
     }
 }

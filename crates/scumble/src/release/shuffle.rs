@@ -17,8 +17,10 @@ use crate::release::sink::Sink;
 /// Up to about this many bytes of a table stay in memory.
 const IN_MEMORY: u64 = 1 << 30;
 
-/// A portion in memory: small enough for a processor's cache.
+/// A portion in memory: small enough for a processor's cache, unless there would be more of
+/// them than it can write to at once.
 const SMALL: u64 = 256 << 10;
+const MOST_SMALL: u32 = 7;
 
 /// A portion in a file.
 const LARGE: u64 = 64 << 20;
@@ -50,9 +52,12 @@ impl Shuffle {
 
     fn with_limit(bytes: u64, folder: &Path, limit: u64) -> Self {
         let spill = bytes > limit;
-        let portion = if spill { LARGE.min(limit).max(bytes >> 9) } else { SMALL };
+        let (portion, most) = match spill {
+            true => (LARGE.min(limit).max(bytes >> 9), 12),
+            false => (SMALL, MOST_SMALL),
+        };
         let bits =
-            (bytes / portion + 1).next_power_of_two().trailing_zeros().clamp(1, 12);
+            (bytes / portion + 1).next_power_of_two().trailing_zeros().clamp(1, most);
         let files = || (0..1 << bits).map(|_| Mutex::new(None)).collect();
         Self {
             shift: 64 - bits,
