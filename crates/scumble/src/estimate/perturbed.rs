@@ -73,7 +73,7 @@ impl Estimate {
     ///
     /// If the unbiased estimate is not possible itself, the interval begins at the nearest
     /// count that is, and if the estimate lies outside, it reaches to it: both make it
-    /// longer, so that it covers the truth no less often, and never look certain.
+    /// longer, so that it covers the truth no less often and never looks certain.
     pub fn possible_interval(&self) -> Option<(f64, f64)> {
         let possible = |count: f64| count.clamp(0.0, self.at_most);
         let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
