@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use scumble::error::Result;
 use scumble::estimate::{Estimate, Evidence, Query, Way};
 use scumble::recipe::{Stage, Watch};
-use scumble::release::Release;
+use scumble::release::{Manifest, Release};
 use serde_json::{Map, Value, json};
 
 use crate::output::{aligned, counted, grouped, note, print};
@@ -49,7 +49,7 @@ enum WayName {
     Inverse,
     /// The most likely counts.
     Iterative,
-    /// The possible counts nearest to those of the inverse.
+    /// The possible counts nearest to those of the inverse, each by its error.
     Simplex,
 }
 
@@ -80,23 +80,74 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     progress.finish();
     let evidence = evidence?;
     let estimates = evidence.answer(&query, args.way.way())?;
+    let notes = notes(&release.manifest, &evidence, &query, &estimates)?;
     if args.json {
-        let object = as_json(args, &query, evidence.n_rows(), &estimates);
+        let object = as_json(args, &query, evidence.n_rows(), &estimates, &notes);
         print(&format!("{object:#}\n"))?;
     } else if args.csv {
         print(&as_csv(&query, &estimates))?;
     } else if !args.quiet {
-        print(&as_text(&query, &estimates))?;
-        let left_out = release.manifest.left_out;
-        if left_out > 0 {
-            let rows = counted(left_out, "row");
-            note(&format!("{rows} of the table were left out and are not counted"));
-        }
-        if release.manifest.experiment {
-            note("randomness was fixed by a seed: this release is not for publication");
-        }
+        let labels = labels(&release.manifest, &query, &estimates);
+        print(&as_text(&query, labels, &estimates, args.way))?;
+    }
+    if !args.json && !args.quiet {
+        notes.iter().for_each(|text| note(text));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What a reader of the answer must know.
+fn notes(
+    manifest: &Manifest,
+    evidence: &Evidence,
+    query: &Query,
+    estimates: &[Estimate],
+) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for unknown in evidence.unknown(query)? {
+        let mut text =
+            format!("no row has `{}` in `{}`", unknown.value, unknown.column);
+        if let Some(nearest) = unknown.nearest {
+            text += &format!(": the release has `{nearest}`");
+        }
+        notes.push(text);
+    }
+    if estimates.iter().any(|estimate| amount(estimate.count).starts_with('-')) {
+        notes.push(
+            "counts below 0 come from the noise: read them as small; `--way iterative` \
+             keeps them possible"
+                .to_owned(),
+        );
+    }
+    let wild = estimates.iter().filter(|estimate| estimate.tells_nothing()).count();
+    if wild > 0 {
+        notes.push(format!(
+            "{} of {} have errors so large that they tell nothing: their values are \
+             hardly ever published as they are, or few rows are asked about",
+            grouped(wild as u64),
+            counted(estimates.len() as u64, "count")
+        ));
+    }
+    let mut left_out = manifest.left_out;
+    if manifest.sampled.is_some() {
+        let groups = counted(manifest.rows, "group");
+        notes.push(format!(
+            "the counts rest on one row of each of {groups}: it stands for all rows of \
+             its group"
+        ));
+        left_out = (manifest.rows + left_out).saturating_sub(evidence.n_rows() as u64);
+    }
+    if left_out > 0 {
+        let rows = counted(left_out, "row");
+        notes.push(format!("{rows} of the table were left out and are not counted"));
+    }
+    if manifest.experiment {
+        notes.push(
+            "randomness was fixed by a seed: this release is not for publication"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
 }
 
 fn as_json(
@@ -104,18 +155,23 @@ fn as_json(
     query: &Query,
     rows: f64,
     estimates: &[Estimate],
+    notes: &[String],
 ) -> Value {
     let estimates = estimates.iter().map(|estimate| {
         let names = query.group_by.iter().cloned();
         let values: Map<String, Value> =
             names.zip(estimate.values.iter().map(|text| json!(text))).collect();
         let (low, high) = estimate.possible_interval().unzip();
+        let (uncut_low, uncut_high) = estimate.interval().unzip();
         json!({
             "values": values,
             "count": rounded(estimate.count),
+            "unbiased": estimate.unbiased.map(rounded),
             "standard_error": estimate.standard_error.map(rounded),
             "low": low.map(rounded),
             "high": high.map(rounded),
+            "uncut_low": uncut_low.map(rounded),
+            "uncut_high": uncut_high.map(rounded),
         })
     });
     json!({
@@ -124,6 +180,7 @@ fn as_json(
         "way": args.way.name(),
         "rows": rows as u64,
         "estimates": estimates.collect::<Vec<Value>>(),
+        "notes": notes,
     })
 }
 
@@ -159,7 +216,37 @@ fn quoted(cell: &str) -> String {
     }
 }
 
-fn as_text(query: &Query, estimates: &[Estimate]) -> String {
+/// The values of each answer, as people read them.
+fn labels(
+    manifest: &Manifest,
+    query: &Query,
+    estimates: &[Estimate],
+) -> Vec<Vec<String>> {
+    // An empty value of a column that has no empty value for "missing" is a value.
+    let missing: Vec<bool> = query
+        .group_by
+        .iter()
+        .map(|name| {
+            let column =
+                manifest.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
+            column.is_some_and(|column| column.reading().is_missing(""))
+        })
+        .collect();
+    let label = |(text, missing): (&String, &bool)| match (text.as_str(), missing) {
+        ("", true) => "(missing)".to_owned(),
+        ("", false) => "''".to_owned(),
+        _ => text.clone(),
+    };
+    let labels = |e: &Estimate| e.values.iter().zip(&missing).map(label).collect();
+    estimates.iter().map(labels).collect()
+}
+
+fn as_text(
+    query: &Query,
+    labels: Vec<Vec<String>>,
+    estimates: &[Estimate],
+    way: WayName,
+) -> String {
     let words = ["estimate", "± s.e.", "95 % interval"].map(str::to_owned);
     let header = query.group_by.iter().cloned().chain(words).collect();
     let counts: Vec<String> = estimates.iter().map(|e| amount(e.count)).collect();
@@ -168,14 +255,22 @@ fn as_text(query: &Query, estimates: &[Estimate]) -> String {
         .map(|e| e.standard_error.map_or_else(|| "unknown".to_owned(), amount))
         .collect();
     let (counts, errors) = (to_the_right(counts, 8), to_the_right(errors, 6));
-    let rows = estimates.iter().zip(counts.into_iter().zip(errors));
-    let rows = rows.map(|(estimate, (count, error))| {
-        let interval = match (estimate.standard_error, estimate.possible_interval()) {
+    let intervals = estimates.iter().map(|estimate| {
+        // What is possible of a count below nought would look certain.
+        let interval = match way {
+            WayName::Inverse => estimate.interval(),
+            WayName::Iterative | WayName::Simplex => estimate.possible_interval(),
+        };
+        match (estimate.standard_error, interval) {
             (Some(0.0), _) => "exact".to_owned(),
             (_, Some((low, high))) => format!("{} to {}", amount(low), amount(high)),
             _ => "unknown".to_owned(),
-        };
-        estimate.values.iter().cloned().chain([count, error, interval]).collect()
+        }
+    });
+    let rows = labels.into_iter().zip(counts).zip(errors).zip(intervals);
+    let rows = rows.map(|(((mut cells, count), error), interval)| {
+        cells.extend([count, error, interval]);
+        cells
     });
     aligned(&std::iter::once(header).chain(rows).collect::<Vec<Vec<String>>>())
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use scumble::release::checksum;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A release whose `disease` was kept with 40 %.
 fn home(keep: f64) -> tempfile::TempDir {
@@ -89,4 +89,57 @@ fn what_cannot_be_answered_is_said() {
     insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
     insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "iterative"]));
     insta::assert_snapshot!(run(home.path(), &["SELECT AVG(age) FROM release"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &["SELECT COUNT(*) FROM release WHERE disease = flu"]
+    ));
+}
+
+/// Changes a release: its manifest and its rows.
+fn change(home: &Path, change: impl Fn(&mut Value, &mut String)) {
+    let release = home.join("release");
+    let (manifest, data) = (release.join("manifest.json"), release.join("data.csv"));
+    let text = fs::read_to_string(&manifest).unwrap();
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    let mut rows = fs::read_to_string(&data).unwrap();
+    change(&mut value, &mut rows);
+    fs::write(&data, rows).unwrap();
+    value["checksums"]["data.csv"] = json!(checksum(&data).unwrap());
+    fs::write(&manifest, value.to_string()).unwrap();
+}
+
+#[test]
+fn what_a_reader_must_know_is_said() {
+    // One value is rarer than noise alone would make it, and one is missing.
+    let home = home(0.4);
+    change(home.path(), |manifest, rows| {
+        *rows = rows.replace("\"cold\"", "").replacen("\"mumps\"", "\"flu\"", 20);
+        manifest["perturbation"][0]["subtables"][0]["domain"][1] = json!([""]);
+    });
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "simplex"]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--csv"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &["SELECT COUNT(*) WHERE disease IN ('Fluu', 'mumps') AND age = 7", "--json"]
+    ));
+    // Hardly anything is published as it is.
+    change(home.path(), |manifest, _| {
+        let subtable = &mut manifest["perturbation"][0]["subtables"][0];
+        subtable["operator"] = json!("fine-grain");
+        subtable["keep"] = json!([0.5, 0.4, 0.004, 0.004]);
+    });
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "iterative"]));
+}
+
+#[test]
+fn rows_that_count_through_their_group_are_not_left_out() {
+    let home = home(0.4);
+    change(home.path(), |manifest, rows| {
+        *rows = rows.replace('\n', ",3\n").replacen(",3\n", ",n\n", 1);
+        manifest["sampled"] = json!("n");
+        // 2,000 are in the groups, 12 in none.
+        manifest["left_out"] = json!(2012);
+    });
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::estimate::{Estimate, Evidence, Query, Way};
+use scumble::estimate::{Estimate, Evidence, Query, Unknown, Way};
 use scumble::release::{Release, checksum};
 use serde_json::{Value, json};
 
@@ -457,6 +457,131 @@ fn a_row_of_each_group_stands_for_the_group() {
         assert!(covered(1.0) > least, "{condition}: {}", covered(1.0));
         assert!(covered(0.5) < least, "{condition}: the twin is not noticed");
     }
+}
+
+/// The counts that are nearest to these in a straight line, all alike.
+fn straight(counts: &[f64]) -> Vec<f64> {
+    let total: f64 = counts.iter().sum();
+    let (mut low, mut high) = (0.0, 1e6);
+    let left = |each: f64| counts.iter().map(move |c| (c - each).max(0.0));
+    for _ in 0..100 {
+        let each = f64::midpoint(low, high);
+        if left(each).sum::<f64>() > total { low = each } else { high = each }
+    }
+    left(high).collect()
+}
+
+#[test]
+fn intervals_of_all_ways_cover_the_truth_where_errors_differ_widely() {
+    let home = tempfile::tempdir().unwrap();
+    let mut random = ChaCha20Rng::seed_from_u64(16);
+    let truth = [600, 300, 60, 40];
+    let keep = [0.9, 0.7, 0.05, 0.03];
+    let names = ["a", "b", "c", "d"];
+    let domain = json!(names.iter().map(|name| [name]).collect::<Vec<_>>());
+    let operator = json!({ "operator": "fine-grain", "keep": keep });
+    let notes = json!([noise(&["x"], None, &[subtable(&domain, &operator)])]);
+    let query = Query::parse("SELECT x, COUNT(*) GROUP BY x").unwrap();
+    let n_runs = 600;
+    let ways = [Way::Inverse, Way::Iterative, Way::Simplex];
+    let (mut covered, mut twin) = ([[0; 4]; 3], [0; 4]);
+    let mut errors = [0.0; 2];
+    for _ in 0..n_runs {
+        let mut rows = Vec::new();
+        for (value, n) in truth.into_iter().enumerate() {
+            for _ in 0..n {
+                let published = draw(&mixture(&keep)[value], &mut random);
+                rows.push(vec![names[published].to_owned()]);
+            }
+        }
+        let columns = [("x", "sensitive", "category")];
+        write(home.path(), &columns, &rows, &notes, &json!({}));
+        let evidence = evidence(home.path());
+        let inverse = evidence.answer(&query, Way::Inverse).unwrap();
+        let counts: Vec<f64> = inverse.iter().map(|e| e.count).collect();
+        let straight = straight(&counts);
+        for (covered, way) in covered.iter_mut().zip(ways) {
+            for (place, estimate) in
+                evidence.answer(&query, way).unwrap().iter().enumerate()
+            {
+                let n = f64::from(truth[place]);
+                let (low, high) = estimate.possible_interval().unwrap();
+                covered[place] += usize::from((low..=high).contains(&n));
+                assert!(0.0 <= low && low < high && high <= 1000.0);
+                assert_eq!(estimate.unbiased, Some(counts[place]));
+                assert_eq!(estimate.standard_error, inverse[place].standard_error);
+                assert_eq!(estimate.interval(), inverse[place].interval());
+                if way != Way::Inverse {
+                    assert!((low..=high).contains(&estimate.count));
+                }
+                if way == Way::Simplex && place < 2 {
+                    errors[0] += (estimate.count - n).abs();
+                    errors[1] += (straight[place] - n).abs();
+                }
+            }
+        }
+        for (place, estimate) in inverse.iter().enumerate() {
+            let reach = estimate.interval().unwrap().1 - estimate.count;
+            let off = (straight[place] - f64::from(truth[place])).abs();
+            twin[place] += usize::from(off <= reach);
+        }
+    }
+    let n = n_runs as f64;
+    let least = 0.95 * n - reach(12) * (0.95 * 0.05 * n).sqrt();
+    for covered in covered.iter().flatten() {
+        assert!(*covered as f64 > least, "{covered} of {n_runs}");
+    }
+    // The broken twin: errors of the inverse around the nearest counts in a straight line.
+    assert!(twin.iter().any(|covered| (*covered as f64) < least), "{twin:?}");
+    // Common values are not given up for rare ones.
+    assert!(errors[0] < errors[1] / 2.0, "{errors:?}");
+}
+
+#[test]
+fn an_interval_of_what_is_possible_never_looks_certain() {
+    let estimate = |count: f64, unbiased: f64| Estimate {
+        values: Vec::new(),
+        count,
+        unbiased: Some(unbiased),
+        standard_error: Some(25.0),
+        at_most: 500.0,
+    };
+    let near = |found: Option<(f64, f64)>, wanted: (f64, f64)| {
+        let (low, high) = found.unwrap();
+        assert!((low - wanted.0).abs() < 0.01 && (high - wanted.1).abs() < 0.01);
+    };
+    near(estimate(100.0, 100.0).possible_interval(), (51.0, 149.0));
+    near(estimate(-60.0, -60.0).interval(), (-109.0, -11.0));
+    near(estimate(-60.0, -60.0).possible_interval(), (0.0, 49.0));
+    near(estimate(500.0, 600.0).possible_interval(), (451.0, 500.0));
+    near(estimate(80.0, 10.0).possible_interval(), (0.0, 80.0));
+    assert!(!estimate(80.0, 10.0).tells_nothing());
+    assert!(Estimate { at_most: 90.0, ..estimate(80.0, 10.0) }.tells_nothing());
+}
+
+#[test]
+fn values_that_nothing_has_are_named() {
+    let home = tempfile::tempdir().unwrap();
+    release(home.path(), &people(), &mut ChaCha20Rng::seed_from_u64(17));
+    let evidence = evidence(home.path());
+    let unknown = |condition: &str| {
+        let question = format!("SELECT COUNT(*) WHERE {condition}");
+        evidence.unknown(&Query::parse(&question).unwrap()).unwrap()
+    };
+    let one = |column: &str, value: &str, nearest: Option<&str>| Unknown {
+        column: column.into(),
+        value: value.into(),
+        nearest: nearest.map(str::to_owned),
+    };
+    assert_eq!(unknown("Disease = 'asthm'"), [one("disease", "asthm", Some("asthma"))]);
+    assert_eq!(
+        unknown("NOT (smokes <> 'Yes' OR disease IN ('plague', 'flu', 'plague'))"),
+        [one("smokes", "Yes", Some("yes")), one("disease", "plague", None)]
+    );
+    assert_eq!(unknown("age = 7 OR pay IN (10, 20.0)"), [one("age", "7", None)]);
+    // Limits, and what is asked for as missing.
+    assert_eq!(unknown("age > 1000 AND city = '?' AND disease < 'b'"), []);
+    assert_eq!(unknown("smokes = '?' OR disease IS NULL"), []);
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod query;
 mod question;
 mod reconstruct;
 mod sql;
+mod unknown;
 
 pub use draw::{Distribution, UncertainGroup, draw};
 pub use evidence::Evidence;
@@ -28,6 +29,7 @@ pub use query::{Check, Comparison, Condition, Literal, Query, Test};
 pub use reconstruct::{
     LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
 };
+pub use unknown::Unknown;
 
 use crate::error::{Error, Result};
 

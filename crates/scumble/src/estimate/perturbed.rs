@@ -18,6 +18,10 @@
 //! weight times size, less the square of their mean. As if groups were alike: where they
 //! are not, this is too large, never too small.
 //!
+//! Whatever the way, the interval is that of the inverse, around its own count: the error of
+//! the inverse says nothing about the distance of another estimate from the truth. Cut to
+//! what is possible it covers the truth as often, because the truth is possible.
+//!
 //! # Limits
 //! Intervals are normal: for a handful of rows they are rough. Iterative and simplex
 //! counts are reconstructed class by class, so the sum over classes may differ from that
@@ -49,23 +53,40 @@ pub struct Estimate {
     pub values: Vec<String>,
     /// The estimate.
     pub count: f64,
-    /// Its standard error; nothing if a matrix cannot be inverted.
+    /// The estimate by the inverse, whatever the way; nothing if a matrix cannot be inverted.
+    pub unbiased: Option<f64>,
+    /// The standard error of that; nothing if a matrix cannot be inverted.
     pub standard_error: Option<f64>,
     /// As many rows as could have it.
     pub at_most: f64,
 }
 
 impl Estimate {
-    /// Where the true count lies with 95 %, as far as noise goes.
+    /// Where the true count lies with 95 %, as far as noise goes: around the unbiased
+    /// estimate, also below nought.
     pub fn interval(&self) -> Option<(f64, f64)> {
-        let reach = NORMAL_95 * self.standard_error?;
-        Some((self.count - reach, self.count + reach))
+        let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
+        Some((middle - reach, middle + reach))
     }
 
     /// The same within what is possible.
+    ///
+    /// If the unbiased estimate is not possible itself, the interval begins at the nearest
+    /// count that is, and if the estimate lies outside, it reaches to it: both make it
+    /// longer, so that it covers the truth no less often and never looks certain.
     pub fn possible_interval(&self) -> Option<(f64, f64)> {
-        let (low, high) = self.interval()?;
-        Some((low.clamp(0.0, self.at_most), high.clamp(0.0, self.at_most)))
+        let possible = |count: f64| count.clamp(0.0, self.at_most);
+        let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
+        let (middle, count) = (possible(middle), possible(self.count));
+        let (low, high) = (possible(middle - reach), possible(middle + reach));
+        Some((low.min(count), high.max(count)))
+    }
+
+    /// Whether the error is so large that the estimate tells nothing: a standard error of
+    /// more than a quarter of the rows that could be counted, so that the interval would be
+    /// as long as all there is.
+    pub fn tells_nothing(&self) -> bool {
+        self.standard_error.is_some_and(|error| error > self.at_most / 4.0)
     }
 }
 
@@ -73,17 +94,19 @@ impl Estimate {
 #[derive(Debug, Default)]
 struct Sum {
     count: f64,
-    moments: Moments,
     at_most: f64,
+    unbiased: f64,
+    moments: Moments,
     unknown: bool,
 }
 
 impl Sum {
-    fn add(&mut self, count: f64, at_most: f64, moments: Option<Moments>) {
+    fn add(&mut self, count: f64, at_most: f64, unbiased: Option<(f64, Moments)>) {
         self.count += count;
         self.at_most += at_most;
-        match moments {
-            Some(moments) => {
+        match unbiased {
+            Some((unbiased, moments)) => {
+                self.unbiased += unbiased;
                 self.moments.squares += moments.squares;
                 self.moments.rows += moments.rows;
             }
@@ -119,6 +142,7 @@ impl Evidence {
             Estimate {
                 values: values.map(text).collect(),
                 count: sum.count,
+                unbiased: (!sum.unknown).then_some(sum.unbiased),
                 standard_error: (!sum.unknown).then(|| variance.sqrt()),
                 at_most: sum.at_most,
             }
@@ -165,7 +189,7 @@ impl<'a> Question<'a> {
             sums.entry(codes(noisy)).or_default().add(
                 total,
                 total,
-                Some(Moments { squares: rows, rows }),
+                Some((total, Moments { squares: rows, rows })),
             );
             return Ok(());
         }
@@ -189,8 +213,11 @@ impl<'a> Question<'a> {
                     Some(moments)
                 }
             };
-            let count = cells.iter().map(|cell| done.counts[*cell]).sum();
-            sums.entry(codes(noisy)).or_default().add(count, total, moments);
+            let sum =
+                |counts: &Vec<f64>| cells.iter().map(|cell| counts[*cell]).sum::<f64>();
+            let unbiased = done.unbiased.as_ref().map(sum).zip(moments);
+            let count = sum(&done.counts);
+            sums.entry(codes(noisy)).or_default().add(count, total, unbiased);
         }
         Ok(())
     }

@@ -4,7 +4,10 @@
 //! *Inverse*: unbiased, whatever the truth. *Iterative*: of all counts that are not
 //! negative and add up to the rows, those that make what was published most likely, up to
 //! [`LIKELIHOOD_GAP`] of log-likelihood. *Simplex*: of all such counts, those nearest to the
-//! inverse.
+//! inverse, where each count is measured in its own standard errors: `sum (x - y)² / v`, with
+//! `v` the variance of the inverse `y`. What is too much is taken from those that are least
+//! certain, `x = max(0, y - t v)`; otherwise a count with a large error would take all of it
+//! from one with a small error.
 //!
 //! Noise is independent from row to row, so the published counts have the covariance
 //! `sum_k f_k (diag(P_k) - P_k P_k^T)`, and the inverse has `P^-1` of that on both sides.
@@ -12,10 +15,11 @@
 //! the variance of a sum over the values of a set is the sum over rows of the squares of
 //! their weights, less the rows in the set.
 //!
-//! Iterative and simplex counts come with the standard errors of the inverse. For the
-//! simplex these are an upper bound of the whole error: the truth lies in the simplex, and
-//! going to the nearest point of a convex set brings nobody in the set further away. If the
-//! inverse has no negative count, the three are the same.
+//! Iterative and simplex counts come with the standard errors of the inverse, and with its
+//! counts, because the errors belong around these. For the simplex they bound the whole
+//! error, each count measured in its own: the truth lies in the simplex, and going to the
+//! nearest point of a convex set brings nobody in the set further away. If the inverse has no
+//! negative count, the three are the same.
 //!
 //! # Limits
 //! Iterative and simplex counts lean towards the inside where true counts are near nought.
@@ -57,6 +61,8 @@ pub enum Way {
 pub struct Reconstruction<'a> {
     /// For each value, how many rows had it.
     pub counts: Vec<f64>,
+    /// The same by the inverse, whatever the way; nothing if the matrix cannot be inverted.
+    pub unbiased: Option<Vec<f64>>,
     /// How far they may be off; nothing if the matrix cannot be inverted.
     pub spread: Option<Spread<'a>>,
 }
@@ -102,20 +108,24 @@ pub fn reconstruct<'a>(
             let total: f64 = published.iter().sum();
             let even = vec![total / joint.size() as f64; joint.size()];
             let counts = most_likely(joint, published, even);
-            return Ok(Reconstruction { counts, spread: None });
+            return Ok(Reconstruction { counts, unbiased: None, spread: None });
         }
     };
     let solved = inverse.solve(published);
-    let likely = nearest_possible(&solved, published.iter().sum());
+    // Unbiased as well, and above nought where a count is below it.
+    let variances: Vec<f64> =
+        inverse.squares(published).iter().zip(&solved).map(|(s, f)| s - f).collect();
+    let likely = nearest_possible(&solved, &variances, published.iter().sum());
     let counts = match way {
-        Way::Inverse => solved,
+        Way::Inverse => solved.clone(),
         Way::Simplex => likely.clone(),
         // Counts that would be published as they were on average are the most likely.
-        Way::Iterative if likely == solved => solved,
+        Way::Iterative if likely == solved => solved.clone(),
         Way::Iterative => most_likely(joint, published, inside(&likely)),
     };
     let expected = joint.apply(&likely);
-    Ok(Reconstruction { counts, spread: Some(Spread { inverse, likely, expected }) })
+    let spread = Some(Spread { inverse, likely, expected });
+    Ok(Reconstruction { counts, unbiased: Some(solved), spread })
 }
 
 impl<'a> Spread<'a> {
@@ -159,25 +169,35 @@ impl<'a> Spread<'a> {
     }
 }
 
-/// The counts nearest to `counts` of those that are not negative and have the sum `total`.
-fn nearest_possible(counts: &[f64], total: f64) -> Vec<f64> {
+/// The counts nearest to `counts` of those that are not negative and have the sum `total`,
+/// each measured by its variance. What has none stays as it is, if anything else can give
+/// way; otherwise all count the same.
+fn nearest_possible(counts: &[f64], variances: &[f64], total: f64) -> Vec<f64> {
     if counts.iter().all(|count| *count >= 0.0) {
         return counts.to_vec();
     }
-    let mut sorted = counts.to_vec();
-    sorted.sort_by(|a, b| b.total_cmp(a));
-    // The same is taken from all that stay above nought.
-    let mut sum = 0.0;
-    let mut taken = 0.0;
-    for (place, count) in sorted.iter().enumerate() {
-        sum += count;
-        let each = (sum - total) / (place + 1) as f64;
-        if *count <= each {
+    let fixed = counts.iter().zip(variances).filter(|(_, v)| **v <= 0.0);
+    let fixed: f64 = fixed.map(|(count, _)| count.max(0.0)).sum();
+    let firm = fixed < total;
+    let weight = |place: usize| if firm { variances[place].max(0.0) } else { 1.0 };
+    let rest = if firm { total - fixed } else { total };
+    // The later a count comes to nought, the earlier it is here.
+    let mut order: Vec<usize> =
+        (0..counts.len()).filter(|place| weight(*place) > 0.0).collect();
+    let end = |place: usize| counts[place] / weight(place);
+    order.sort_by(|a, b| end(*b).total_cmp(&end(*a)));
+    let (mut sum, mut weights, mut taken) = (0.0, 0.0, 0.0);
+    for place in order {
+        sum += counts[place];
+        weights += weight(place);
+        let each = (sum - rest) / weights;
+        if end(place) <= each {
             break;
         }
         taken = each;
     }
-    counts.iter().map(|count| (count - taken).max(0.0)).collect()
+    let places = counts.iter().enumerate();
+    places.map(|(place, count)| (count - taken * weight(place)).max(0.0)).collect()
 }
 
 /// Nearly the same counts, none of them nought: nought would stay nought.

@@ -130,13 +130,44 @@ fn nothing_possible_is_more_likely_or_nearer() {
             continue;
         }
         let inverse = counts(&channel, &published, Way::Inverse);
+        // The unbiased variance: the squares of the weights of the rows, less the count.
+        let variances: Vec<f64> = (0..size)
+            .map(|i| {
+                let weight = |j: usize| {
+                    let mut unit = vec![0.0; size];
+                    unit[j] = 1.0;
+                    channel.inverse().unwrap().solve(&unit)[i]
+                };
+                (0..size).map(|j| published[j] * weight(j) * (weight(j) - 1.0)).sum()
+            })
+            .collect();
+        assert!(variances.iter().all(|variance| *variance > 0.0), "{variances:?}");
         let distance = |counts: &[f64]| -> f64 {
-            counts.iter().zip(&inverse).map(|(a, b)| (a - b).powi(2)).sum()
+            let pairs = counts.iter().zip(&inverse).zip(&variances);
+            pairs.map(|((a, b), v)| (a - b).powi(2) / v).sum()
         };
         let nearest = distance(&counts(&channel, &published, Way::Simplex)) + 1e-9;
         let check = |other: &[f64]| assert!(distance(other) >= nearest - 2e-9);
         for_all(total, size, &mut Vec::new(), &mut { check });
     }
+}
+
+#[test]
+fn what_is_too_much_is_taken_from_the_least_certain() {
+    let counts = [1700.0, 900.0, -600.0];
+    // The variances 100, 400 and 2500: 600 are taken as 1 to 4.
+    let found = nearest_possible(&counts, &[100.0, 400.0, 2500.0], 2000.0);
+    assert_near(&found, &[1580.0, 420.0, 0.0], 1e-9);
+    // All equal, or all nought: the same of each.
+    for variance in [0.0, 7.0] {
+        let found = nearest_possible(&counts, &[variance; 3], 2000.0);
+        assert_near(&found, &[1400.0, 600.0, 0.0], 1e-9);
+    }
+    // What is certain stays, unless nothing else is left.
+    let found = nearest_possible(&counts, &[0.0, 3.0, 5.0], 2000.0);
+    assert_near(&found, &[1700.0, 300.0, 0.0], 1e-9);
+    let found = nearest_possible(&[1700.0, 900.0, -600.0], &[0.0, 0.0, 5.0], 2000.0);
+    assert_near(&found, &[1400.0, 600.0, 0.0], 1e-9);
 }
 
 #[test]

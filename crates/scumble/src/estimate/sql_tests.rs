@@ -1,0 +1,134 @@
+//! Questions that are understood, and what is said of others.
+
+use super::*;
+
+fn parsed(text: &str) -> Query {
+    Query::parse(text).unwrap()
+}
+
+fn refused(text: &str) -> String {
+    Query::parse(text).unwrap_err().to_string()
+}
+
+fn test(column: &str, comparison: Comparison, literal: Literal) -> Condition {
+    let check = Check::Compare(comparison, literal);
+    Condition::Test(Test { column: column.into(), check })
+}
+
+#[test]
+fn counts_are_understood() {
+    let all = Query { group_by: Vec::new(), condition: Condition::always() };
+    assert_eq!(parsed("select count(*)"), all);
+    assert_eq!(parsed("SELECT COUNT(*) AS n FROM anything;"), all);
+    let query = parsed(
+        "SELECT disease, COUNT(*) FROM release r WHERE r.age > 30 GROUP BY disease",
+    );
+    assert_eq!(query.group_by, ["disease"]);
+    let old = test("age", Comparison::Greater, Literal::Number(30.0));
+    assert_eq!(query.condition, old);
+    let known = parsed("SELECT COUNT(disease) FROM t").condition;
+    let missing = Test { column: "disease".into(), check: Check::Missing };
+    assert_eq!(known, Condition::Not(Box::new(Condition::Test(missing))));
+}
+
+#[test]
+fn conditions_are_understood() {
+    let condition =
+        |text: &str| parsed(&format!("SELECT COUNT(*) FROM t WHERE {text}")).condition;
+    let x = |comparison, number| test("x", comparison, Literal::Number(number));
+    assert_eq!(condition("-3 <= x"), x(Comparison::AtLeast, -3.0));
+    assert_eq!(
+        condition("x BETWEEN 1 AND 2.5"),
+        Condition::And(vec![x(Comparison::AtLeast, 1.0), x(Comparison::AtMost, 2.5)])
+    );
+    let among = Check::Among(vec![Literal::Text("a'b".into()), Literal::Number(2.0)]);
+    let among = Condition::Test(Test { column: "the x".into(), check: among });
+    let not_among = Condition::Not(Box::new(among));
+    assert_eq!(condition("\"the x\" NOT IN ('a''b', 2)"), not_among);
+    let either = Condition::Or(vec![x(Comparison::Less, 1.0), not_among.clone()]);
+    assert_eq!(condition("x < 1 OR (\"the x\" NOT IN ('a''b', 2))"), either);
+}
+
+#[test]
+fn what_is_not_understood_is_named() {
+    for (text, part) in [
+        ("SELECT * FROM t", "*"),
+        ("SELECT SUM(x) FROM t", "SUM(x)"),
+        ("SELECT COUNT(DISTINCT x) FROM t", "COUNT(DISTINCT x)"),
+        (
+            "SELECT COUNT(*) FILTER (WHERE x = 1) FROM t",
+            "COUNT(*) FILTER (WHERE x = 1)",
+        ),
+        ("SELECT DISTINCT COUNT(*) FROM t", "DISTINCT"),
+        ("SELECT COUNT(*) FROM t JOIN u ON a = b", "t JOIN u ON a = b"),
+        ("SELECT COUNT(*) FROM t WHERE x LIKE 'a%'", "x LIKE 'a%'"),
+        ("SELECT COUNT(*) FROM t WHERE x = y", "x = y"),
+        ("SELECT COUNT(*) FROM t WHERE 1 = 1", "1 = 1"),
+        ("SELECT COUNT(*) FROM t WHERE x + 1 = 2", "x + 1 = 2"),
+        ("SELECT COUNT(*) FROM t WHERE x = NULL", "x = NULL"),
+        ("SELECT COUNT(*) FROM t WHERE x IN (SELECT 1)", "x IN (SELECT 1)"),
+        ("SELECT COUNT(*) FROM t GROUP BY x + 1", "x + 1"),
+        ("SELECT x, COUNT(*) FROM t GROUP BY ALL", "GROUP BY ALL"),
+        ("SELECT COUNT(*) FROM t HAVING COUNT(*) > 1", "HAVING COUNT(*) > 1"),
+        ("SELECT COUNT(*) FROM t ORDER BY 1", "ORDER BY 1"),
+        ("SELECT COUNT(*) FROM t LIMIT 5", "LIMIT 5"),
+        (
+            "SELECT COUNT(*) UNION SELECT COUNT(*)",
+            "SELECT COUNT(*) UNION SELECT COUNT(*)",
+        ),
+        ("DROP TABLE t", "DROP TABLE t"),
+    ] {
+        assert_eq!(refused(text), format!("`{part}` is not understood"), "{text}");
+    }
+    assert_eq!(refused("SELECT x FROM t GROUP BY x"), "nothing is counted");
+    let message = "`x` is selected, but not in `GROUP BY`";
+    assert_eq!(refused("SELECT x, COUNT(*) FROM t"), message);
+    let message = "one count at a time is answered";
+    assert_eq!(refused("SELECT COUNT(*), COUNT(x) FROM t"), message);
+    assert_eq!(refused("SELECT COUNT(*), AVG(x)"), "`AVG(x)` is not understood");
+    assert_eq!(
+        refused("SELECT COUNT(*); SELECT COUNT(*)"),
+        "ask one question at a time"
+    );
+    assert_eq!(refused(""), "the question is empty");
+    assert_eq!(refused(" ; "), "the question is empty");
+    assert!(refused("SELEKT 1").starts_with("this is not SQL: Expected"));
+    assert!(refused("SELECT 'a").starts_with("this is not SQL: Unterminated"));
+}
+
+#[test]
+fn hints_say_what_would_be_understood() {
+    let hints = |text: &str| {
+        let error = Query::parse(&format!("SELECT COUNT(*) {text}")).unwrap_err();
+        error.hints().join(", ")
+    };
+    for text in [
+        "WHERE sex = \"F\"",
+        "WHERE disease = Grippe",
+        "WHERE disease <> (Grippe)",
+        "WHERE disease IN ('a', Grippe)",
+        "WHERE disease BETWEEN \"a\" AND \"b\"",
+    ] {
+        assert_eq!(hints(text), QUOTES, "{text}");
+    }
+    for text in [
+        "WHERE x LIKE 'a%'",
+        "WHERE x = NULL",
+        "ORDER BY x",
+        "LIMIT 3",
+        "HAVING COUNT(*) > 1",
+    ] {
+        assert_eq!(hints(text), UNDERSTOOD, "{text}");
+    }
+}
+
+#[test]
+fn deep_questions_are_refused_and_long_lists_are_not() {
+    let chain = "x = 1 AND ".repeat(3000);
+    let message = "the question is too long";
+    assert_eq!(refused(&format!("SELECT COUNT(*) WHERE {chain} x = 1")), message);
+    let deep = format!("SELECT COUNT(*) WHERE {}x = 1", "NOT ".repeat(900));
+    assert!(Query::parse(&deep).is_err());
+    let list = vec!["'a'"; 20_000].join(", ");
+    parsed(&format!("SELECT COUNT(*) WHERE x IN ({list})"));
+}

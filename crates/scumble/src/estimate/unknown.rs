@@ -1,0 +1,83 @@
+//! Values that a question names and a release does not have.
+
+use crate::error::Result;
+use crate::estimate::evidence::{Column, Evidence};
+use crate::estimate::query::{
+    Check, Comparison, Condition, Literal, Query, Test, Tester,
+};
+use crate::words::nearest;
+
+/// A value that a question names, but no published row and no domain has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    /// The column, as the release calls it.
+    pub column: String,
+    /// The value, as the question has it.
+    pub value: String,
+    /// A value of the column that is nearly the same. Published values are public.
+    pub nearest: Option<String>,
+}
+
+impl Evidence {
+    /// The values that a question asks for and nothing has, each once, in the order of the
+    /// question. Their counts are 0, which is right, but seldom what was meant.
+    pub fn unknown(&self, query: &Query) -> Result<Vec<Unknown>> {
+        let mut found = Vec::new();
+        self.collect_unknown(&query.condition, &mut found)?;
+        Ok(found)
+    }
+
+    fn collect_unknown(
+        &self,
+        condition: &Condition,
+        found: &mut Vec<Unknown>,
+    ) -> Result<()> {
+        let test = match condition {
+            Condition::And(parts) | Condition::Or(parts) => {
+                return parts.iter().try_for_each(|p| self.collect_unknown(p, found));
+            }
+            Condition::Not(part) => return self.collect_unknown(part, found),
+            Condition::Test(test) => test,
+        };
+        let literals: &[Literal] = match &test.check {
+            Check::Compare(Comparison::Equal | Comparison::NotEqual, literal) => {
+                std::slice::from_ref(literal)
+            }
+            Check::Among(literals) => literals,
+            // Limits need not be values themselves.
+            Check::Compare(..) | Check::Missing => &[],
+        };
+        let column = &self.columns[self.column(&test.column)?];
+        for literal in literals {
+            if let Some(unknown) = column.unknown(literal)?
+                && !found.contains(&unknown)
+            {
+                found.push(unknown);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Column {
+    /// The value, if no row has it.
+    fn unknown(&self, literal: &Literal) -> Result<Option<Unknown>> {
+        let texts = || self.texts.iter().map(|text| &**text);
+        let known = || texts().filter(|text| !self.reading.is_missing(text));
+        let (value, nearest) = match literal {
+            // Whoever asks for missing values knows what they may be.
+            Literal::Text(text) if self.reading.is_missing(text) => return Ok(None),
+            Literal::Text(text) => (text.clone(), nearest(text, known())),
+            // The nearest number is not the one that was meant.
+            Literal::Number(number) => (number.to_string(), None),
+        };
+        let check = Check::Compare(Comparison::Equal, literal.clone());
+        let test = Test { column: self.name.clone(), check };
+        let tester = Tester::new(&test, &self.reading, texts())?;
+        if texts().any(|text| tester.test(text) == Some(true)) {
+            return Ok(None);
+        }
+        let nearest = nearest.map(str::to_owned);
+        Ok(Some(Unknown { column: self.name.clone(), value, nearest }))
+    }
+}
