@@ -146,6 +146,13 @@ impl Hand {
         audit::audit(&self.open()?, None, None, &|_| ())
     }
 
+    /// The page of an audit without the original.
+    fn page(&self) -> String {
+        let (release, report) = (self.open().unwrap(), self.blind().unwrap());
+        write_page(self.home.path(), &release.manifest, &report).unwrap();
+        std::fs::read_to_string(self.home.path().join("report.html")).unwrap()
+    }
+
     fn audit(&self) -> Result<Report> {
         let release = self.open()?;
         let columns = original_columns(&release.manifest);
@@ -602,6 +609,33 @@ fn a_key_helps_only_while_the_matrix_is_the_same() {
     assert!(fresh.success > tried(&[&low]).success, "{}", fresh.success);
 }
 
+#[test]
+fn the_page_says_what_is_not_protected_and_when_a_key_helps() {
+    let mut hand =
+        Hand::new(people(&[8, 4]), &[Value::Null, bound(0.5, 0.75)], &[0.2, 0.2], 3)
+            .promise("fine-grain", json!({ "values": "listed", "kind": "upward" }));
+    assert!(hand.page().contains("One value has no bound and is not protected."));
+    assert!(hand.page().contains("The darker a square"));
+    assert!(hand.page().contains("Every release draws afresh."));
+    assert!(hand.page().contains("A key keeps it at the first."));
+    hand.manifest["perturbation"][0]["noise"] = json!("keyed");
+    let page = hand.page();
+    assert!(page.contains("as long as the domain and the matrix stay the same."));
+    assert!(page.contains("then nothing is added."));
+    // Commoner than the bound of any belief: that is why there is none.
+    hand.manifest["promises"][0]["asked"] = json!({ "factor": 3, "kind": "upward" });
+    assert!(hand.page().contains("One value is too common to be protected."));
+    // What is too large for a picture is not explained as one.
+    let many: Vec<[String; 1]> = (0..61)
+        .map(|n| [NAMES.get(n).map_or(n.to_string(), |name| (*name).to_owned())])
+        .collect();
+    let table = hand.table();
+    (table["domain"], table["bounds"]) = (json!(many), json!(vec![Value::Null; 61]));
+    table["keep"] = json!(vec![0.2; 61]);
+    let page = hand.page();
+    assert!(page.contains("too large for a picture") && !page.contains("darker"));
+}
+
 /// Two columns, each randomized on its own.
 #[test]
 fn each_column_is_attacked_and_has_its_own_losses() {
@@ -715,6 +749,13 @@ fn a_sample_of_groups_is_checked_by_its_numbers() {
     assert!(report.holds());
     assert_eq!(report.promises[1].measured, json!({ "k": 5 }));
     assert_eq!(report.group_sizes, [(5, 1), (6, 1999)]);
+    // Rows of a group that were not drawn are not left out, and there is no key.
+    let page = hand.page();
+    assert!(
+        page.contains("stands for its group: 11,999 rows of the table in all. It was")
+    );
+    assert!(!page.contains("left out") && !page.contains("A key"));
+    assert!(page.contains("drawn from their groups again"));
     hand.manifest["promises"][1]["asked"]["k"] = json!(6);
     let report = hand.blind().unwrap();
     assert_eq!((report.holds(), report.promises[1].rows_at_risk), (false, 1));

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 
 pub use linked::averaging;
 
+use crate::audit::Report;
 use crate::audit::perturbed::shares::Estimate;
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, View};
-use crate::audit::Report;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::{Manifest, PromiseNote, Release};
