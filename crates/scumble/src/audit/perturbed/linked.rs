@@ -278,6 +278,7 @@ fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
             Matrix::General(_) => None,
         })
         .collect();
+    let general = kept.is_none();
     if let Some(kept) = kept.filter(|_| sightings.len() > 1) {
         let likely =
             |value| first.place(value).map_or(0.0, |place| together(&kept, place));
@@ -289,7 +290,8 @@ fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
     let mut used: Vec<Option<usize>> = Vec::new();
     for sighting in sightings {
         let Some(published) = sighting.published else { continue };
-        if used.contains(&sighting.published) {
+        // A shared draw from a general matrix is counted once where it shows the same.
+        if general && used.contains(&sighting.published) {
             continue;
         }
         used.push(sighting.published);
