@@ -91,7 +91,11 @@ pub(crate) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     // What is not certain must not look as if it were.
     if share < 1.0 && percent > 99.5 {
-        return format!("{:.1} %", (percent * 10.0).floor().min(999.0) / 10.0);
+        return match percent {
+            p if p < 99.9 => format!("{p:.1} %"),
+            p if p < 99.999 => format!("{p:.3} %"),
+            _ => "> 99.999 %".to_owned(),
+        };
     }
     if percent == 0.0 || percent >= 10.0 || (percent - percent.round()).abs() < 1e-9 {
         format!("{percent:.0} %")
@@ -126,8 +130,9 @@ mod tests {
         assert_eq!(grouped(957), "957");
         assert_eq!(counted(1, "row"), "1 row");
         assert_eq!(percent(0.2), "20 %");
-        assert_eq!(percent(0.99696), "99.6 %");
-        assert_eq!(percent(0.999_999), "99.9 %");
+        assert_eq!(percent(0.99696), "99.7 %");
+        assert_eq!(percent(0.9995), "99.950 %");
+        assert_eq!(percent(0.999_999), "> 99.999 %");
         assert_eq!(percent(1.0), "100 %");
         assert_eq!(percent(0.0123), "1.2 %");
         assert_eq!(percent(0.0005), "0.05 %");

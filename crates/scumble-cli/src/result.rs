@@ -100,8 +100,15 @@ pub(crate) fn attacks_text(report: &Report) -> String {
     let heading = ["attack", "people hit", "by chance", "surest guess"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     for attack in &report.attacks {
+        // Tried on several columns, an attack says which.
+        let again = report.attacks.iter().filter(|known| known.name == attack.name);
+        let column = attack.detail.get("column").and_then(Value::as_str);
+        let name = match column.filter(|_| again.count() > 1) {
+            Some(column) => format!("{} ({column})", attack.name),
+            None => attack.name.clone(),
+        };
         rows.push(vec![
-            attack.name.clone(),
+            name,
             percent(attack.success),
             percent(attack.chance),
             surest(attack),
@@ -143,8 +150,9 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             people(outside),
         ));
     }
-    let exposed = report.attacks.iter().find(|known| known.name == "corruption");
-    let exposed = exposed.and_then(|attack| attack.detail.get("exposed")?.as_f64());
+    let exposed = report.attacks.iter().filter(|known| known.name == "corruption");
+    let exposed = exposed.filter_map(|attack| attack.detail.get("exposed")?.as_f64());
+    let exposed = exposed.reduce(f64::max);
     if let Some(exposed) = exposed.filter(|exposed| *exposed > 0.0) {
         warnings.push(format!(
             "the bounds in the manifest are shares of values: who knows the value of everybody \
@@ -152,6 +160,19 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
              time. The promise does not cover that",
             percent(exposed),
         ));
+    }
+    let changed = report.attacks.iter().find(|attack| {
+        let of = |key: &str| attack.detail.get(key);
+        of("noise") == Some(&json!("keyed")) && of("same_matrix") == Some(&json!(false))
+    });
+    if changed.is_some() {
+        warnings.push(
+            "the key keeps noise the same only where domain and matrix are the same, and in \
+             these releases they differ: people whose noise changed can be averaged. A public \
+             `domain` in the recipe keeps the domain; bounds that follow the data (`factor`, \
+             sub-tables) change the matrix all the same"
+                .to_owned(),
+        );
     }
     let paper =
         manifest.weights.as_ref().is_some_and(|weights| weights.kind == "paper");

@@ -146,6 +146,13 @@ impl Hand {
         audit::audit(&self.open()?, None, None, &|_| ())
     }
 
+    /// The page of an audit without the original.
+    fn page(&self) -> String {
+        let (release, report) = (self.open().unwrap(), self.blind().unwrap());
+        write_page(self.home.path(), &release.manifest, &report).unwrap();
+        std::fs::read_to_string(self.home.path().join("report.html")).unwrap()
+    }
+
     fn audit(&self) -> Result<Report> {
         let release = self.open()?;
         let columns = original_columns(&release.manifest);
@@ -500,7 +507,169 @@ fn inference_wins_where_values_are_kept_and_is_blind_where_they_are_drawn() {
     let found = attack(&found, "inference");
     // Published flu: flu; published cold: 0.2 * 0.75 against 0.8 * 0.25.
     assert!((found.success - (0.8 * 0.75 + 0.8 * 0.25)).abs() < 1e-9);
-    assert!((found.worst - 0.6 / 0.65).abs() < 0.01, "{}", found.worst);
+    let largest = number(&found.detail["largest"]);
+    assert!((largest - 0.6 / 0.65).abs() < 0.01, "{largest}");
+    // Flu is commoner than its bound: the promise speaks of colds only.
+    assert!((found.worst - 0.2 / 0.35).abs() < 0.02, "{}", found.worst);
+    // Of neither value: what follows a belief at its bound.
+    let few = vec![bound(0.1, 0.9); 2];
+    let found = Hand::new(people(&[7500, 2500]), &few, &[0.6; 2], 9)
+        .promise("breach", json!({ "prior": 0.1, "posterior": 0.9, "kind": "upward" }))
+        .audit()
+        .unwrap();
+    let measured = number(&found.promises[0].measured["posterior"]);
+    for name in ["inference", "corruption"] {
+        assert!((attack(&found, name).worst - measured).abs() < 1e-12);
+    }
+    assert!((measured - 0.4 / 1.3).abs() < 1e-9, "{measured}");
+}
+
+/// What the promise speaks of never looks as if it were broken.
+#[test]
+fn the_surest_guess_of_an_honest_release_is_within_the_bound() {
+    let hand = breach();
+    for report in [hand.blind().unwrap(), hand.audit().unwrap()] {
+        for name in ["inference", "corruption"] {
+            let found = attack(&report, name).worst;
+            assert!(found > 0.0 && found <= 0.5, "{found}");
+        }
+        assert!(number(&attack(&report, "inference").detail["largest"]) > 0.5);
+    }
+}
+
+/// The loss is that of the inverse, entry by entry.
+#[test]
+fn the_reconstruction_error_is_that_of_the_inverse() {
+    let counts = [400, 300, 200, 100];
+    let none = vec![Value::Null; 4];
+    let error = |keep: &[f64], seed: u64| {
+        let hand = Hand::new(people(&counts), &none, keep, seed);
+        let report = hand.audit().unwrap();
+        let data = std::fs::read_to_string(hand.home.path().join("data.csv")).unwrap();
+        let published = NAMES.map(|name| data.matches(name).count() as f64);
+        (report.loss.get("reconstruction-error").copied(), published)
+    };
+    for (seed, keep) in
+        [[0.3, 0.2, 0.5, 0.4], [0.3, 0.0, 0.5, 0.4], [1e-4, 0.2, 0.0, 0.1]]
+            .into_iter()
+            .enumerate()
+    {
+        let (found, published) = error(&keep, 50 + seed as u64);
+        let entry = |j: usize, i: usize| {
+            (1.0 - keep[i]) / 4.0 + if i == j { keep[i] } else { 0.0 }
+        };
+        let inverse = nalgebra::DMatrix::from_fn(4, 4, entry).try_inverse().unwrap();
+        let off = (0..4).map(|i| {
+            let estimated: f64 = (0..4).map(|j| inverse[(i, j)] * published[j]).sum();
+            (estimated - counts[i] as f64).abs() / counts[i] as f64
+        });
+        let wanted = off.sum::<f64>() / 4.0;
+        let found = found.unwrap();
+        assert!((found - wanted).abs() < 1e-6 * wanted, "{found} {wanted}");
+    }
+    // Two values that are never kept cannot be told apart: there is no inverse, no loss.
+    assert_eq!(error(&[0.3, 0.0, 0.5, 0.0], 53).0, None);
+}
+
+/// With another matrix a key draws with the same numbers: whose value changes is known.
+#[test]
+fn a_key_helps_only_while_the_matrix_is_the_same() {
+    let truth = people(&[500, 500, 500, 500]);
+    let draw = |keep: f64, key: u64| {
+        let mut rng = ChaCha20Rng::seed_from_u64(key);
+        let mut publish = |value: &String| {
+            let (decides, drawn) = (rng.random::<f64>(), rng.random_range(0..4));
+            if decides < keep { value.clone() } else { NAMES[drawn].to_owned() }
+        };
+        let published: Vec<String> = truth.iter().map(&mut publish).collect();
+        let table = subtable(2000, &NAMES[..4], &vec![Value::Null; 4], &[keep; 4]);
+        let note = json!({
+            "columns": ["disease"], "breaches": "upward", "noise": "keyed",
+            "subtables": [table],
+        });
+        Hand::written(truth.clone(), &published, None, note)
+    };
+    let tried = |hands: &[&Hand]| {
+        let opened: Vec<Release> =
+            hands.iter().map(|hand| hand.open().unwrap()).collect();
+        let opened: Vec<&Release> = opened.iter().collect();
+        audit::averaging(&opened, &hands[0].original(), &|_| ()).unwrap().remove(0)
+    };
+    let (low, high) = (draw(0.3, 1), draw(0.5, 1));
+    let one = tried(&[&high]);
+    let both = tried(&[&low, &high]);
+    assert_eq!(both.detail["same_matrix"], json!(false));
+    assert_eq!(both.detail["noise"], json!("keyed"));
+    assert_eq!(both.success, one.success, "the guess is the same, but surer");
+    assert!(one.worst < 0.7, "{}", one.worst);
+    assert_eq!(both.worst, 1.0);
+    // A manifest that says `keyed` where draws are not shared: the reader sees it.
+    let others: Vec<Hand> = (2..8).map(|key| draw(0.5, key)).collect();
+    let fresh = tried(&others.iter().collect::<Vec<&Hand>>());
+    assert_eq!(fresh.detail["same_matrix"], json!(true));
+    assert!(fresh.success > one.success + 0.2, "{}", fresh.success);
+}
+
+#[test]
+fn the_page_says_what_is_not_protected_and_when_a_key_helps() {
+    let mut hand =
+        Hand::new(people(&[8, 4]), &[Value::Null, bound(0.5, 0.75)], &[0.2, 0.2], 3)
+            .promise("fine-grain", json!({ "values": "listed", "kind": "upward" }));
+    assert!(hand.page().contains("One value has no bound and is not protected."));
+    assert!(hand.page().contains("The darker a square"));
+    assert!(hand.page().contains("Every release draws afresh."));
+    assert!(hand.page().contains("A key keeps it at the first."));
+    hand.manifest["perturbation"][0]["noise"] = json!("keyed");
+    let page = hand.page();
+    assert!(page.contains("as long as the domain and the matrix stay the same."));
+    assert!(page.contains("then nothing is added."));
+    // Commoner than the bound of any belief: that is why there is none.
+    hand.manifest["promises"][0]["asked"] = json!({ "factor": 3, "kind": "upward" });
+    assert!(hand.page().contains("One value is too common to be protected."));
+    // What is too large for a picture is not explained as one.
+    let many: Vec<[String; 1]> = (0..61)
+        .map(|n| [NAMES.get(n).map_or(n.to_string(), |name| (*name).to_owned())])
+        .collect();
+    let table = hand.table();
+    (table["domain"], table["bounds"]) = (json!(many), json!(vec![Value::Null; 61]));
+    table["keep"] = json!(vec![0.2; 61]);
+    let page = hand.page();
+    assert!(page.contains("too large for a picture") && !page.contains("darker"));
+}
+
+/// Two columns, each randomized on its own.
+#[test]
+fn each_column_is_attacked_and_has_its_own_losses() {
+    let mut hand = Hand::new(people(&[60, 40]), &vec![Value::Null; 2], &[0.5; 2], 60);
+    hand.manifest["columns"][0]["role"] = json!("sensitive");
+    let numbers: Vec<[String; 1]> = (0..100).map(|n| [n.to_string()]).collect();
+    let note = json!({
+        "columns": ["number"], "breaches": "upward", "noise": "fresh",
+        "subtables": [{
+            "rows": 100, "domain": numbers, "bounds": vec![Value::Null; 100],
+            "operator": "uniform", "keep": 0.9,
+        }],
+    });
+    hand.manifest["perturbation"].as_array_mut().unwrap().push(note);
+    let report = hand.audit().unwrap();
+    let found: Vec<(&str, &str)> = report
+        .attacks
+        .iter()
+        .map(|attack| (&*attack.name, attack.detail["column"].as_str().unwrap()))
+        .collect();
+    let names = ["inference", "corruption", "averaging"];
+    let wanted = names.map(|name| [(name, "disease"), (name, "number")]);
+    assert_eq!(found, wanted.concat());
+    let loss = |name: &str| report.loss[name];
+    assert!((loss("record-utility.disease") - 0.75).abs() < 1e-12);
+    assert!((loss("record-utility.number") - 0.901).abs() < 1e-12);
+    assert_eq!(loss("record-utility"), loss("record-utility.disease"));
+    let errors = ["reconstruction-error.disease", "reconstruction-error.number"];
+    let worst = errors.map(loss).into_iter().fold(0.0, f64::max);
+    assert_eq!(loss("reconstruction-error"), worst);
+    let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
+    assert!(page.contains("<th>inference (disease)</th>"));
+    assert!(page.contains("<th>record-utility.number</th>"));
 }
 
 #[test]
@@ -530,7 +699,7 @@ fn fresh_noise_is_averaged_away_and_keyed_noise_is_not() {
         let opened: Vec<Release> =
             hands.iter().map(|hand| hand.open().unwrap()).collect();
         let opened: Vec<&Release> = opened.iter().collect();
-        audit::averaging(&opened, &hands[0].original(), &|_| ()).unwrap()
+        audit::averaging(&opened, &hands[0].original(), &|_| ()).unwrap().remove(0)
     };
     let fresh: Vec<Hand> = (0..10).map(|seed| release(20 + seed, "fresh")).collect();
     let keyed: Vec<Hand> = (0..10).map(|_| release(20, "keyed")).collect();
@@ -540,6 +709,7 @@ fn fresh_noise_is_averaged_away_and_keyed_noise_is_not() {
     assert!((one.success - 0.55).abs() < 0.08, "{}", one.success);
     assert!(ten.success > 0.85, "{}", ten.success);
     assert_eq!(same.success, one.success);
+    assert_eq!(same.detail["same_matrix"], json!(true));
     assert_eq!(ten.detail["linked"], json!(1.0));
     assert_eq!((ten.chance, ten.detail["people"].clone()), (0.25, json!(1000)));
     // What is foretold from one release is what happens.
@@ -557,6 +727,7 @@ fn people_who_are_not_alone_are_not_linked() {
     hand.data(data);
     let release = hand.open().unwrap();
     let found = audit::averaging(&[&release], &hand.original(), &|_| ()).unwrap();
+    let found = &found[0];
     assert_eq!(found.detail["people"], json!(4));
     assert_eq!(found.success, 1.0);
 }
@@ -579,6 +750,13 @@ fn a_sample_of_groups_is_checked_by_its_numbers() {
     assert!(report.holds());
     assert_eq!(report.promises[1].measured, json!({ "k": 5 }));
     assert_eq!(report.group_sizes, [(5, 1), (6, 1999)]);
+    // Rows of a group that were not drawn are not left out, and there is no key.
+    let page = hand.page();
+    assert!(
+        page.contains("stands for its group: 11,999 rows of the table in all. It was")
+    );
+    assert!(!page.contains("left out") && !page.contains("A key"));
+    assert!(page.contains("drawn from their groups again"));
     hand.manifest["promises"][1]["asked"]["k"] = json!(6);
     let report = hand.blind().unwrap();
     assert_eq!((report.holds(), report.promises[1].rows_at_risk), (false, 1));

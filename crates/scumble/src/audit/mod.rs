@@ -90,7 +90,8 @@ pub struct Attack {
     pub success: f64,
     /// The share without the release's quasi cells.
     pub chance: f64,
-    /// The most certain guess about anybody.
+    /// The most certain guess about anybody; of randomized columns, of values that the
+    /// promise speaks of.
     pub worst: f64,
     /// Further numbers.
     pub detail: Map<String, Value>,

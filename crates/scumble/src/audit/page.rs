@@ -4,6 +4,7 @@
 //! report alone: nothing in it is more private than the release.
 
 mod histogram;
+mod matrix;
 mod randomized;
 mod words;
 
@@ -42,11 +43,7 @@ fn page(manifest: &Manifest, report: &Report) -> String {
         "<p class=\"verdict bad\">A promise does not hold: do not publish this release.</p>"
     };
     let rows = words::rows(report.rows);
-    let left_out = match manifest.left_out {
-        0 => "Every row of the table was published.".to_owned(),
-        1 => "1 row of the table was left out.".to_owned(),
-        n => format!("{} rows of the table were left out.", words::number(n)),
-    };
+    let left_out = left_out(manifest, report);
     let _ = write!(
         html,
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -79,6 +76,31 @@ fn page(manifest: &Manifest, report: &Report) -> String {
         Html(&manifest.data.file)
     );
     html
+}
+
+/// What became of the rows of the table.
+fn left_out(manifest: &Manifest, report: &Report) -> String {
+    let left_out = |n: u64| match n {
+        0 => String::new(),
+        1 => "1 row of the table was left out.".to_owned(),
+        n => format!("{} rows of the table were left out.", words::number(n)),
+    };
+    if manifest.sampled.is_none() {
+        return match manifest.left_out {
+            0 => "Every row of the table was published.".to_owned(),
+            n => left_out(n),
+        };
+    }
+    let sizes = report.group_sizes.iter();
+    let behind = sizes.fold(0u64, |all, (size, n)| all + size * n);
+    let table = manifest.rows + manifest.left_out;
+    let rest = left_out(table.saturating_sub(behind));
+    let stands = format!(
+        "One row of each group of people was published and stands for its group: {} of the \
+         table in all. {rest}",
+        words::rows(behind),
+    );
+    stands.trim_end().to_owned()
 }
 
 fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
@@ -150,7 +172,13 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
         true => "who sees no published value, or, for corruption, knows nobody else's",
         false => "who does not use quasi values",
     };
-    let whom = if randomized { "protected value" } else { "person" };
+    let whom = match randomized {
+        true => {
+            "protected value, of those that are believed in no more than their bound before; \
+             for averaging, of any value, after ten releases or those that were given"
+        }
+        false => "person",
+    };
     let _ = write!(
         html,
         "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker {attacker}.</p>\n<table>\n\
@@ -158,15 +186,21 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
          <th class=\"n\">worst</th></tr></thead>\n<tbody>\n",
     );
     for attack in &report.attacks {
+        let again = report.attacks.iter().filter(|known| known.name == attack.name);
+        let column = attack.detail.get("column").and_then(serde_json::Value::as_str);
+        let name = match column.filter(|_| again.count() > 1) {
+            Some(column) => format!("{} ({column})", attack.name),
+            None => attack.name.clone(),
+        };
         let _ = write!(
             html,
             "<tr><th>{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>\
              <td class=\"n\">{}</td></tr>\n<tr class=\"note\"><td colspan=\"4\">{}</td></tr>\n",
-            Html(&attack.name),
+            Html(&name),
             share(attack.success),
             share(attack.chance),
             share(attack.worst),
-            Html(&words::attack(attack)),
+            Html(&words::attack(attack, manifest)),
         );
     }
     let _ = writeln!(

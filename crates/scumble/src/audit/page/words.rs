@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::audit::page::randomized;
 use crate::audit::{Attack, Checked};
 use crate::hierarchy::{Cells, Rule, Side};
-use crate::release::PublishedColumn;
+use crate::release::{Manifest, PublishedColumn};
 use crate::table::Role;
 
 /// A text with everything that means something in HTML escaped.
@@ -171,7 +171,7 @@ fn decimal(value: f64) -> String {
 }
 
 /// What an attack found out.
-pub(super) fn attack(attack: &Attack) -> String {
+pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
     match attack.name.as_str() {
@@ -243,7 +243,7 @@ pub(super) fn attack(attack: &Attack) -> String {
                 Some(_) => " Not everything could be looked at.",
             },
         ),
-        _ => randomized::attack(attack).unwrap_or_default(),
+        _ => randomized::attack(attack, manifest).unwrap_or_default(),
     }
 }
 
@@ -269,7 +269,8 @@ fn certain(attack: &Attack) -> String {
 /// A loss and what it says.
 pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
     let whole = || number(value.max(0.0).round() as u64);
-    match name {
+    // The loss of one column ends in its name.
+    match name.split_once('.').map_or(name, |(loss, _)| loss) {
         "loss" => {
             (share(value), "how much of its column's range a cell covers, on average")
         }

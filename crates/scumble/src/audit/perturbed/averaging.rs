@@ -22,11 +22,11 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::{Map, Value, json};
 
 use crate::audit::Attack;
+use crate::audit::perturbed::Believed;
 use crate::audit::perturbed::inference::commonest;
 use crate::audit::perturbed::matrix::Matrix;
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, View};
-use crate::audit::perturbed::{Believed, best};
 use crate::random::Randomness;
 
 /// After how many releases it is looked.
@@ -37,7 +37,7 @@ pub(super) fn attack(
     view: &View,
     believed: &[Vec<Believed>],
     truth: Option<&Truth>,
-) -> Option<Attack> {
+) -> Vec<Attack> {
     let attacks = view.columns.iter().zip(believed).enumerate();
     let attacks = attacks.map(|(place, (column, believed))| {
         let mut told = foretold(column, believed);
@@ -64,7 +64,7 @@ pub(super) fn attack(
             detail,
         }
     });
-    best(attacks.collect())
+    attacks.collect()
 }
 
 /// The share of people guessed right, and the surest guess, after each number of releases.

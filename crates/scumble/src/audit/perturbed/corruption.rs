@@ -31,7 +31,7 @@ use crate::audit::perturbed::inference::{self, Guesses};
 use crate::audit::perturbed::recheck::{Asked, asked};
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, Subtable, View};
-use crate::audit::perturbed::{Believed, apart, best};
+use crate::audit::perturbed::{Believed, apart};
 use crate::release::Manifest;
 
 /// How many values the shift is computed over.
@@ -43,7 +43,7 @@ pub(super) fn attack(
     view: &View,
     believed: &[Vec<Believed>],
     truth: Option<&Truth>,
-) -> Option<Attack> {
+) -> Vec<Attack> {
     let by_share = manifest
         .promises
         .iter()
@@ -66,17 +66,16 @@ pub(super) fn attack(
         detail.insert("shift".into(), json!(moved));
         detail.insert("subtraction".into(), json!(exposed > 0.0));
         detail.insert("exposed".into(), json!(exposed));
-        let surest = guesses.iter().map(|guesses| guesses.protected);
         // A belief that moves by so much is right that much more often, at most.
         Attack {
             name: "corruption".into(),
             success: (before + moved).min(1.0),
             chance: before,
-            worst: (surest.fold(0.0, f64::max) + moved).min(1.0),
+            worst: (inference::surest(column, &guesses) + moved).min(1.0),
             detail,
         }
     });
-    best(attacks.collect())
+    attacks.collect()
 }
 
 /// The largest change of a belief about one row by the true value of another.

@@ -18,31 +18,39 @@ use serde_json::{Map, json};
 
 use crate::audit::Attack;
 use crate::audit::perturbed::matrix::Matrix;
+use crate::audit::perturbed::recheck::believed_after;
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, Subtable, View};
-use crate::audit::perturbed::{Believed, best, single};
+use crate::audit::perturbed::{Believed, single};
 
 /// What is guessed about the rows of a sub-table.
 #[derive(Debug)]
 pub(super) struct Guesses {
     /// For each published value the guess.
     pub(super) values: Vec<usize>,
-    /// The largest belief in a protected value, and in any; over values that were published.
-    pub(super) protected: f64,
-    pub(super) largest: f64,
+    /// The largest belief in a value that the promise speaks of, if there is one: protected,
+    /// and believed in no more than its bound before. Over values that were published.
+    protected: Option<f64>,
+    /// The largest belief in any value.
+    largest: f64,
 }
 
 /// Guesses from what was published; the truth is not here.
 pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
     let matrix = &table.matrix;
     let expected = matrix.published(shares);
-    let mut guesses = Guesses { values: vec![], protected: 0.0, largest: 0.0 };
+    let mut guesses = Guesses { values: vec![], protected: None, largest: 0.0 };
+    let promised = |value: usize| {
+        let bound = table.bounds[value];
+        bound.is_some_and(|bound| shares[value] <= bound.prior * (1.0 + 1e-9))
+    };
+    let any_promised = (0..shares.len()).any(promised);
     // For mixed matrices, the likeliest two values that were not kept.
-    let drawn = |only_protected: bool| -> [(f64, usize); 2] {
+    let drawn = |only_promised: bool| -> [(f64, usize); 2] {
         let mut top = [(0.0, usize::MAX); 2];
         if let Matrix::Mixed { other, .. } = matrix {
             for (value, (other, share)) in other.iter().zip(shares).enumerate() {
-                if only_protected && table.bounds[value].is_none() {
+                if only_promised && !promised(value) {
                     continue;
                 }
                 let likely = other * share;
@@ -58,7 +66,7 @@ pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
     let (any, protected) = (drawn(false), drawn(true));
     for (published, expected) in expected.iter().enumerate() {
         let own = matrix.entry(published, published) * shares[published];
-        let own_protected = table.bounds[published].is_some();
+        let own_promised = promised(published);
         let ((likely, value), surest) = match matrix {
             Matrix::Mixed { .. } => {
                 let pick = |top: &[(f64, usize); 2], own: f64| {
@@ -68,7 +76,7 @@ pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
                         _ => (own, published),
                     }
                 };
-                let own_or_none = if own_protected { own } else { 0.0 };
+                let own_or_none = if own_promised { own } else { 0.0 };
                 (pick(&any, own), pick(&protected, own_or_none).0)
             }
             Matrix::General(rows) => {
@@ -81,7 +89,7 @@ pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
                     if likely > top.0 {
                         top = (likely, value);
                     }
-                    if table.bounds[value].is_some() {
+                    if promised(value) {
                         surest = surest.max(likely);
                     }
                 }
@@ -91,10 +99,28 @@ pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
         guesses.values.push(value);
         if table.published[published] > 0 && *expected > 0.0 {
             guesses.largest = guesses.largest.max(likely / expected);
-            guesses.protected = guesses.protected.max(surest / expected);
+            let surest = any_promised.then_some(surest / expected);
+            guesses.protected =
+                guesses.protected.into_iter().chain(surest).reduce(f64::max);
         }
     }
     guesses
+}
+
+/// The surest guess of a value that the promise speaks of. If all protected values are
+/// believed in more than their bounds from the start: what follows a belief at its bound.
+pub(super) fn surest(column: &Randomized, guesses: &[Guesses]) -> f64 {
+    let protected = guesses.iter().filter_map(|guesses| guesses.protected);
+    protected.reduce(f64::max).unwrap_or_else(|| {
+        let tables = column.tables.iter().filter(|table| table.n_published() > 0.0);
+        let after = tables.flat_map(|table| {
+            let values = table.matrix.amplified().into_iter().zip(&table.bounds);
+            values.filter_map(|(amplified, bound)| {
+                Some(believed_after((*bound)?.prior, amplified.up))
+            })
+        });
+        after.fold(0.0, f64::max)
+    })
 }
 
 /// How often guesses about a column are right, to be expected.
@@ -153,27 +179,25 @@ pub(super) fn attack(
     view: &View,
     believed: &[Vec<Believed>],
     truth: Option<&Truth>,
-) -> Option<Attack> {
+) -> Vec<Attack> {
     let attacks = view.columns.iter().zip(believed).enumerate();
     let attacks = attacks.map(|(place, (column, believed))| {
         let tables = column.tables.iter().zip(believed);
         let guesses: Vec<Guesses> =
             tables.map(|(table, believed)| guess(table, &believed.shares)).collect();
         let true_shares = true_shares(column, place, truth);
-        let of = |number: fn(&Guesses) -> f64| {
-            guesses.iter().map(number).fold(0.0, f64::max)
-        };
+        let largest = guesses.iter().map(|guesses| guesses.largest).fold(0.0, f64::max);
         let mut detail = Map::new();
         detail.insert("column".into(), json!(column.name()));
-        detail.insert("largest".into(), json!(of(|guesses| guesses.largest)));
+        detail.insert("largest".into(), json!(largest));
         detail.insert("scored".into(), json!(true_shares.is_some()));
         Attack {
             name: "inference".into(),
             success: success(column, &guesses, believed, true_shares.as_deref()),
             chance: commonest(column, place, believed, truth),
-            worst: of(|guesses| guesses.protected),
+            worst: surest(column, &guesses),
             detail,
         }
     });
-    best(attacks.collect())
+    attacks.collect()
 }

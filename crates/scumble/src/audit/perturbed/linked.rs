@@ -2,13 +2,15 @@
 //!
 //! # Guarantee
 //! Rows are linked where their untouched columns are the same and alone so in every
-//! release; the likelihoods of what was published are multiplied. A release with keyed
-//! noise adds nothing to another one with the same domain, and is not counted twice.
+//! release; the likelihoods of what was published are multiplied. Releases with keyed noise
+//! and the same domain draw with the same numbers, see [`together`]: with the same matrix
+//! the second tells nothing, with another one much about people whose value changed.
 //!
 //! # Limits
 //! People whose untouched columns are not alone are not attacked, nor people who are not in
 //! all releases; `linked` tells the share that is. At most so many people as keep the work
-//! in bounds, by a hash of their columns.
+//! in bounds, by a hash of their columns. With general matrices of keyed releases, what a
+//! shared draw tells beyond the published values is not used.
 //!
 //! # Cost
 //! One pass over each release and the original, memory O(rows); then O(m) a person and
@@ -22,8 +24,9 @@ use serde_json::{Map, json};
 use crate::audit::Attack;
 use crate::audit::cost::another_table;
 use crate::audit::perturbed::averaging::likeliest;
+use crate::audit::perturbed::matrix::Matrix;
 use crate::audit::perturbed::view::{Randomized, Subtable, View, canonical, place_of};
-use crate::audit::perturbed::{Believed, best, overall};
+use crate::audit::perturbed::{Believed, overall};
 use crate::error::{Error, Result};
 use crate::release::{Manifest, Release};
 use crate::table::{Reading, Source};
@@ -31,13 +34,14 @@ use crate::table::{Reading, Source};
 /// Values times people that are looked at.
 const MOST_WORK: usize = 400_000_000;
 
-/// Attacks people who are in several releases, and scores the guesses by the table they
-/// were made from. All releases must have the randomized columns of the first one.
+/// Attacks people who are in several releases, in each randomized column, and scores the
+/// guesses by the table they were made from. All releases must have the randomized columns
+/// of the first one.
 pub fn averaging(
     releases: &[&Release],
     original: &Source,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Attack> {
+) -> Result<Vec<Attack>> {
     let views = releases.iter().map(|release| View::read(release, progress));
     let views: Vec<View> = views.collect::<Result<_>>()?;
     let (Some(first), Some(release)) = (views.first(), releases.first()) else {
@@ -65,12 +69,10 @@ pub fn averaging(
         }
         attacks.push(score(&guesses, &truth, &same)?);
     }
-    let Some(mut attack) = best(attacks) else {
+    if attacks.is_empty() {
         return Err(Error::input("no column of the release is randomized"));
-    };
-    attack.detail.insert("releases".into(), json!(releases.len()));
-    attack.detail.insert("foretold".into(), json!(false));
-    Ok(attack)
+    }
+    Ok(attacks)
 }
 
 /// The columns that are published as they are in all releases, and how they are read.
@@ -210,16 +212,16 @@ fn guess(releases: &[Linked<'_>]) -> Guesses {
     let shares = overall(first.column, &believed);
     let most = MOST_WORK / (shares.len().max(1) * releases.len());
     'people: for (key, table, code) in &first.rows.alone {
-        let mut seen = vec![(first, *table as usize, *code as usize)];
+        let mut seen = vec![vec![Sighting::of(first, *table as usize, *code as usize)]];
         for other in others {
             let Some((table, code)) = other.rows.find(*key) else { continue 'people };
-            // By the manifest's word, draws by a key from one domain are the same.
-            let repeated = |(known, its_table, _): &(&Linked<'_>, usize, usize)| {
-                let keyed = known.column.keyed && other.column.keyed;
-                keyed && known.domains[*its_table] == other.domains[table]
+            let sighting = Sighting::of(other, table, code);
+            let same = |known: &&mut Vec<Sighting<'_>>| {
+                known.first().is_some_and(|known| known.shares_draws(&sighting))
             };
-            if !seen.iter().any(repeated) {
-                seen.push((other, table, code));
+            match seen.iter_mut().find(same) {
+                Some(known) => known.push(sighting),
+                None => seen.push(vec![sighting]),
             }
         }
         if guesses.people.len() >= most {
@@ -227,8 +229,8 @@ fn guess(releases: &[Linked<'_>]) -> Guesses {
             break;
         }
         let mut belief = shares.clone();
-        for (release, table, code) in &seen {
-            multiply(&mut belief, release, *table, *code);
+        for sightings in &seen {
+            update(&mut belief, sightings);
         }
         let (value, likely) = likeliest(&belief);
         guesses.people.push((*key, value, likely));
@@ -236,19 +238,101 @@ fn guess(releases: &[Linked<'_>]) -> Guesses {
     guesses
 }
 
-/// Multiplies a belief over the values of the first release by the likelihood of a value
-/// that another one has published. What its sub-table does not have is impossible.
-fn multiply(belief: &mut [f64], release: &Linked<'_>, table: usize, code: usize) {
-    let table = &release.column.tables[table];
-    let Some(published) = table.place(code) else { return };
-    let mut total = 0.0;
-    for (belief, code) in belief.iter_mut().zip(&release.codes) {
-        let place = code.and_then(|code| table.place(code));
-        *belief *= place.map_or(0.0, |place| table.matrix.entry(published, place));
-        total += *belief;
+/// What one release has published of a person.
+struct Sighting<'a> {
+    release: &'a Linked<'a>,
+    domain: u128,
+    table: &'a Subtable,
+    /// The place of the published value in the domain.
+    published: Option<usize>,
+}
+
+impl<'a> Sighting<'a> {
+    fn of(release: &'a Linked<'a>, table: usize, code: usize) -> Self {
+        let domain = release.domains[table];
+        let table = &release.column.tables[table];
+        Self { release, domain, table, published: table.place(code) }
     }
+
+    /// By the manifest's word, a key draws from one domain with the same numbers.
+    fn shares_draws(&self, other: &Self) -> bool {
+        let keyed = self.release.column.keyed && other.release.column.keyed;
+        keyed && self.domain == other.domain
+    }
+
+    /// The place in the domain of a value of the first release.
+    fn place(&self, value: usize) -> Option<usize> {
+        self.release.codes[value].and_then(|code| self.table.place(code))
+    }
+}
+
+/// Multiplies a belief over the values of the first release by the likelihood of what
+/// releases that share their draws have published. What a sub-table does not have is
+/// impossible.
+fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
+    let Some(first) = sightings.first() else { return };
+    let kept: Option<Vec<(&[f64], usize)>> = sightings
+        .iter()
+        .map(|sighting| match &sighting.table.matrix {
+            Matrix::Mixed { keep, .. } => Some((keep.as_slice(), sighting.published?)),
+            Matrix::General(_) => None,
+        })
+        .collect();
+    let general = kept.is_none();
+    if let Some(kept) = kept.filter(|_| sightings.len() > 1) {
+        let likely =
+            |value| first.place(value).map_or(0.0, |place| together(&kept, place));
+        if multiply(belief, likely) {
+            return;
+        }
+        // The draws were not shared after all.
+    }
+    let mut used: Vec<Option<usize>> = Vec::new();
+    for sighting in sightings {
+        let Some(published) = sighting.published else { continue };
+        // A shared draw from a general matrix is counted once where it shows the same.
+        if general && used.contains(&sighting.published) {
+            continue;
+        }
+        used.push(sighting.published);
+        multiply(belief, |value| {
+            let place = sighting.place(value);
+            place.map_or(0.0, |place| sighting.table.matrix.entry(published, place))
+        });
+    }
+}
+
+/// Multiplies a belief, and says whether anything was possible.
+fn multiply(belief: &mut Vec<f64>, likely: impl Fn(usize) -> f64) -> bool {
+    let weights = belief.iter().enumerate().map(|(value, held)| held * likely(value));
+    let next: Vec<f64> = weights.collect();
+    let total: f64 = next.iter().sum();
     if total > 0.0 {
-        belief.iter_mut().for_each(|belief| *belief /= total);
+        *belief = next.into_iter().map(|weight| weight / total).collect();
+    }
+    total > 0.0
+}
+
+/// How likely a value is published as it was by matrices that share their draws: one number
+/// decides in each whether the value is kept, and if not, one value is drawn for all.
+fn together(published: &[(&[f64], usize)], value: usize) -> f64 {
+    let Some((keep, _)) = published.first() else { return 1.0 };
+    let even = 1.0 / keep.len() as f64;
+    // Kept wherever the value itself is published, and not where another one is.
+    let (mut least, mut most, mut drawn) = (1.0f64, 0.0f64, None);
+    for (keep, place) in published {
+        if *place == value {
+            least = least.min(keep[value]);
+        } else if drawn.is_some_and(|known| known != *place) {
+            return 0.0;
+        } else {
+            drawn = Some(*place);
+            most = most.max(keep[value]);
+        }
+    }
+    match drawn {
+        None => least + (1.0 - least) * even,
+        Some(_) => (least - most).max(0.0) * even,
     }
 }
 
@@ -269,6 +353,16 @@ fn score(guesses: &Guesses, truth: &Rows, releases: &[Linked<'_>]) -> Result<Att
     let mut detail = Map::new();
     detail.insert("column".into(), json!(first.column.name()));
     detail.insert("noise".into(), json!(if keyed { "keyed" } else { "fresh" }));
+    let matrices = |release: &Linked<'_>| {
+        let tables = release.column.tables.iter();
+        let matrices: Vec<Matrix> = tables.map(|table| table.matrix.clone()).collect();
+        (release.domains.clone(), matrices)
+    };
+    let (known, mut all) = (matrices(first), releases.iter());
+    let same = all.all(|release| matrices(release) == known);
+    detail.insert("same_matrix".into(), json!(same));
+    detail.insert("releases".into(), json!(releases.len()));
+    detail.insert("foretold".into(), json!(false));
     detail.insert("people".into(), json!(people));
     detail.insert("linked".into(), json!(people as f64 / truth.n_rows.max(1) as f64));
     detail.insert("sampled".into(), json!(guesses.sampled));
@@ -279,4 +373,36 @@ fn score(guesses: &Guesses, truth: &Rows, releases: &[Linked<'_>]) -> Result<Att
         worst,
         detail,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// By every number that decides and every value that can be drawn.
+    #[test]
+    fn shared_draws_are_as_likely_as_counted() {
+        let keeps = [[0.2, 0.5, 0.0], [0.3, 0.5, 0.7], [0.9, 0.1, 0.4]];
+        for value in 0..3 {
+            for seen in 0..27 {
+                let places = [seen % 3, seen / 3 % 3, seen / 9];
+                let sighted: Vec<(&[f64], usize)> =
+                    keeps.iter().map(|keep| &keep[..]).zip(places).collect();
+                for n in 1..=3 {
+                    let mut counted = 0;
+                    for (decides, drawn) in
+                        (0..10).flat_map(|d| (0..3).map(move |v| (d, v)))
+                    {
+                        let fits = sighted[..n].iter().all(|(keep, place)| {
+                            let kept = (f64::from(decides) + 0.5) / 10.0 < keep[value];
+                            *place == if kept { value } else { drawn }
+                        });
+                        counted += u32::from(fits);
+                    }
+                    let found = together(&sighted[..n], value);
+                    assert!((found - f64::from(counted) / 30.0).abs() < 1e-12);
+                }
+            }
+        }
+    }
 }

@@ -20,10 +20,10 @@ use std::collections::BTreeMap;
 
 pub use linked::averaging;
 
+use crate::audit::Report;
 use crate::audit::perturbed::shares::Estimate;
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, View};
-use crate::audit::{Attack, Report};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::{Manifest, PromiseNote, Release};
@@ -120,17 +120,8 @@ fn overall(column: &Randomized, believed: &[Believed]) -> Vec<f64> {
     shares::scaled(shares)
 }
 
-/// The attack on the column where it helps most; the surest guess is that of any column.
-fn best(attacks: Vec<Attack>) -> Option<Attack> {
-    let worst = attacks.iter().map(|attack| attack.worst).fold(0.0, f64::max);
-    let gain = |attack: &Attack| attack.success - attack.chance;
-    let best = attacks
-        .into_iter()
-        .reduce(|held, next| if gain(&next) > gain(&held) { next } else { held });
-    best.map(|attack| Attack { worst, ..attack })
-}
-
-/// What randomizing costs, in the column where it costs most.
+/// What randomizing costs, in the column where it costs most; if there are several, also in
+/// each.
 fn losses(
     view: &View,
     believed: &[Vec<Believed>],
@@ -154,34 +145,50 @@ fn losses(
         }
         kept / f64::max(rows, 1.0)
     });
-    if let Some(kept) = kept.reduce(f64::min) {
-        loss.insert("record-utility".into(), kept);
-    }
+    let kept: Vec<f64> = kept.collect();
+    note(&mut loss, view, "record-utility", &kept, f64::min);
+    // Of a sample the table is not estimated, and without an inverse nothing is.
     let errors = truth.filter(|truth| truth.exact && view.stands_for.is_none());
-    let errors = errors.map(|truth| {
-        let errors = columns().map(|(place, (column, believed))| {
-            reconstruction_error(column, believed, &truth.counts[place])
-        });
-        errors.fold(0.0, f64::max)
+    let errors: Option<Vec<f64>> = errors.and_then(|truth| {
+        let error =
+            |(place, (column, believed)): (usize, (&Randomized, &Vec<Believed>))| {
+                reconstruction_error(column, believed, &truth.counts[place])
+            };
+        columns().map(error).collect()
     });
-    loss.extend(errors.map(|error| ("reconstruction-error".to_owned(), error)));
+    if let Some(errors) = errors {
+        note(&mut loss, view, "reconstruction-error", &errors, f64::max);
+    }
     loss
 }
 
-/// How far estimated counts are off, as shares of the true ones, on average over the values
-/// that occur.
+/// Notes a loss of each column, and that of the column where it is worst.
+fn note(
+    loss: &mut BTreeMap<String, f64>,
+    view: &View,
+    name: &str,
+    each: &[f64],
+    worse: fn(f64, f64) -> f64,
+) {
+    loss.extend(each.iter().copied().reduce(worse).map(|all| (name.to_owned(), all)));
+    if each.len() > 1 {
+        let columns = view.columns.iter().zip(each);
+        loss.extend(columns.map(|(c, value)| (format!("{name}.{}", c.name()), *value)));
+    }
+}
+
+/// How far counts estimated by the inverse are off, as shares of the true ones, on average
+/// over the values that occur; nothing if a matrix has no inverse.
 fn reconstruction_error(
     column: &Randomized,
     believed: &[Believed],
     counts: &[u64],
-) -> f64 {
+) -> Option<f64> {
     let mut estimated = vec![0.0; column.values.len()];
     for (table, believed) in column.tables.iter().zip(believed) {
-        for (place, code) in table.values.iter().enumerate() {
-            estimated[*code] += match &believed.estimate {
-                Some(estimate) => estimate.counts[place],
-                None => believed.shares[place] * table.n_published(),
-            };
+        let estimate = believed.estimate.as_ref()?;
+        for (code, count) in table.values.iter().zip(&estimate.counts) {
+            estimated[*code] += count;
         }
     }
     let occurring = counts.iter().zip(&estimated).filter(|(count, _)| **count > 0);
@@ -190,5 +197,5 @@ fn reconstruction_error(
         sum += (estimated - *count as f64).abs() / *count as f64;
         n += 1;
     }
-    sum / n.max(1) as f64
+    Some(sum / n.max(1) as f64)
 }

@@ -346,7 +346,7 @@ fn lies(bound: &BoundNote) -> bool {
 }
 
 /// The belief that follows one of `prior`, if the value is so many times as likely.
-fn believed_after(prior: f64, times: f64) -> f64 {
+pub(super) fn believed_after(prior: f64, times: f64) -> f64 {
     if times.is_infinite() || prior >= 1.0 {
         return if prior > 0.0 { 1.0 } else { 0.0 };
     }

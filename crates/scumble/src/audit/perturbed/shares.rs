@@ -24,6 +24,9 @@ use crate::audit::perturbed::matrix::Matrix;
 /// The largest general matrix that is inverted.
 const LARGEST: usize = 500;
 
+/// A row must not count for more: beyond that the inverse is rounding.
+const WORST: f64 = 1e12;
+
 /// Honest releases in which one is suspected wrongly.
 const HONEST: f64 = 1e9;
 
@@ -48,28 +51,49 @@ impl Estimate {
     }
 
     /// Published counts are o = keep f + s with the same s for all values, and the f sum to
-    /// the number of rows: so s = (Σ o / keep - n) / Σ 1 / keep.
+    /// the number of rows: so f = (o - s) / keep, and of the value that is kept least, which
+    /// may never be kept, f is the rest. Then s = Σ part o with parts that are not negative.
     fn of_mixed(keep: &[f64], published: &[u64]) -> Option<Self> {
-        if keep.iter().any(|keep| *keep < 1e-9) {
+        let (last, least) =
+            keep.iter().copied().enumerate().min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let others = || keep.iter().enumerate().filter(|(value, _)| *value != last);
+        let total: f64 = others().map(|(_, keep)| 1.0 / keep).sum();
+        let pivot = 1.0 + least * total;
+        let mut parts = vec![(1.0 - least) / pivot; keep.len()];
+        let mut last_row = vec![(1.0 + total) / pivot; keep.len()];
+        for (value, keep) in others() {
+            let apart = (1.0 - keep) / keep / pivot;
+            (parts[value], last_row[value]) = (least * apart, -apart);
+        }
+        // The sum of a column of the inverse without signs.
+        let column = |value: usize| {
+            let own = if value == last { 0.0 } else { 1.0 / keep[value] };
+            let rest = (total - own) * parts[value];
+            own * (1.0 - parts[value]) + rest + last_row[value].abs()
+        };
+        if !(0..keep.len()).all(|value| column(value) <= WORST) {
             return None;
         }
-        let total: f64 = keep.iter().map(|keep| 1.0 / keep).sum();
-        // A row published as j counts `apart(j) * a` for each value i, a = 1 / (keep total),
-        // and 1 / keep more for j itself.
-        let apart = |keep: f64| 1.0 - 1.0 / keep;
-        let each = || keep.iter().zip(published);
-        let even: f64 = each().map(|(keep, o)| apart(*keep) * *o as f64).sum();
-        let squares: f64 =
-            each().map(|(keep, o)| apart(*keep).powi(2) * (*o as f64 + 1.0)).sum();
-        let largest = keep.iter().map(|keep| apart(*keep).abs()).fold(0.0, f64::max);
+        let square = |(part, o): (&f64, &u64)| part * part * (*o as f64 + 1.0);
+        let even: f64 = parts.iter().zip(published).map(|(p, o)| p * *o as f64).sum();
+        let squares: f64 = parts.iter().zip(published).map(square).sum();
+        let largest = parts.iter().copied().fold(0.0, f64::max);
+        let each = keep.iter().zip(&parts).zip(published);
         let (mut counts, mut variances, mut steps) = (vec![], vec![], vec![]);
-        for (keep, o) in each() {
-            let (o, a) = (*o as f64, 1.0 / (keep * total));
-            let own = 1.0 / keep + apart(*keep) * a;
-            counts.push(o / keep + a * even);
-            let without = (apart(*keep) * a).powi(2);
-            variances.push(a * a * squares + (o + 1.0) * (own * own - without));
-            steps.push(own.abs().max(largest * a));
+        for (value, ((keep, part), o)) in each.enumerate() {
+            if value == last {
+                let row = || last_row.iter().zip(published);
+                counts.push(row().map(|(weight, o)| weight * *o as f64).sum());
+                variances.push(row().map(square).sum());
+                steps.push(last_row.iter().map(|w| w.abs()).fold(0.0, f64::max));
+                continue;
+            }
+            let o = *o as f64;
+            counts.push((o - even) / keep);
+            // (1 - part)² in place of part².
+            let own = (1.0 - 2.0 * part) * (o + 1.0);
+            variances.push((squares + own).max(0.0) / (keep * keep));
+            steps.push((1.0 - part).max(largest) / keep);
         }
         Some(Self { counts, variances, steps })
     }
@@ -81,6 +105,10 @@ impl Estimate {
         }
         let matrix = DMatrix::from_fn(size, size, |row, column| rows[row][column]);
         let inverse = matrix.try_inverse()?;
+        let sane = |sum: f64| sum <= WORST;
+        if !inverse.column_iter().map(|column| column.lp_norm(1)).all(sane) {
+            return None;
+        }
         let (mut counts, mut variances, mut steps) = (vec![], vec![], vec![]);
         for value in 0..size {
             let (mut count, mut variance, mut step) = (0.0, 0.0, 0.0f64);
@@ -88,9 +116,6 @@ impl Estimate {
                 count += weight * *o as f64;
                 variance += weight * weight * (*o as f64 + 1.0);
                 step = step.max(weight.abs());
-            }
-            if !variance.is_finite() || step > 1e6 {
-                return None;
             }
             counts.push(count);
             variances.push(variance);
@@ -121,7 +146,10 @@ pub(super) fn likely(
     let size = matrix.size();
     let start = match estimate {
         // A share of nought would stay nought.
-        Some(estimate) => estimate.counts.iter().map(|count| count.max(0.5)).collect(),
+        Some(estimate) => {
+            let most = rows.max(0.5);
+            estimate.counts.iter().map(|count| count.clamp(0.5, most)).collect()
+        }
         None => vec![1.0; size],
     };
     let mut shares = scaled(start);

@@ -163,7 +163,12 @@ fn both_ways_to_estimate_agree() {
     let mut rng = rng(3);
     for _ in 0..200 {
         let size = rng.random_range(2..7);
-        let keep = (0..size).map(|_| 0.05 + 0.9 * rng.random::<f64>()).collect();
+        let mut keep: Vec<f64> =
+            (0..size).map(|_| 0.05 + 0.9 * rng.random::<f64>()).collect();
+        // One value may never be kept.
+        if rng.random_range(0..3) == 0 {
+            keep[rng.random_range(0..size)] = 0.0;
+        }
         let matrix = Matrix::of(&OperatorNote::FineGrain { keep }, size).unwrap();
         let general = as_general(&matrix);
         let published: Vec<u64> = (0..size).map(|_| rng.random_range(0..500)).collect();
@@ -189,6 +194,16 @@ fn both_ways_to_estimate_agree() {
             let a = likely(&matrix, &published, Some(&a));
             let b = likely(&general, &published, Some(&b));
             assert!(near(&a, &b));
+        }
+    }
+}
+
+#[test]
+fn with_two_values_that_are_never_kept_there_is_no_estimate() {
+    for keep in [vec![0.5, 0.0, 0.0], vec![0.5, 1e-14, 1e-13], vec![0.0; 3]] {
+        let matrix = Matrix::of(&OperatorNote::FineGrain { keep }, 3).unwrap();
+        for matrix in [as_general(&matrix), matrix] {
+            assert!(Estimate::of(&matrix, &[3, 4, 5]).is_none(), "{matrix:?}");
         }
     }
 }
