@@ -157,9 +157,22 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         warnings.push(format!(
             "the bounds in the manifest are shares of values: who knows the value of everybody \
              else can subtract, and is then certain about up to {} of all people, one at a \
-             time. The promise does not cover that",
+             time. The promise does not cover that; bounds from a file that was not made from \
+             the table avoid it",
             percent(exposed),
         ));
+    } else if manifest
+        .method
+        .parameters
+        .get("weights")
+        .is_some_and(|w| w == "frequency")
+    {
+        warnings.push(
+            "the matrix was fitted to how common values are: who knows the value of everybody \
+             else may learn the last one from it. `weights = \"even\"` in `fine-grain` avoids \
+             that"
+                .to_owned(),
+        );
     }
     let changed = report.attacks.iter().find(|attack| {
         let of = |key: &str| attack.detail.get(key);

@@ -75,7 +75,7 @@ impl Breach {
     /// The promise that a belief of at most `prior` does not pass `posterior`.
     pub fn new(prior: Decimal, posterior: Decimal, breaches: Breaches) -> Result<Self> {
         for (name, number) in [("prior", prior), ("posterior", posterior)] {
-            if !(number.exceeds(0, 1) && !number.at_least(1, 1)) {
+            if !number.exceeds(0, 1) || number.at_least(1, 1) {
                 let error = Error::out_of_range(name, number, "above 0 and below 1");
                 return Err(error.with_hint("it is a probability: 5 % is 0.05"));
             }

@@ -10,7 +10,8 @@
 //! share of a value in a sub-table tells, times its rows, how many rows have the value, and
 //! whoever knows all other rows of it subtracts. `exposed` is the share of people whom such
 //! an adversary then knows for certain. It is no failure of the promise, which bounds what
-//! a published value tells.
+//! a published value tells. `fitted` says that the matrix was made to suit how common values
+//! are, so that such an adversary may learn something by repeating the search for it.
 //!
 //! # Limits
 //! The shift is computed over the [`MOST`] commonest values of a sub-table. Not followed:
@@ -48,6 +49,8 @@ pub(super) fn attack(
         .promises
         .iter()
         .any(|note| matches!(asked(note), Ok(Asked::Factor { .. })));
+    let weights = manifest.method.parameters.get("weights");
+    let fitted = weights.is_some_and(|weights| weights == "frequency");
     let attacks = view.columns.iter().zip(believed).enumerate();
     let attacks = attacks.map(|(place, (column, believed))| {
         let tables = || column.tables.iter().zip(believed);
@@ -64,7 +67,8 @@ pub(super) fn attack(
         detail.insert("column".into(), json!(column.name()));
         detail.insert("known".into(), json!(view.rows.saturating_sub(1)));
         detail.insert("shift".into(), json!(moved));
-        detail.insert("subtraction".into(), json!(exposed > 0.0));
+        detail.insert("subtraction".into(), json!(exposed > 0.0 || fitted));
+        detail.insert("fitted".into(), json!(fitted));
         detail.insert("exposed".into(), json!(exposed));
         // A belief that moves by so much is right that much more often, at most.
         Attack {

@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::method::perturb::{Operator, Sampler};
 use crate::random::{Key, Randomness};
 use crate::release::DataFormat;
-use crate::release::perturbed::routes::{Reader, Ticket, routes};
+use crate::release::perturbed::routes::{Reader, Route, routes};
 use crate::release::shuffle::{Pile, Shuffle};
 use crate::release::sink::{Sink, push_quoted, quoted};
 use crate::table::{ColumnForm, Source, Spot};
@@ -181,7 +181,7 @@ struct Draws {
     texts: Vec<Vec<Vec<u8>>>,
     parts: Vec<Part>,
     /// For each value, its sub-tables in order, each with the last ticket that leads there.
-    routes: Vec<Vec<(u32, Ticket)>>,
+    routes: Vec<Route>,
 }
 
 /// A sub-table, ready to draw from.
@@ -205,7 +205,7 @@ impl<'a> Writer<'a> {
     ) -> Result<Self> {
         let reader = Reader::new(task, true);
         let routes = routes(task, progress)?;
-        let column = |(column, routes): (&Randomized, Vec<Vec<(u32, Ticket)>>)| Draws {
+        let column = |(column, routes): (&Randomized, Vec<Route>)| Draws {
             texts: column
                 .texts
                 .iter()

@@ -90,12 +90,15 @@ impl<'a> Reader<'a> {
 /// A ticket and the row it was drawn for: rows are told apart by them.
 pub(super) type Ticket = (u64, Spot);
 
+/// The sub-tables of a value in order, each with the last ticket that leads there.
+pub(super) type Route = Vec<(u32, Ticket)>;
+
 /// For each randomized column and value, which tickets lead to which sub-table: exactly as
 /// many rows go to each as the plan says, chosen by chance. Empty for columns in one piece.
 pub(super) fn routes(
     task: &PerturbedTask<'_>,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Vec<Vec<(u32, Ticket)>>>> {
+) -> Result<Vec<Vec<Route>>> {
     let reader = Reader::new(task, false);
     if task.randomized.iter().all(|column| column.subtables.len() == 1) {
         return Ok(vec![Vec::new(); task.randomized.len()]);
@@ -136,10 +139,7 @@ pub(super) fn routes(
 }
 
 /// Cuts the sorted tickets of each value where its rows in a sub-table end.
-fn routes_of(
-    column: &Randomized,
-    tickets: &[(u32, Ticket)],
-) -> Vec<Vec<(u32, Ticket)>> {
+fn routes_of(column: &Randomized, tickets: &[(u32, Ticket)]) -> Vec<Route> {
     let mut routes = vec![Vec::new(); column.texts.len()];
     let mut ends: Vec<usize> = Vec::with_capacity(column.texts.len());
     for value in 0..column.texts.len() {
