@@ -116,6 +116,9 @@ fn say_what_to_look_at(published: &Published) {
             as_they_are.join(", ")
         ));
     }
+    if published.manifest.experiment && !published.manifest.perturbation.is_empty() {
+        note("randomness was fixed by a seed: this release is not for publication");
+    }
     for warning in warnings(&published.manifest, &published.audit) {
         note(&warning);
     }

@@ -197,7 +197,7 @@ fn partitioned(breach: &Breach, counts: &[u64]) -> Option<Left> {
         weights: None,
     };
     let found = partition(&task).ok()?;
-    let parts: Vec<(Vec<(usize, u64)>, Vec<f64>)> = found
+    let parts: Vec<Part> = found
         .subtables
         .into_iter()
         .map(|part| {

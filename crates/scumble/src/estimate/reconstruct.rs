@@ -11,7 +11,8 @@
 //!
 //! Noise is independent from row to row, so the published counts have the covariance
 //! `sum_k f_k (diag(P_k) - P_k P_k^T)`, and the inverse has `P^-1` of that on both sides.
-//! Where the true counts `f` stand in it, the nearest possible ones are taken. Written out,
+//! Where the true counts `f` stand in it, those of the inverse are taken, negative ones and
+//! all: they are right on average, and what is cut off at nought is not. Written out,
 //! the variance of a sum over the values of a set is the sum over rows of the squares of
 //! their weights, less the rows in the set.
 //!
@@ -71,9 +72,9 @@ pub struct Reconstruction<'a> {
 #[derive(Debug, Clone)]
 pub struct Spread<'a> {
     inverse: JointInverse<'a>,
-    // The counts taken for true: not negative, with the right sum.
-    likely: Vec<f64>,
-    // What would be published of them on average.
+    // The counts taken for true: those of the inverse, which are right on average.
+    true_counts: Vec<f64>,
+    // What would be published of them on average: what was.
     expected: Vec<f64>,
 }
 
@@ -123,8 +124,10 @@ pub fn reconstruct<'a>(
         Way::Iterative if likely == solved => solved.clone(),
         Way::Iterative => most_likely(joint, published, inside(&likely)),
     };
-    let expected = joint.apply(&likely);
-    let spread = Some(Spread { inverse, likely, expected });
+    // Counts below nought and all: what stands for the truth in a variance must be right on
+    // average, or errors of small counts are too small.
+    let (true_counts, expected) = (solved.clone(), published.to_vec());
+    let spread = Some(Spread { inverse, true_counts, expected });
     Ok(Reconstruction { counts, unbiased: Some(solved), spread })
 }
 
@@ -142,20 +145,20 @@ impl<'a> Spread<'a> {
     /// The covariance of two counts, which must be in the domain.
     pub fn covariance(&self, one: usize, other: usize) -> f64 {
         let weights = |value: usize| {
-            let mut worth = vec![0.0; self.likely.len()];
+            let mut worth = vec![0.0; self.true_counts.len()];
             worth[value] = 1.0;
             self.inverse.weights(&worth)
         };
         let (a, b) = (weights(one), weights(other));
         let pairs = self.expected.iter().zip(a.iter().zip(&b));
         let product: f64 = pairs.map(|(q, (a, b))| q * a * b).sum();
-        if one == other { product - self.likely[one] } else { product }
+        if one == other { product - self.true_counts[one] } else { product }
     }
 
     /// Of each count alone, all at once.
     pub fn single(&self) -> Vec<Moments> {
         let squares = self.inverse.squares(&self.expected).into_iter();
-        let both = squares.zip(&self.likely);
+        let both = squares.zip(&self.true_counts);
         both.map(|(squares, rows)| Moments { squares, rows: *rows }).collect()
     }
 
@@ -164,7 +167,7 @@ impl<'a> Spread<'a> {
         let worth: Vec<f64> = set.iter().map(|in_set| f64::from(*in_set)).collect();
         let weights = self.inverse.weights(&worth);
         let squares = self.expected.iter().zip(&weights).map(|(q, w)| q * w * w).sum();
-        let rows = self.likely.iter().zip(&worth).map(|(f, s)| f * s).sum();
+        let rows = self.true_counts.iter().zip(&worth).map(|(f, s)| f * s).sum();
         Moments { squares, rows }
     }
 }

@@ -188,7 +188,7 @@ fn the_covariance_is_that_of_the_formula() {
     for channel in channels {
         let published = [40.0, 30.0, 20.0, 25.0];
         let joint = Joint::new(vec![&channel]).unwrap();
-        let f = counts(&channel, &published, Way::Simplex);
+        let f = counts(&channel, &published, Way::Inverse);
         let spread = Spread::new(&joint, &published).unwrap();
         let inverse = |i: usize, j: usize| {
             let mut unit = vec![0.0; 4];

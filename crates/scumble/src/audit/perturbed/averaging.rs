@@ -9,7 +9,7 @@
 //! A simulation of a few thousand people: right to a percent or so. Takes rows of different
 //! releases as linked. With keyed noise every release shows the same draw, and all numbers
 //! are the first one; whether the noise is keyed is what the manifest says. Several real
-//! releases are compared by [`super::averaging`].
+//! releases are compared by [`super::averaging()`].
 //!
 //! # Cost
 //! O(m) a person and release.

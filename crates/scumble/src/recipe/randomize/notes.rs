@@ -204,6 +204,8 @@ pub(super) fn not_promised(
     list.push(if keyed {
         "releases with other matrices or domains: the key keeps a person's noise the same only \
          where these are the same"
+    } else if method == MethodName::PerturbedGeneralization {
+        "repetition: a second release about the same people says more"
     } else {
         "repetition: a second release with fresh noise about the same people says more; use a \
          key for that"

@@ -7,9 +7,9 @@
 //! less than the fine-grain one if that meets the floor, nor less than the uniform one.
 //!
 //! *Proof of the limits.* That no published value j is more than γᵢ times as likely from i
-//! as from k is P[j][i] ≤ γᵢ P[j][k]; by Bayes' rule this bounds every belief, as in
+//! as from k is `P[j][i]` ≤ γᵢ `P[j][k]`; by Bayes' rule this bounds every belief, as in
 //! [`breach`](crate::promise). With a row's smallest entry `low` and largest `high` it
-//! reads P[j][i] ≤ γᵢ low for all i, and two-sided also high ≤ γᵢ P[j][i]. What was
+//! reads `P[j][i]` ≤ γᵢ low for all i, and two-sided also high ≤ γᵢ `P[j][i]`. What was
 //! computed is rounded and then verified in integers. ∎
 //!
 //! *Upward, it is keep-or-draw.* The best matrix keeps value i with some probability eᵢ and
@@ -19,7 +19,7 @@
 //! norm is at most 1/eⱼ + (1/eⱼ - 1). ∎
 //!
 //! *The default floor* asks that the condition number is at most 2/e - 1, where e is half the
-//! probability p with which [`uniform`] keeps a value, or at most that of the best
+//! probability p with which [`uniform()`] keeps a value, or at most that of the best
 //! fine-grain operator if that is more (and not above a million). The uniform one's own is
 //! near 2/p for many values, so errors of estimates are at most about doubled, or no larger
 //! than fine-grain's; and the result is never below fine-grain's. Upward all eᵢ are held at
@@ -29,7 +29,7 @@
 //!
 //! # Limits
 //! Without a floor, or with a low one, rare values may never be published, so that their
-//! frequency cannot be estimated: see [`condition`]. Where some γ is within a millionth of
+//! frequency cannot be estimated: see [`condition()`]. Where some γ is within a millionth of
 //! 1 there is next to nothing to gain, and fine-grain is returned.
 //!
 //! # Cost
