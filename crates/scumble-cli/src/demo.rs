@@ -160,7 +160,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          kept: randomized values that are published as they are.\n\
          found: patients whose row is guessed by who knows their quasi columns; by chance \
          without them.\n\
-         Where values are randomized: patients whose disease is guessed.\n\n\
+         Where values are randomized: patients whose value is guessed.\n\n\
          Next:\n    \
          scumble inspect {folder}/patients.csv\n    \
          scumble audit {folder}/k-anonymity --original {folder}/patients.csv\n    \
