@@ -70,7 +70,7 @@ fn plain(from: &Path, to: &Path) {
 
 fn file_to_file(largest: usize) {
     println!(
-        "{:<26} {:>10} {:>8} {:>14}",
+        "{:<30} {:>10} {:>8} {:>14}",
         "file to file", "rows", "seconds", "to plain loop"
     );
     for rows in [100_000, 1_000_000, 10_000_000].into_iter().filter(|n| *n <= largest) {
@@ -79,7 +79,7 @@ fn file_to_file(largest: usize) {
         fs::write(&path, table(rows)).unwrap();
         let runs = if rows > 1_000_000 { 2 } else { 7 };
         let base = best(runs, || plain(&path, &home.path().join("plain.csv")));
-        println!("{:<26} {rows:>10} {base:>8.3} {:>14.2}", "plain loop", 1.0);
+        println!("{:<30} {rows:>10} {base:>8.3} {:>14.2}", "plain loop", 1.0);
         for (name, more) in [
             ("uniform-perturbation", ""),
             ("partitioned-perturbation", ""),
@@ -103,7 +103,7 @@ fn file_to_file(largest: usize) {
             } else {
                 format!("{name}, parquet")
             };
-            println!("{title:<34} {rows:>2} {seconds:>8.3} {:>14.2}", seconds / base);
+            println!("{title:<30} {rows:>10} {seconds:>8.3} {:>14.2}", seconds / base);
         }
     }
 }
