@@ -400,6 +400,29 @@ fn parquet_goes_in_and_out() {
 }
 
 #[test]
+fn a_public_domain_may_have_values_that_nobody_has() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("table.csv"), table(20)).unwrap();
+    let names: Vec<String> =
+        diseases().iter().map(|(name, _)| format!("{name:?}")).collect();
+    let domain = format!("[\"aaa\", {}, \"zzz\"]", names.join(", "));
+    let wide = format!("{{ role = \"sensitive\", domain = {domain} }}");
+    let columns =
+        COLUMNS.replace("disease = \"sensitive\"", &format!("disease = {wide}"));
+    // With one sub-table, and with several.
+    let one = "promise.breach = { prior = 0.2, posterior = 0.9 }\n\
+               method.name = \"partitioned-perturbation\"";
+    for more in METHODS.into_iter().chain([one]) {
+        let published = run(home.path(), &columns, more, Some(5)).unwrap();
+        let pairs = pairs(home.path(), &published);
+        let note = &published.manifest.perturbation[0];
+        for (part, pairs) in note.subtables.iter().zip(&pairs) {
+            assert!(!alarms(chi_square(part, pairs)), "{more}");
+        }
+    }
+}
+
+#[test]
 fn perturbed_generalization_publishes_one_row_of_each_group() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("table.csv"), table(2)).unwrap();

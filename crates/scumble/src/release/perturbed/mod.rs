@@ -251,10 +251,7 @@ impl<'a> Writer<'a> {
                 }
             };
             let part = &column.parts[subtable as usize];
-            let original = match column.routes.is_empty() {
-                true => value,
-                false => part.values.partition_point(|known| *known < value) as u32,
-            };
+            let original = part.place(value);
             let drawn = match &part.key {
                 Some(key) => {
                     // The noise is that of the person with this value. If it did not depend
@@ -310,5 +307,13 @@ impl Part {
         });
         let sampler = Sampler::new(&part.operator);
         Self { values: part.values.clone(), sampler, key }
+    }
+
+    /// The place of a value in the domain, which need not have all values of the column.
+    fn place(&self, value: u32) -> u32 {
+        match self.values.get(value as usize) {
+            Some(known) if *known == value => value,
+            _ => self.values.partition_point(|known| *known < value) as u32,
+        }
     }
 }
