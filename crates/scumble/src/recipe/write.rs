@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value;
-
 use crate::audit;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
@@ -17,8 +15,8 @@ use crate::recipe::notes::{
 use crate::recipe::order::Order;
 use crate::recipe::{Search, Spec, Stage, Watch};
 use crate::release::{
-    self, CELLS_FILE, DataFile, DataFormat, FORMAT, GROUP_COLUMN, Manifest, Origin,
-    PromiseNote, Release, RowsTask, Weighted, write_cells, write_rows,
+    self, CELLS_FILE, DataFile, FORMAT, GROUP_COLUMN, Manifest, Origin, PromiseNote,
+    Release, RowsTask, SOFTWARE, Weighted, write_cells, write_rows,
 };
 
 /// What is to be written.
@@ -49,10 +47,8 @@ impl Job<'_> {
             weighting.map(|(way, _)| grouping.weighted(&data.quasi, &data.census, way));
 
         watch.stage(Stage::Write, 0);
-        let data_name = match spec.release.format {
-            DataFormat::Csv => "data.csv",
-            DataFormat::Parquet => "data.parquet",
-        };
+        let data_file = DataFile::of(spec.release.format);
+        let data_name = data_file.file.as_str();
         let cells: Option<Vec<Vec<Weighted>>> = weights.as_ref().map(|groups| {
             let values =
                 |pdfs: &Vec<Pdf>| pdfs.iter().map(|pdf| pdf.values.clone()).collect();
@@ -76,20 +72,17 @@ impl Job<'_> {
             write_cells(&path, &data.quasi, groups)?;
             checksums.insert(CELLS_FILE.to_owned(), release::checksum(&path)?);
         }
-        let unchecked = self.promises.iter().map(|promise| PromiseNote {
-            name: promise.name().to_owned(),
-            asked: promise.asked(),
-            measured: Value::Null,
-            holds: false,
-            certified: String::new(),
-        });
+        let unchecked = self
+            .promises
+            .iter()
+            .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked()));
         let manifest = Manifest {
             format: FORMAT,
-            software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
+            software: SOFTWARE.to_owned(),
             experiment: self.experiment,
             rows: written.rows,
             left_out: data.n_rows() - written.rows,
-            data: DataFile { file: data_name.to_owned(), format: spec.release.format },
+            data: data_file,
             columns: published_columns(spec, self.order, data, grouping),
             weights: weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
                 weights_note(kind, &data.quasi, weights, &written.groups)

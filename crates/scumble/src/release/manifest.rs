@@ -15,6 +15,9 @@ use crate::table::{Kind, Reading, Role};
 /// The version of the format this library writes and reads.
 pub const FORMAT: u32 = 1;
 
+/// Who writes it.
+pub const SOFTWARE: &str = concat!("scumble ", env!("CARGO_PKG_VERSION"));
+
 /// The file's name.
 pub const MANIFEST_FILE: &str = "manifest.json";
 
@@ -64,6 +67,17 @@ pub struct DataFile {
     pub file: String,
     /// How it is written.
     pub format: DataFormat,
+}
+
+impl DataFile {
+    /// The file of rows written in this format.
+    pub fn of(format: DataFormat) -> Self {
+        let file = match format {
+            DataFormat::Csv => "data.csv",
+            DataFormat::Parquet => "data.parquet",
+        };
+        Self { file: file.to_owned(), format }
+    }
 }
 
 /// How rows are written.
@@ -155,6 +169,14 @@ pub struct PromiseNote {
     pub holds: bool,
     /// How that was checked.
     pub certified: String,
+}
+
+impl PromiseNote {
+    /// A promise that is not rechecked yet.
+    pub fn unchecked(name: &str, asked: Value) -> Self {
+        let (name, certified) = (name.to_owned(), String::new());
+        Self { name, asked, measured: Value::Null, holds: false, certified }
+    }
 }
 
 impl Manifest {

@@ -19,7 +19,7 @@ pub use apply::apply;
 pub use directory::Draft;
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
-    PublishedColumn, WeightsNote,
+    PublishedColumn, SOFTWARE, WeightsNote,
 };
 pub use pdf::{
     CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, write_cells,

@@ -9,8 +9,7 @@ mod sampled;
 mod values;
 
 use std::collections::BTreeMap;
-
-use serde_json::Value;
+use std::path::PathBuf;
 
 pub(super) use check::{check, promise, randomizes};
 
@@ -28,9 +27,8 @@ use crate::recipe::randomize::values::Values;
 use crate::recipe::run::certify;
 use crate::recipe::{MethodName, Published, Request, Search, Spec, Stage, Watch};
 use crate::release::{
-    self, DataFile, DataFormat, Draft, FORMAT, Keyed, Manifest, Origin,
-    PerturbationNote, PerturbedTask, Place, PromiseNote, Randomized, Release,
-    write_perturbed,
+    self, DataFile, Draft, FORMAT, Keyed, Manifest, Origin, PerturbationNote,
+    PerturbedTask, Place, PromiseNote, Randomized, Release, SOFTWARE, write_perturbed,
 };
 use crate::table::Role;
 
@@ -54,13 +52,12 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         Some(seed) => Randomness::of_seed(seed),
         None => Randomness::fresh()?,
     };
-    let run = Run { spec, method, order, draft, randomness, request: &request };
-    let mut published = match method {
-        MethodName::PerturbedGeneralization => run.sampled(watch)?,
-        _ => run.perturbed(watch)?,
-    };
-    published.directory = directory;
-    Ok(published)
+    let request = &request;
+    let run = Run { spec, method, order, directory, draft, randomness, request };
+    match method {
+        MethodName::PerturbedGeneralization => run.sampled(watch),
+        _ => run.perturbed(watch),
+    }
 }
 
 /// A recipe that is being carried out.
@@ -68,6 +65,8 @@ struct Run<'a> {
     spec: &'a Spec,
     method: MethodName,
     order: Order,
+    /// Where the release goes.
+    directory: PathBuf,
     draft: Draft,
     randomness: Randomness,
     request: &'a Request<'a>,
@@ -109,30 +108,11 @@ impl Designs {
     /// The promise, which is the same for all columns, not yet rechecked.
     fn promise_note(&self) -> Option<PromiseNote> {
         let promised = self.promised.first()?;
-        Some(unchecked(promised.name(), promised.asked()))
-    }
-}
-
-fn unchecked(name: &str, asked: Value) -> PromiseNote {
-    PromiseNote {
-        name: name.to_owned(),
-        asked,
-        measured: Value::Null,
-        holds: false,
-        certified: String::new(),
+        Some(PromiseNote::unchecked(promised.name(), promised.asked()))
     }
 }
 
 impl Run<'_> {
-    fn data_file(&self) -> DataFile {
-        let format = self.spec.release.format;
-        let file = match format {
-            DataFormat::Csv => "data.csv",
-            DataFormat::Parquet => "data.parquet",
-        };
-        DataFile { file: file.to_owned(), format }
-    }
-
     /// Quasi columns as they are, sensitive ones randomized.
     fn perturbed(self, watch: &dyn Watch) -> Result<Published> {
         let spec = self.spec;
@@ -170,12 +150,12 @@ impl Run<'_> {
                 .map(|secret| Keyed { key: &secret.key, id: &secret.id }),
             format: spec.release.format,
         };
-        let file = self.data_file();
+        let file = DataFile::of(spec.release.format);
         let path = self.draft.path().join(&file.file);
         let rows = write_perturbed(&task, &path, &progress)?;
         let manifest = Manifest {
             format: FORMAT,
-            software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
+            software: SOFTWARE.to_owned(),
             experiment: self.request.seed.is_some(),
             rows,
             left_out: 0,
@@ -216,7 +196,7 @@ impl Run<'_> {
         audit::write_page(self.draft.path(), &manifest, &public)?;
         self.draft.publish()?;
         Ok(Published {
-            directory: Default::default(),
+            directory: self.directory,
             manifest,
             audit,
             plan: None,

@@ -28,10 +28,11 @@ use crate::recipe::choose::{Chosen, choose};
 use crate::recipe::notes::published_columns;
 use crate::recipe::order::promises;
 use crate::recipe::randomize::notes::{method_note, not_promised};
-use crate::recipe::randomize::{Designs, Run, unchecked};
+use crate::recipe::randomize::{Designs, Run};
 use crate::recipe::{Published, Stage, Watch};
 use crate::release::{
-    self, FORMAT, Manifest, PublishedColumn, SampledRow, SampledTask, write_sampled,
+    self, DataFile, FORMAT, Manifest, PromiseNote, PublishedColumn, SOFTWARE,
+    SampledRow, SampledTask, write_sampled,
 };
 use crate::table::{Kind, Reading, Role};
 
@@ -40,7 +41,7 @@ const SIZE_COLUMN: &str = "group.size";
 
 impl Run<'_> {
     /// One randomized row of each group.
-    pub(super) fn sampled(mut self, watch: &dyn Watch) -> Result<Published> {
+    pub(super) fn sampled(self, watch: &dyn Watch) -> Result<Published> {
         let spec = self.spec;
         let progress = |bytes| watch.advance(bytes);
         if self.order.published.iter().any(|(name, _)| name == SIZE_COLUMN) {
@@ -73,7 +74,7 @@ impl Run<'_> {
         watch.stage(Stage::Write, 0);
         let rows = self.draw_rows(&data, &grouping, &designs);
         let n_rows = rows.len() as u64;
-        let file = self.data_file();
+        let file = DataFile::of(spec.release.format);
         let path = self.draft.path().join(&file.file);
         write_sampled(
             &SampledTask {
@@ -105,12 +106,12 @@ impl Run<'_> {
         method.parameters.insert("loss".to_owned(), spec.method.loss.name().into());
         let mut notes: Vec<_> = promises
             .iter()
-            .map(|promise| unchecked(promise.name(), promise.asked()))
+            .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked()))
             .collect();
         notes.extend(designs.promise_note());
         let manifest = Manifest {
             format: FORMAT,
-            software: concat!("scumble ", env!("CARGO_PKG_VERSION")).to_owned(),
+            software: SOFTWARE.to_owned(),
             experiment: self.request.seed.is_some(),
             rows: n_rows,
             left_out: data.n_rows() - n_rows,
@@ -125,7 +126,6 @@ impl Run<'_> {
             loss: BTreeMap::new(),
             not_promised: not_promised(spec, self.method, &designs.designs, false),
         };
-        self.order.unnamed.sort();
         self.finish(manifest, &data, search, watch)
     }
 
