@@ -1,9 +1,10 @@
 //! What users see of estimates: real runs of the command.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use scumble::release::checksum;
 use serde_json::{Value, json};
@@ -49,19 +50,9 @@ fn home(keep: f64) -> tempfile::TempDir {
     home
 }
 
-/// Exit code, standard output and standard error.
+/// What comes of a question, with its options.
 fn run(home: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_scumble"))
-        .args([&["estimate", "release"], arguments].concat())
-        .current_dir(home)
-        .output()
-        .unwrap();
-    format!(
-        "exit {}\n--- out\n{}--- err\n{}",
-        output.status.code().unwrap(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap()
-    )
+    common::run(home, &[&["estimate", "release"], arguments].concat())
 }
 
 const BY_DISEASE: &str =

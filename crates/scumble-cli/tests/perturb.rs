@@ -1,9 +1,12 @@
 //! What users see of randomized values: real runs of the command.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+
+use common::run;
 
 /// A folder with a table of 600 people, a key, and a recipe for this promise and method.
 fn home(promise: &str, method: &str) -> tempfile::TempDir {
@@ -30,21 +33,6 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
     );
     fs::write(home.path().join("recipe.toml"), recipe).unwrap();
     home
-}
-
-/// Exit code, standard output and standard error.
-fn run(home: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_scumble"))
-        .args(arguments)
-        .current_dir(home)
-        .output()
-        .unwrap();
-    format!(
-        "exit {}\n--- out\n{}--- err\n{}",
-        output.status.code().unwrap(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap()
-    )
 }
 
 const PUBLISH: [&str; 4] = ["publish", "recipe.toml", "--seed", "1"];

@@ -1,9 +1,11 @@
 //! What users see of promises about presence: real runs of the command.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
+mod common;
+
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+
+use common::run;
 
 const PEOPLE: &str = "id,zip,age,nation\n1,47906,35,USA\n2,47903,59,Canada\n\
     3,47906,42,USA\n4,47630,18,Brazil\n5,47630,22,Brazil\n6,47633,63,Peru\n\
@@ -25,21 +27,6 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
     );
     fs::write(home.path().join("recipe.toml"), recipe).unwrap();
     home
-}
-
-/// Exit code, standard output and standard error.
-fn run(home: &Path, arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_scumble"))
-        .args(arguments)
-        .current_dir(home)
-        .output()
-        .unwrap();
-    format!(
-        "exit {}\n--- out\n{}--- err\n{}",
-        output.status.code().unwrap(),
-        String::from_utf8(output.stdout).unwrap(),
-        String::from_utf8(output.stderr).unwrap()
-    )
 }
 
 #[test]
