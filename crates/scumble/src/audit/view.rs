@@ -94,13 +94,7 @@ impl View {
     ) -> Result<Self> {
         let manifest = &release.manifest;
         let cells = manifest.weights.as_ref().map(|note| &note.file);
-        for file in [&manifest.data.file].into_iter().chain(cells) {
-            if !manifest.checksums.contains_key(file) {
-                let message = format!("the manifest has no checksum of {file}");
-                return Err(Error::input(message).with_hint("the release was changed"));
-            }
-        }
-        release.verify()?;
+        verify(release, [&manifest.data.file].into_iter().chain(cells))?;
         let source = release.rows()?;
         let wrong = |what: &str| Error::input(what).in_file(source.name());
         // Cells with weights are in a file of their own, and rows name their group.
@@ -262,6 +256,20 @@ impl ValueColumn {
         let codes = codes.into_iter().map(|code| map[code as usize]).collect();
         Ok(Self { name: column.name.clone(), domain, hierarchy, lost, codes })
     }
+}
+
+/// Whether the manifest has checksums of the files that are read, and all of them are right.
+pub(super) fn verify<'a>(
+    release: &Release,
+    files: impl Iterator<Item = &'a String>,
+) -> Result<()> {
+    for file in files {
+        if !release.manifest.checksums.contains_key(file) {
+            let message = format!("the manifest has no checksum of {file}");
+            return Err(Error::input(message).with_hint("the release was changed"));
+        }
+    }
+    release.verify()
 }
 
 /// How published sensitive values are read: dates stand in ISO 8601, and a file with

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use hashbrown::HashMap;
 
 use crate::audit::perturbed::matrix::Matrix;
-use crate::audit::view::published_reading;
+use crate::audit::view::{published_reading, verify};
 use crate::error::{Error, Result};
 use crate::release::{
     BoundNote, Manifest, PerturbationNote, PublishedColumn, Release, SubtableNote,
@@ -73,12 +73,7 @@ impl View {
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Self> {
         let manifest = &release.manifest;
-        if !manifest.checksums.contains_key(&manifest.data.file) {
-            let message =
-                format!("the manifest has no checksum of {}", manifest.data.file);
-            return Err(Error::input(message).with_hint("the release was changed"));
-        }
-        release.verify()?;
+        verify(release, std::iter::once(&manifest.data.file))?;
         let source = release.rows()?;
         check_header(manifest, &source)?;
         let mut columns = randomized_columns(manifest)?;
