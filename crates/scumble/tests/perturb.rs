@@ -400,6 +400,26 @@ fn parquet_goes_in_and_out() {
 }
 
 #[test]
+fn the_report_claims_no_more_than_the_method_keeps() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("table.csv"), table(2)).unwrap();
+    let secret = "a secret of the hospital";
+    fs::write(home.path().join("a.key"), secret).unwrap();
+    for more in METHODS {
+        let keyed = format!("{more}\nmethod.key-file = \"a.key\"");
+        let published = run(home.path(), COLUMNS, &keyed, None).unwrap();
+        let page = fs::read_to_string(published.directory.join("report.html")).unwrap();
+        let any = page.contains("Whatever somebody believed");
+        let partitioned = published.manifest.method.name == "partitioned-perturbation";
+        assert_eq!(any, !partitioned, "{more}");
+        for file in fs::read_dir(&published.directory).unwrap() {
+            let text = fs::read_to_string(file.unwrap().path()).unwrap();
+            assert!(!text.contains(secret) && !text.contains("p17,"), "{more}");
+        }
+    }
+}
+
+#[test]
 fn a_public_domain_may_have_values_that_nobody_has() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("table.csv"), table(20)).unwrap();

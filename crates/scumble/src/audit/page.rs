@@ -126,7 +126,7 @@ fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
              <dt>certified</dt><dd>{}</dd></dl>\n</article>\n",
             Html(&checked.name),
             Html(&word),
-            Html(&words::promise(checked)),
+            Html(&words::promise(checked, manifest)),
             Html(&words::parameters(&checked.asked)),
             Html(&words::parameters(&checked.measured)),
             Html(certified),

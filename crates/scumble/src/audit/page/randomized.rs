@@ -14,11 +14,20 @@ use crate::release::{Manifest, PerturbationNote, SubtableNote};
 const MOST: usize = 60;
 
 /// A promise as a sentence; nothing if it is about something else.
-pub(super) fn promise(checked: &Checked) -> Option<String> {
+pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> {
     let asked = |name: &str| checked.asked.get(name).and_then(Value::as_f64);
     let both = checked.asked.get("kind").and_then(Value::as_str) == Some("both");
-    let whom = "Whatever somebody believed about a person before, and whichever value is \
-                published of them:";
+    // Sub-tables are made for one adversary.
+    let whom = match manifest.method.name.as_str() {
+        "partitioned-perturbation" => {
+            "Of somebody whose belief before is how common a value is, and whichever value \
+             is published of a person:"
+        }
+        _ => {
+            "Whatever somebody believed about a person before, and whichever value is \
+             published of them:"
+        }
+    };
     let sentence = match checked.name.as_str() {
         "breach" => {
             let (prior, posterior) =
@@ -80,6 +89,12 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
                 shift => share(shift),
             },
             match part("exposed") {
+                0.0 if detail("fitted").and_then(Value::as_bool) == Some(true) => {
+                    " But the matrix was fitted to how common values are: who knows everybody \
+                     else's value may learn the last one from it. The promise does not cover \
+                     that."
+                        .to_owned()
+                }
                 0.0 => String::new(),
                 exposed => format!(
                     " But the manifest's bounds are shares of values, which are counts: who \
@@ -109,8 +124,8 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
             };
             match text("noise") {
                 "keyed" => "Sees the same people in further releases. The noise is drawn by \
-                            a secret key, the same every time as long as domain and matrix \
-                            stay the same: then nothing is added."
+                            a secret key, the same every time as long as value, domain and \
+                            matrix stay the same: then nothing is added."
                     .to_owned(),
                 _ => format!(
                     "Sees the same people in further releases with fresh noise (foretold, not \
@@ -192,7 +207,7 @@ fn about(manifest: &Manifest, note: &PerturbationNote, first: &SubtableNote) -> 
     let noise = match note.noise.as_str() {
         "keyed" => {
             "The same person gets the same draw in every release with this key, as long as \
-             the domain and the matrix stay the same."
+             their value, the domain and the matrix stay the same."
         }
         _ => "Every release draws afresh.",
     };

@@ -70,7 +70,7 @@ pub(super) fn share(share: f64) -> String {
 }
 
 /// A promise as a sentence.
-pub(super) fn promise(checked: &Checked) -> String {
+pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
     let asked = |name: &str| match checked.asked.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
@@ -127,7 +127,7 @@ pub(super) fn promise(checked: &Checked) -> String {
                 ""
             }
         ),
-        _ => randomized::promise(checked).unwrap_or_default(),
+        _ => randomized::promise(checked, manifest).unwrap_or_default(),
     }
 }
 
