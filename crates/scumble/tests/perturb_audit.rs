@@ -621,7 +621,11 @@ fn the_page_says_what_is_not_protected_and_when_a_key_helps() {
     assert!(hand.page().contains("A key keeps it at the first."));
     hand.manifest["perturbation"][0]["noise"] = json!("keyed");
     let page = hand.page();
-    assert!(page.contains("as long as the domain and the matrix stay the same."));
+    assert!(
+        page.contains(
+            "as long as their value, the domain and the matrix stay the same."
+        )
+    );
     assert!(page.contains("then nothing is added."));
     // Commoner than the bound of any belief: that is why there is none.
     hand.manifest["promises"][0]["asked"] = json!({ "factor": 3, "kind": "upward" });
