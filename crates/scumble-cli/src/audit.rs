@@ -1,15 +1,15 @@
 //! `scumble audit`: rechecks a release and attacks it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use scumble::audit::{Attack, audit, averaging, original_columns};
+use scumble::audit::{Attack, Given, Knowledge, audit, averaging, original_columns};
 use scumble::error::{Error, Result};
 use scumble::hierarchy::{Microdata, Population};
 use scumble::recipe::{Stage, Watch};
 use scumble::release::Release;
-use scumble::table::{ReadOptions, Role, Source};
+use scumble::table::{ReadOptions, Role, Source, Stated};
 
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
@@ -28,6 +28,11 @@ pub(crate) struct AuditArgs {
     /// The population the table is part of: for promises and attacks about presence.
     #[arg(long, value_name = "FILE")]
     population: Option<PathBuf>,
+    /// What an adversary knows of how sensitive values depend on quasi columns: a CSV file of
+    /// these columns, a value and its probability, or `table` for what the original tells.
+    /// Can be given several times.
+    #[arg(long, value_name = "FILE")]
+    knowledge: Vec<PathBuf>,
     /// Another release of the same people, to be put together with this one: what randomized
     /// columns then tell. Can be given several times.
     #[arg(long, value_name = "RELEASE", requires = "original")]
@@ -48,9 +53,13 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let progress = Progress::new(args.quiet || args.json);
     let (original, population) = read(args, &release, &progress)?;
     progress.stage(Stage::Audit, 0);
-    let report = audit(&release, original.as_ref(), population.as_ref(), &|bytes| {
-        progress.advance(bytes);
-    });
+    let knowledge = knowledge(args)?;
+    let given = Given {
+        original: original.as_ref(),
+        population: population.as_ref(),
+        knowledge: knowledge.as_ref(),
+    };
+    let report = audit(&release, given, &|bytes| progress.advance(bytes));
     let report = report.and_then(|mut report| {
         if !args.also.is_empty() {
             let tried = put_together(args, &release, &progress)?;
@@ -157,6 +166,22 @@ fn read(
                 Microdata::read_within(&original, population, &columns, &advance)?;
             let population = original.everyone();
             Ok((Some(original), population))
+        }
+    }
+}
+
+/// What the adversary knows, if the auditor says so.
+fn knowledge(args: &AuditArgs) -> Result<Option<Knowledge>> {
+    match &*args.knowledge {
+        [] => Ok(None),
+        [word] if word.as_os_str() == "table" => match &args.original {
+            Some(_) => Ok(Some(Knowledge::Table)),
+            None => Err(Error::recipe("`--knowledge table` needs the table")
+                .with_hint("give it with `--original FILE`")),
+        },
+        files => {
+            let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
+            Ok(Some(Knowledge::Stated(Stated::read(&paths)?)))
         }
     }
 }

@@ -74,7 +74,11 @@ impl Hand {
     fn audit(&self, original: Option<&str>) -> Result<Report> {
         let release = Release::open(self.path())?;
         let original = original.map(|text| read(text, &release));
-        audit::audit(&release, original.as_ref(), None, &|_| ())
+        audit::audit(
+            &release,
+            audit::Given { original: original.as_ref(), ..audit::Given::default() },
+            &|_| (),
+        )
     }
 
     fn error(&self, original: Option<&str>) -> String {
@@ -297,7 +301,7 @@ fn the_page_escapes_what_it_shows() {
         [("<town>", "quasi", "category"), ("illness", "sensitive", "category")];
     let hand = Hand::new(&columns, &["Oslo,flu", "Oslo,flu"], json!([]));
     let release = Release::open(hand.path()).unwrap();
-    let report = audit::audit(&release, None, None, &|_| ()).unwrap();
+    let report = audit::audit(&release, audit::Given::default(), &|_| ()).unwrap();
     write_page(hand.path(), &release.manifest, &report).unwrap();
     let page = std::fs::read_to_string(hand.path().join("report.html")).unwrap();
     assert!(page.contains("&lt;town&gt;") && page.contains("by &lt;hand&gt;"));
@@ -366,7 +370,12 @@ fn what_is_published_is_audited_the_same_from_its_files_alone() {
             let source = Source::open(&table, &ReadOptions::default()).unwrap();
             let columns = original_columns(&release.manifest);
             let original = Microdata::read(&source, &columns, &|_| ()).unwrap();
-            let again = audit::audit(&release, Some(&original), None, &|_| ()).unwrap();
+            let again = audit::audit(
+                &release,
+                audit::Given { original: Some(&original), ..audit::Given::default() },
+                &|_| (),
+            )
+            .unwrap();
             assert_eq!(again.loss, made.audit.loss, "{promise} {method}");
             assert_eq!(again.group_sizes, made.audit.group_sizes);
             for (a, b) in again.attacks.iter().zip(&made.audit.attacks) {

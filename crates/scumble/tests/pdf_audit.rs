@@ -81,7 +81,15 @@ fn audited(release: &Path, table: &[u8], population: &[u8]) -> Result<Report> {
     let population = Population { source: &everyone, key: &[] };
     let original =
         Microdata::read_within(&source(table), Some(population), &columns, &|_| ())?;
-    audit::audit(&release, Some(&original), original.everyone().as_ref(), &|_| ())
+    audit::audit(
+        &release,
+        audit::Given {
+            original: Some(&original),
+            population: original.everyone().as_ref(),
+            ..audit::Given::default()
+        },
+        &|_| (),
+    )
 }
 
 fn source(bytes: &[u8]) -> Source {

@@ -143,7 +143,7 @@ impl Hand {
     }
 
     fn blind(&self) -> Result<Report> {
-        audit::audit(&self.open()?, None, None, &|_| ())
+        audit::audit(&self.open()?, audit::Given::default(), &|_| ())
     }
 
     /// The page of an audit without the original.
@@ -157,7 +157,11 @@ impl Hand {
         let release = self.open()?;
         let columns = original_columns(&release.manifest);
         let original = Microdata::read(&self.original(), &columns, &|_| ())?;
-        let report = audit::audit(&release, Some(&original), None, &|_| ())?;
+        let report = audit::audit(
+            &release,
+            audit::Given { original: Some(&original), ..audit::Given::default() },
+            &|_| (),
+        )?;
         write_page(self.home.path(), &release.manifest, &report)?;
         Ok(report)
     }

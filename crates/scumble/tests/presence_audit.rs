@@ -67,7 +67,11 @@ impl Hand {
         let mut columns = original_columns(&release.manifest);
         columns.retain(|column| column.role == Role::Quasi);
         let everyone = Microdata::read(&source(population), &columns, &|_| ()).unwrap();
-        audit::audit(&release, None, Some(&everyone), &|_| ())
+        audit::audit(
+            &release,
+            audit::Given { population: Some(&everyone), ..audit::Given::default() },
+            &|_| (),
+        )
     }
 
     /// Audits with the table and the population it is part of.
@@ -80,7 +84,15 @@ impl Hand {
         let original =
             Microdata::read_within(&table, Some(population), &columns, &|_| ())
                 .unwrap();
-        audit::audit(&release, Some(&original), original.everyone().as_ref(), &|_| ())
+        audit::audit(
+            &release,
+            audit::Given {
+                original: Some(&original),
+                population: original.everyone().as_ref(),
+                ..audit::Given::default()
+            },
+            &|_| (),
+        )
     }
 }
 
@@ -149,7 +161,8 @@ fn the_nine_people_of_the_paper() {
 #[test]
 fn without_the_population_presence_cannot_be_rechecked() {
     let hand = Hand::new(vec![quasi("x", "set")], &["a"], presence(0.0, 0.5));
-    let error = audit::audit(&hand.release(), None, None, &|_| ()).unwrap_err();
+    let error =
+        audit::audit(&hand.release(), audit::Given::default(), &|_| ()).unwrap_err();
     let message = "delta-presence cannot be rechecked without the population";
     assert_eq!(error.to_string(), message);
     assert_eq!(error.hints(), ["give it with `--population FILE`"]);

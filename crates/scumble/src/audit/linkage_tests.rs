@@ -38,6 +38,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         ],
         weights: None,
         perturbation: Vec::new(),
+        buckets: None,
         sampled: None,
         method: MethodNote {
             name: String::new(),

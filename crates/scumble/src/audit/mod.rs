@@ -38,7 +38,7 @@ pub use page::write_page;
 pub use perturbed::averaging;
 
 use crate::audit::covers::Covers;
-use crate::audit::fits::Knowledge;
+use crate::audit::fits::Knowledge as Known;
 use crate::audit::members::Members;
 use crate::audit::original::{quasi_columns, without_others};
 use crate::audit::people::People;
@@ -49,6 +49,7 @@ use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::loss::{CellLoss, Kl};
 use crate::release::Release;
+use crate::table::Stated;
 
 /// What an audit found.
 #[derive(Debug, Clone)]
@@ -97,6 +98,27 @@ pub struct Attack {
     pub detail: Map<String, Value>,
 }
 
+/// What an auditor is given besides the release.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// The table it was made from, best read with [`original_columns`].
+    pub original: Option<&'a Microdata>,
+    /// Everyone who may be in the table, as a table of its own with the quasi columns:
+    /// promises about presence cannot be rechecked without it.
+    pub population: Option<&'a Microdata>,
+    /// What an adversary knows of how sensitive values depend on quasi columns.
+    pub knowledge: Option<&'a Knowledge>,
+}
+
+/// Where an adversary's knowledge comes from.
+#[derive(Debug, Clone)]
+pub enum Knowledge {
+    /// From the original itself, by every single quasi column.
+    Table,
+    /// From a file.
+    Stated(Stated),
+}
+
 impl Report {
     /// Whether every promise holds.
     pub fn holds(&self) -> bool {
@@ -107,17 +129,15 @@ impl Report {
 /// Audits a release: checksums, promises and, given the table it was made from or the
 /// population, attacks; with the table also losses.
 ///
-/// `original` is best read with [`original_columns`]. `population` is everyone who may be
-/// in the table, as a table of its own with the quasi columns: promises about presence
-/// cannot be rechecked without it. Of a release with randomized columns only these are read,
-/// and `original` needs no others. `progress` is told how many more bytes were read.
+/// Of a release with randomized columns only these are read, and the original needs no
+/// others. `progress` is told how many more bytes were read.
 pub fn audit(
     release: &Release,
-    original: Option<&Microdata>,
-    population: Option<&Microdata>,
+    given: Given<'_>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let manifest = &release.manifest;
+    let Given { original, population, .. } = given;
     if !manifest.perturbation.is_empty() {
         return perturbed::Seen::read(release, progress)?.audit(original);
     }
@@ -142,7 +162,7 @@ pub fn audit(
         let truth = Truth::of(original, &view)?;
         let (columns, places) = quasi_columns(manifest, original, "original")?;
         let covers = Covers::read(manifest, &view, &columns)?;
-        let knowledge = Knowledge::of(original, &places);
+        let knowledge = Known::of(original, &places);
         let guesses = linkage::guess(&view, &covers, &knowledge);
         cost::check_same_table(&view, &guesses, original, manifest.left_out)?;
         let k = recheck::asked_k(manifest);

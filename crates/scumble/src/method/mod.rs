@@ -1,6 +1,7 @@
 //! How to get there: a method turns counts into groups and their cells.
 
 mod apply;
+mod buckets;
 mod full_domain;
 mod leave_out;
 mod mondrian;
@@ -10,6 +11,7 @@ mod plan;
 mod weights;
 
 pub use apply::Applied;
+pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};

@@ -10,6 +10,7 @@ mod delta_presence;
 mod fine_grain;
 mod k_anonymity;
 mod l_diversity;
+mod r_robustness;
 mod t_closeness;
 
 use std::fmt;
@@ -20,6 +21,7 @@ pub use delta_presence::{Adversary, DeltaPresence};
 pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};
+pub use r_robustness::{PriorSet, Priors, RRobustness};
 pub use t_closeness::{Distance, TCloseness};
 
 use crate::table::Histogram;

@@ -88,6 +88,7 @@ impl Job<'_> {
                 weights_note(kind, &data.quasi, weights, &written.groups)
             }),
             perturbation: Vec::new(),
+            buckets: None,
             sampled: None,
             method: method_note(spec, self.name, &data.quasi, grouping, self.search),
             promises: unchecked.collect(),
@@ -100,7 +101,15 @@ impl Job<'_> {
         watch.stage(Stage::Audit, 0);
         let release = Release::open(self.folder)?;
         let everyone = data.everyone();
-        let report = audit::audit(&release, Some(data), everyone.as_ref(), &|_| ())?;
+        let report = audit::audit(
+            &release,
+            audit::Given {
+                original: Some(data),
+                population: everyone.as_ref(),
+                knowledge: None,
+            },
+            &|_| (),
+        )?;
         Ok((manifest, report))
     }
 }
@@ -121,7 +130,11 @@ impl Job<'_> {
         }
         public.loss.remove("kl");
         let everyone = self.data.everyone();
-        let expected = audit::audit(&release, None, everyone.as_ref(), &|_| ())?;
+        let expected = audit::audit(
+            &release,
+            audit::Given { population: everyone.as_ref(), ..audit::Given::default() },
+            &|_| (),
+        )?;
         for attack in expected.attacks {
             if let Some(held) =
                 public.attacks.iter_mut().find(|a| a.name == attack.name)

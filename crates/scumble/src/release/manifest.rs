@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Rule};
-use crate::release::PerturbationNote;
+use crate::release::{BucketsNote, PerturbationNote};
 use crate::table::{Kind, Reading, Role};
 
 /// The version of the format this library writes and reads.
@@ -44,6 +44,9 @@ pub struct Manifest {
     /// How sensitive columns were randomized, if they were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub perturbation: Vec<PerturbationNote>,
+    /// Where sensitive values are, if rows only say which group they are in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub buckets: Option<BucketsNote>,
     /// The column that tells how many rows each published row stands for, if they are a
     /// sample of one from each group.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 #![doc = include_str!("FORMAT.md")]
 
 mod apply;
+mod buckets;
 pub mod cell;
 mod directory;
 mod manifest;
@@ -16,6 +17,7 @@ mod shuffle;
 mod sink;
 
 pub use apply::apply;
+pub use buckets::{Bucket, BucketsNote, SENSITIVE_FILE};
 pub use directory::Draft;
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,

@@ -164,6 +164,7 @@ impl Run<'_> {
             columns: published_columns(spec, &self.order, &data, &subtable_columns),
             weights: None,
             perturbation: designs.notes(secret.is_some()),
+            buckets: None,
             sampled: None,
             method: method_note(spec, self.method, &designs.designs),
             promises: designs.promise_note().into_iter().collect(),

@@ -120,6 +120,7 @@ impl Run<'_> {
             columns,
             weights: None,
             perturbation: designs.notes(false),
+            buckets: None,
             sampled: Some(SIZE_COLUMN.to_owned()),
             method,
             promises: notes,

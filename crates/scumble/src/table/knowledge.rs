@@ -1,0 +1,242 @@
+//! Knowledge of how sensitive values depend on other columns, as a file states it.
+//!
+//! The file is CSV. Its last two columns are a value and its probability; the columns before
+//! are quasi columns, and their cells say whom the line is about. A cell with nothing in it
+//! says nothing: so one file can speak of several sets of columns.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// What is known, for each set of columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Stated {
+    /// The sets, each once, in the order of the files.
+    pub sets: Vec<StatedSet>,
+}
+
+/// What is known of people by their values in some columns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StatedSet {
+    /// The columns, in the order of the file.
+    pub columns: Vec<String>,
+    /// For each combination of their values: sensitive values, each once, and their
+    /// probabilities, which add up to at most 1. What is missing to 1 is spread evenly over
+    /// the values of the table that are not listed.
+    pub signatures: BTreeMap<Vec<String>, Vec<(String, f64)>>,
+}
+
+/// Probabilities that were rounded may add up to a little more than 1.
+const ROUNDING: f64 = 1e-6;
+
+/// The name of the last column.
+const PROBABILITY: &str = "probability";
+
+impl Stated {
+    /// Reads one or more files.
+    pub fn read(paths: &[&Path]) -> Result<Self> {
+        let mut stated = Self { sets: Vec::new() };
+        for path in paths {
+            let shown = path.display().to_string();
+            let bytes = std::fs::read(path).map_err(|error| {
+                Error::io("read what is known", shown.clone(), error)
+            })?;
+            stated.add(&bytes, &shown)?;
+        }
+        stated.check()?;
+        Ok(stated)
+    }
+
+    /// The same from memory; `name` is what messages call it.
+    pub fn parse(bytes: &[u8], name: &str) -> Result<Self> {
+        let mut stated = Self { sets: Vec::new() };
+        stated.add(bytes, name)?;
+        stated.check()?;
+        Ok(stated)
+    }
+
+    /// The set of these columns, in any order.
+    pub fn set(&self, columns: &[&str]) -> Option<&StatedSet> {
+        self.sets.iter().find(|set| {
+            set.columns.len() == columns.len()
+                && set.columns.iter().all(|name| columns.contains(&name.as_str()))
+        })
+    }
+
+    fn add(&mut self, bytes: &[u8], name: &str) -> Result<()> {
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .delimiter(delimiter(bytes))
+            .from_reader(bytes);
+        let fault = |error: csv::Error| {
+            let line = error.position().map_or(1, csv::Position::line);
+            Error::input("the line cannot be read as CSV").at(name, line as usize, 1)
+        };
+        let header = reader.headers().map_err(fault)?.clone();
+        let n_columns = header.len().saturating_sub(2);
+        if n_columns == 0 || header.get(n_columns + 1) != Some(PROBABILITY) {
+            let error = format!(
+                "the file must have columns of the table, then a value and its \
+                 `{PROBABILITY}`"
+            );
+            return Err(Error::input(error)
+                .at(name, 1, 1)
+                .with_hint("as in `sex,disease,probability`"));
+        }
+        for (place, column) in header.iter().take(n_columns).enumerate() {
+            if header.iter().take(place).any(|other| other == column) {
+                let error = format!("the column `{column}` is there twice");
+                return Err(Error::input(error).at(name, 1, 1));
+            }
+        }
+        let mut n_lines = 0;
+        for record in reader.records() {
+            let record = record.map_err(fault)?;
+            let line = record.position().map_or(1, csv::Position::line) as usize;
+            let at = |error: Error| error.at(name, line, 1);
+            n_lines += 1;
+            let cells = header.iter().zip(record.iter()).take(n_columns);
+            let stated: Vec<(&str, &str)> =
+                cells.filter(|(_, cell)| !cell.is_empty()).collect();
+            if stated.is_empty() {
+                let error = Error::input("the line does not say whom it is about");
+                return Err(at(error));
+            }
+            let text = record.get(n_columns + 1).unwrap_or_default();
+            let probability = text
+                .parse()
+                .ok()
+                .filter(|share: &f64| (0.0..=1.0).contains(share))
+                .ok_or_else(|| {
+                    at(Error::out_of_range(PROBABILITY, text, "from 0 to 1"))
+                })?;
+            let value = record.get(n_columns).unwrap_or_default().to_owned();
+            let values = self.signature(&stated);
+            if values.iter().any(|(known, _)| *known == value) {
+                let error =
+                    Error::input("two lines are about the same people and value");
+                return Err(at(error));
+            }
+            values.push((value, probability));
+        }
+        if n_lines == 0 {
+            return Err(Error::input("nothing is known: there is only a header")
+                .in_file(name.to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The values of the people with these cells.
+    fn signature(&mut self, stated: &[(&str, &str)]) -> &mut Vec<(String, f64)> {
+        let columns = stated.iter().map(|(column, _)| *column);
+        let known =
+            self.sets.iter().position(|set| columns.clone().eq(set.columns.iter()));
+        let place = known.unwrap_or_else(|| {
+            self.sets.push(StatedSet {
+                columns: columns.map(str::to_owned).collect(),
+                signatures: BTreeMap::new(),
+            });
+            self.sets.len() - 1
+        });
+        let cells = stated.iter().map(|(_, cell)| (*cell).to_owned()).collect();
+        self.sets[place].signatures.entry(cells).or_default()
+    }
+
+    fn check(&self) -> Result<()> {
+        for set in &self.sets {
+            for (cells, values) in &set.signatures {
+                let sum: f64 = values.iter().map(|(_, share)| share).sum();
+                if sum > 1.0 + ROUNDING {
+                    return Err(Error::input(format!(
+                        "what is known of {} adds up to {sum:.6}, but probabilities add up \
+                         to 1 at most",
+                        shown(&set.columns, cells)
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// People with these cells, for messages: the file's own words.
+fn shown(columns: &[String], cells: &[String]) -> String {
+    let pairs: Vec<String> = columns
+        .iter()
+        .zip(cells)
+        .map(|(name, cell)| format!("{name} = {cell}"))
+        .collect();
+    format!("“{}”", pairs.join(", "))
+}
+
+/// What stands between the cells of the header.
+fn delimiter(bytes: &[u8]) -> u8 {
+    let header = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let count = |wanted: u8| header.iter().filter(|byte| **byte == wanted).count();
+    let found = [b',', b';', b'\t'].into_iter().rev().max_by_key(|byte| count(*byte));
+    found.unwrap_or(b',')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        Stated::parse(text.as_bytes(), "known.csv").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn one_file_speaks_of_several_sets_of_columns() {
+        let text = "sex,age,disease,probability\n\
+                    Male,,Lung Cancer,0.1\nFemale,,Lung Cancer,0.003\n\
+                    Male,41,\"Flu, mild\",1e-2\n";
+        let stated = Stated::parse(text.as_bytes(), "known.csv").unwrap();
+        assert_eq!(stated.sets.len(), 2);
+        let sex = stated.set(&["sex"]).unwrap();
+        assert_eq!(
+            sex.signatures[&vec!["Female".to_owned()]],
+            [("Lung Cancer".to_owned(), 0.003)]
+        );
+        let both = stated.set(&["age", "sex"]).unwrap();
+        let key = vec!["Male".to_owned(), "41".to_owned()];
+        assert_eq!(both.signatures[&key], [("Flu, mild".to_owned(), 0.01)]);
+        assert!(stated.set(&["age"]).is_none());
+    }
+
+    #[test]
+    fn what_cannot_be_known_is_refused_with_its_place() {
+        for (text, expected) in [
+            (
+                "sex,probability\n",
+                "known.csv:1:1: the file must have columns of the table",
+            ),
+            (
+                "sex,sex,x,probability\n",
+                "known.csv:1:1: the column `sex` is there twice",
+            ),
+            ("sex,x,probability\n", "known.csv: nothing is known"),
+            (
+                "sex,x,probability\nM,a,1.5\n",
+                "known.csv:2:1: `probability` is 1.5, but",
+            ),
+            (
+                "sex,x,probability\nM,a,NaN\n",
+                "known.csv:2:1: `probability` is NaN, but",
+            ),
+            (
+                "sex,x,probability\n,a,0.5\n",
+                "known.csv:2:1: the line does not say whom",
+            ),
+            ("sex,x,probability\nM,a,0.5\nM,a,0.1\n", "known.csv:3:1: two lines are"),
+            (
+                "sex,x,probability\nM,a,0.5\nM,b,0.6\n",
+                "what is known of “sex = M” adds",
+            ),
+            ("sex,x,probability\nM,a\n", "known.csv:2:1: the line cannot be read"),
+        ] {
+            assert!(message(text).starts_with(expected), "{}", message(text));
+        }
+    }
+}
