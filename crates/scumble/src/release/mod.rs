@@ -17,7 +17,7 @@ mod shuffle;
 mod sink;
 
 pub use apply::apply;
-pub use buckets::{Bucket, BucketsNote, SENSITIVE_FILE};
+pub use buckets::{Bucket, BucketsNote, BucketsTask, SENSITIVE_FILE, write_buckets};
 pub use directory::Draft;
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,

@@ -1,5 +1,9 @@
 //! Sensitive values by group, in a file of their own.
 
+mod write;
+
+pub use write::{BucketsTask, write_buckets};
+
 use hashbrown::HashMap;
 use serde::{Deserialize, Serialize};
 
