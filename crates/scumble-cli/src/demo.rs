@@ -160,7 +160,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          kept: randomized values that are published as they are.\n\
          found: patients whose row is guessed by who knows their quasi columns; by chance \
          without them.\n\
-         Where values are randomized: patients whose value is guessed.\n\n\
+         Where values are randomized or given by group: patients whose value is guessed.\n\n\
          Next:\n    \
          scumble inspect {folder}/patients.csv\n    \
          scumble audit {folder}/k-anonymity --original {folder}/patients.csv\n    \
@@ -175,6 +175,11 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
 /// The number asked for, and what it became: `k-anonymity 5 → 7`.
 fn change(promise: &Checked) -> String {
     let number = |value: &Value| value.as_f64().map_or(value.to_string(), short);
+    // Nobody becomes surer than 1/r.
+    let surest = promise.measured.get("posterior").and_then(Value::as_f64);
+    if let (Some(r), Some(surest)) = (promise.asked.get("r"), surest) {
+        return format!("{} {} → {}", promise.name, number(r), short(1.0 / surest));
+    }
     let asked = promise.asked.as_object().into_iter().flatten();
     let changes: Vec<String> = asked
         .filter(|(_, value)| value.is_number())
@@ -201,6 +206,7 @@ fn cost(report: &Report) -> String {
 fn linkage(report: &Report) -> String {
     let named = |name: &str| report.attacks.iter().find(|attack| attack.name == name);
     let attack = named("linkage").or(named("inference"));
+    let attack = attack.or(named("background-knowledge"));
     attack.map_or("-".to_owned(), |attack| {
         format!("{} ({})", percent(attack.success), percent(attack.chance))
     })

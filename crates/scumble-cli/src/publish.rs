@@ -62,6 +62,12 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
                     "its decisions are in the manifest, because analysts need them",
                 ));
         }
+        if spec.bucketizes() {
+            return Err(Error::recipe(
+                "a recipe that publishes values by group makes no plan",
+            )
+            .with_hint("groups are formed by chance, and anew for every table"));
+        }
     }
     let progress = Progress::new(args.quiet || args.json);
     let request = Request {
@@ -116,7 +122,9 @@ fn say_what_to_look_at(published: &Published) {
             as_they_are.join(", ")
         ));
     }
-    if published.manifest.experiment && !published.manifest.perturbation.is_empty() {
+    let random = !published.manifest.perturbation.is_empty()
+        || published.manifest.buckets.is_some();
+    if published.manifest.experiment && random {
         note("randomness was fixed by a seed: this release is not for publication");
     }
     for warning in warnings(&published.manifest, &published.audit) {
@@ -183,6 +191,9 @@ fn summary(published: &Published) -> String {
     }
     for note in &manifest.perturbation {
         text.push_str(&format!("\n{}", perturbation_text(note)));
+    }
+    if let Some(buckets) = &manifest.buckets {
+        text.push_str(&format!("\n{}", buckets_text(published, &buckets.column)));
     }
     text.push_str(&format!("\nloss    {}\n", loss_text(&published.audit)));
     let directory = published.directory.display();
@@ -261,6 +272,22 @@ fn ours(manifest: &Manifest, column: &PublishedColumn) -> bool {
     let added =
         manifest.perturbation.iter().filter_map(|note| note.subtable_column.as_ref());
     added.chain(&manifest.sampled).any(|name| *name == column.name)
+}
+
+/// How large groups are, and where their values stand.
+fn buckets_text(published: &Published, column: &str) -> String {
+    let sizes = &published.audit.group_sizes;
+    let ends = sizes.first().zip(sizes.last());
+    let (least, most) = ends.map_or((0, 0), |(first, last)| (first.0, last.0));
+    let size = match least == most {
+        true => counted(least, "row"),
+        false => {
+            let groups: u64 = sizes.iter().map(|(_, n)| n).sum();
+            let mean = published.manifest.rows as f64 / groups.max(1) as f64;
+            format!("{least} to {most} rows, {} on average", short(mean))
+        }
+    };
+    format!("groups  {size}; values of `{column}` are counted for each in sensitive.csv")
 }
 
 /// How a column was randomized, in a few words.

@@ -86,10 +86,20 @@ pub(crate) fn parameters(value: &Value) -> String {
             Value::Number(number) => {
                 format!("{key} = {}", number.as_f64().map_or(number.to_string(), short))
             }
+            Value::Array(sets) if key == "signatures" => {
+                let sets: Vec<String> = sets.iter().map(set_text).collect();
+                format!("by {}", sets.join(" or "))
+            }
             other => format!("{key} = {other}"),
         })
         .collect();
     words.join(", ")
+}
+
+/// `["age", "sex"]` as "age with sex".
+fn set_text(set: &Value) -> String {
+    let columns = set.as_array().into_iter().flatten().filter_map(Value::as_str);
+    columns.collect::<Vec<&str>>().join(" with ")
 }
 
 /// The attacks as a table.

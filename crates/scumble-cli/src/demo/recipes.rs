@@ -1,13 +1,15 @@
 //! The demo's recipes: one for each family of methods.
 
 /// Names and texts, simplest first.
-pub(super) const RECIPES: [(&str, &str); 9] = [
+pub(super) const RECIPES: [(&str, &str); 11] = [
     ("k-anonymity", include_str!("k-anonymity.toml")),
     ("l-diversity", include_str!("l-diversity.toml")),
     ("t-closeness", include_str!("t-closeness.toml")),
     ("mondrian", include_str!("mondrian.toml")),
     ("delta-presence", include_str!("delta-presence.toml")),
     ("pdf", include_str!("pdf.toml")),
+    ("anatomy", include_str!("anatomy.toml")),
+    ("robust", include_str!("robust.toml")),
     ("breach", include_str!("breach.toml")),
     ("partitioned", include_str!("partitioned.toml")),
     ("fine-grain", include_str!("fine-grain.toml")),

@@ -76,6 +76,14 @@ pub enum Branch {
 }
 
 impl Grouping {
+    /// The level of each quasi column, if each has one.
+    pub fn levels(&self) -> Option<&[usize]> {
+        match &self.route {
+            Route::Levels(levels) => Some(levels),
+            Route::Cuts(_) => None,
+        }
+    }
+
     /// The sizes and cells, as a loss sees them.
     pub fn shape(&self, census: &Census) -> Shape<'_> {
         let mut rows = vec![0; self.covers.len()];

@@ -35,8 +35,10 @@ pub struct MethodSpec {
     pub pdf: Option<PdfSpec>,
     /// How values are randomized.
     pub noise: NoiseSpec,
-    /// The first key that is about groups and their cells, if any, and where it stands.
-    pub groups: Option<(String, Spot)>,
+    /// The largest group that `robust` may form, if said, and where that stands.
+    pub largest_group: Option<(usize, Spot)>,
+    /// The keys that are about groups and their cells, and where they stand.
+    pub groups: Vec<(String, Spot)>,
 }
 
 /// How pdf cells are weighted, as typed.
@@ -78,6 +80,10 @@ pub enum MethodName {
     GeneralPerturbation,
     /// Values randomized, quasi columns generalized, one row of each group published.
     PerturbedGeneralization,
+    /// Groups of diverse values, which are published apart from the rows.
+    Anatomy,
+    /// The same against somebody who knows how values depend on quasi columns.
+    Robust,
 }
 
 impl MethodName {
@@ -88,15 +94,19 @@ impl MethodName {
 
     /// Whether it randomizes sensitive values.
     pub fn randomizes(self) -> bool {
-        !self.groups() || self == Self::PerturbedGeneralization
-    }
-
-    /// Whether it forms groups.
-    pub fn groups(self) -> bool {
         matches!(
             self,
-            Self::FullDomain | Self::Mondrian | Self::PerturbedGeneralization
+            Self::UniformPerturbation
+                | Self::PartitionedPerturbation
+                | Self::FineGrainPerturbation
+                | Self::GeneralPerturbation
+                | Self::PerturbedGeneralization
         )
+    }
+
+    /// Whether it publishes sensitive values apart from the rows.
+    pub fn bucketizes(self) -> bool {
+        matches!(self, Self::Anatomy | Self::Robust)
     }
 }
 
@@ -109,9 +119,11 @@ pub struct ReleaseSpec {
     pub format: DataFormat,
 }
 
-const METHODS: [(&str, MethodName); 7] = [
+const METHODS: [(&str, MethodName); 9] = [
     ("full-domain", MethodName::FullDomain),
     ("mondrian", MethodName::Mondrian),
+    ("anatomy", MethodName::Anatomy),
+    ("robust", MethodName::Robust),
     ("uniform-perturbation", MethodName::UniformPerturbation),
     ("partitioned-perturbation", MethodName::PartitionedPerturbation),
     ("fine-grain-perturbation", MethodName::FineGrainPerturbation),
@@ -119,7 +131,7 @@ const METHODS: [(&str, MethodName); 7] = [
     ("perturbed-generalization", MethodName::PerturbedGeneralization),
 ];
 
-const LATER_METHODS: [&str; 4] = ["anatomy", "robust", "blur", "condensation"];
+const LATER_METHODS: [&str; 2] = ["blur", "condensation"];
 
 const CELLS: [(&str, Cells); 4] = [
     ("taxonomy", Cells::Taxonomy),
@@ -154,7 +166,8 @@ impl Default for MethodSpec {
             cuts: false,
             pdf: None,
             noise: NoiseSpec::default(),
-            groups: None,
+            largest_group: None,
+            groups: Vec::new(),
         }
     }
 }
@@ -169,6 +182,7 @@ impl MethodSpec {
         let column = section.take("column");
         let value = section.take("value");
         let strategy = section.take("strategy");
+        let largest_group = section.take("largest-group");
         let noise = NoiseSpec::take(&mut section);
         section.done()?;
         let mut method = Self { spot: Some(item.spot()), ..Self::default() };
@@ -177,8 +191,9 @@ impl MethodSpec {
         method.groups = about_groups
             .into_iter()
             .flatten()
-            .next()
-            .map(|item| (item.name.clone(), item.spot()));
+            .map(|item| (item.name.clone(), item.spot()))
+            .collect();
+        method.largest_group = largest_group.map(|item| largest(&item)).transpose()?;
         if let Some(item) = name {
             method.spot = Some(item.spot());
             method.name =
@@ -231,6 +246,17 @@ impl MethodSpec {
             )?;
         }
         Ok(method)
+    }
+}
+
+/// Possible worlds are counted for every group, and checking that still ends must be
+/// possible.
+const LARGEST_GROUP: usize = 1000;
+
+fn largest(item: &Item<'_>) -> Result<(usize, Spot)> {
+    match item.natural()? {
+        size @ 2..=LARGEST_GROUP => Ok((size, item.spot())),
+        _ => Err(item.out_of_range("from 2 to 1000")),
     }
 }
 

@@ -198,8 +198,8 @@ fn mistakes_in_promises_are_told() {
         "r:6:1: unknown promise `k-anonimity`\ndid you mean `k-anonymity`?"
     );
     assert_eq!(
-        in_promise("r-robustness = { r = 3 }"),
-        "r:6:1: the promise `r-robustness` is not available yet\n\
+        in_promise("expected-anonymity = { k = 10 }"),
+        "r:6:1: the promise `expected-anonymity` is not available yet\n\
          available: `k-anonymity`, `l-diversity`, `t-closeness`, `delta-presence`, \
          `breach`, `fine-grain`"
     );
@@ -277,8 +277,8 @@ fn mistakes_in_promises_are_told() {
 #[test]
 fn mistakes_in_method_and_release_are_told() {
     assert_eq!(
-        in_method("name = \"anatomy\""),
-        "r:8:8: the method `anatomy` is not available yet\n\
+        in_method("name = \"blur\""),
+        "r:8:8: the method `blur` is not available yet\n\
          available: `full-domain`, `mondrian`, `uniform-perturbation`, \
          `partitioned-perturbation`, `fine-grain-perturbation`, `general-perturbation`, \
          `perturbed-generalization`"

@@ -1,5 +1,6 @@
 //! A recipe: the spec as typed, the order as checked against its table, and the run.
 
+mod bucketize;
 mod choose;
 mod column;
 mod method;
@@ -11,6 +12,7 @@ mod order;
 mod presence;
 mod promise;
 mod randomize;
+mod robustness;
 mod run;
 mod section;
 mod spec;
@@ -24,6 +26,7 @@ pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{
     BoundsSpec, Distance, DiversityKind, PromiseKind, PromiseSpec, WeightsSpec,
 };
+pub use robustness::{KnowledgeSpec, RobustnessSpec};
 pub use run::{Published, Request, Search, Stage, Unwatched, Watch, publish};
 pub use section::Spot;
 pub use spec::{InputSpec, Spec};

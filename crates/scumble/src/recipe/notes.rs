@@ -18,12 +18,8 @@ pub(super) fn published_columns(
     spec: &Spec,
     order: &Order,
     data: &Microdata,
-    grouping: &Grouping,
+    levels: Option<&[usize]>,
 ) -> Vec<PublishedColumn> {
-    let levels = match &grouping.route {
-        Route::Levels(levels) => Some(levels),
-        Route::Cuts(_) => None,
-    };
     let n_quasi = data.quasi.len();
     let column = |(name, origin): &(String, Origin)| {
         let bound = |place: usize| {

@@ -131,8 +131,10 @@ pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
             PromiseKind::DeltaPresence { min, max, adversary, .. } => {
                 Box::new(DeltaPresence::new(min, max).map_err(at)?.against(adversary))
             }
-            // About single values: the groups do not matter.
-            PromiseKind::Breach(_) | PromiseKind::FineGrain { .. } => continue,
+            // About single values and people: groups alone do not tell.
+            PromiseKind::Breach(_)
+            | PromiseKind::FineGrain { .. }
+            | PromiseKind::RRobustness(_) => continue,
         });
     }
     Ok(Promises::new(promises))
@@ -160,7 +162,8 @@ fn check_roles(spec: &Spec) -> Result<()> {
             }
             PromiseKind::LDiversity { .. }
             | PromiseKind::Breach(_)
-            | PromiseKind::FineGrain { .. } => false,
+            | PromiseKind::FineGrain { .. }
+            | PromiseKind::RRobustness(_) => false,
             PromiseKind::TCloseness { distance, .. } => {
                 *distance == promise::Distance::Hierarchical
             }

@@ -4,10 +4,10 @@ use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::method::pdf::Shift;
 use crate::promise::{
-    Adversary, Breach, Breaches, DeltaPresence, FineGrain, Sensitivity,
+    Adversary, Breach, Breaches, DeltaPresence, FineGrain, RRobustness, Sensitivity,
 };
 use crate::recipe::section::{Item, Section, listed, suggestion};
-use crate::recipe::{Spot, method};
+use crate::recipe::{RobustnessSpec, Spot, method};
 
 /// A promise as typed.
 #[derive(Debug, Clone)]
@@ -62,6 +62,8 @@ pub enum PromiseKind {
         /// How much it counts that each value is kept, if said.
         weights: Option<WeightsSpec>,
     },
+    /// No belief in a value passes 1/r, whatever is known of how values depend.
+    RRobustness(RobustnessSpec),
 }
 
 impl PromiseKind {
@@ -74,6 +76,7 @@ impl PromiseKind {
             Self::DeltaPresence { .. } => "delta-presence",
             Self::Breach(_) => Breach::NAME,
             Self::FineGrain { .. } => FineGrain::NAME,
+            Self::RRobustness(_) => RRobustness::NAME,
         }
     }
 
@@ -128,15 +131,16 @@ pub enum Distance {
     Hierarchical,
 }
 
-const AVAILABLE: [&str; 6] = [
+const AVAILABLE: [&str; 7] = [
     "k-anonymity",
     "l-diversity",
     "t-closeness",
     "delta-presence",
     "breach",
     "fine-grain",
+    "r-robustness",
 ];
-const LATER: [&str; 2] = ["r-robustness", "expected-anonymity"];
+const LATER: [&str; 1] = ["expected-anonymity"];
 
 const DISTANCES: [(&str, Distance); 3] = [
     ("equal", Distance::Equal),
@@ -156,6 +160,9 @@ impl PromiseSpec {
                 "delta-presence" => delta_presence(&item)?,
                 "breach" => breach(&item)?,
                 "fine-grain" => fine_grain(&item)?,
+                "r-robustness" => {
+                    PromiseKind::RRobustness(RobustnessSpec::read(&item)?)
+                }
                 name if LATER.contains(&name) => {
                     let message = format!("the promise `{name}` is not available yet");
                     let hint = format!("available: {}", listed(&AVAILABLE));
@@ -178,7 +185,7 @@ impl PromiseSpec {
 }
 
 /// The number of a promise in its short form, as in `k-anonymity = 5`.
-fn short<'a>(item: &Item<'a>, name: &str) -> Option<Item<'a>> {
+pub(super) fn short<'a>(item: &Item<'a>, name: &str) -> Option<Item<'a>> {
     (!item.is_table()).then(|| Item { name: name.to_owned(), ..item.clone() })
 }
 

@@ -8,6 +8,7 @@ use crate::hierarchy::{ColumnSpec, Microdata, Population};
 use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
 use crate::recipe::choose::{Chosen, choose, weighting};
 use crate::recipe::order::{Order, promises, resolve};
+use crate::recipe::bucketize::{self, bucketizes, check_largest};
 use crate::recipe::randomize::{self, randomizes};
 use crate::recipe::write::{Job, uncertified};
 use crate::recipe::{MethodName, Spec};
@@ -109,6 +110,10 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         return randomize::publish(request, watch);
     }
     check_noise(spec)?;
+    if bucketizes(spec) {
+        return bucketize::publish(request, watch);
+    }
+    check_largest(spec)?;
     let directory = request
         .directory
         .clone()
@@ -268,14 +273,14 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<
         note.holds = checked.holds;
         note.certified = match &*note.name {
             "delta-presence" => {
-                "recomputed from the published files and the population"
+                "recomputed from the published files and the population".to_owned()
             }
             "breach" | "fine-grain" => {
-                "every matrix checked against every protected value"
+                "every matrix checked against every protected value".to_owned()
             }
-            _ => "recomputed from the published rows",
-        }
-        .to_owned();
+            "r-robustness" => bucketize::certified(&checked.measured),
+            _ => "recomputed from the published rows".to_owned(),
+        };
     }
     manifest.loss = audit.loss.clone();
     Ok(())

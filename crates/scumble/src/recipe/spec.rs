@@ -9,6 +9,7 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::method::pdf::Shift;
 use crate::promise::Adversary;
+use crate::recipe::bucketize::bucketizes;
 use crate::recipe::randomize::randomizes;
 use crate::recipe::section::{Item, Section, Source};
 use crate::recipe::{
@@ -114,6 +115,11 @@ impl Spec {
     /// Whether it asks for randomized values.
     pub fn randomizes(&self) -> bool {
         randomizes(self)
+    }
+
+    /// Whether it asks for sensitive values by group.
+    pub fn bucketizes(&self) -> bool {
+        bucketizes(self)
     }
 
     /// The column of this name.

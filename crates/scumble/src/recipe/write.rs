@@ -83,7 +83,7 @@ impl Job<'_> {
             rows: written.rows,
             left_out: data.n_rows() - written.rows,
             data: data_file,
-            columns: published_columns(spec, self.order, data, grouping),
+            columns: published_columns(spec, self.order, data, grouping.levels()),
             weights: weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
                 weights_note(kind, &data.quasi, weights, &written.groups)
             }),

@@ -13,18 +13,20 @@ pub(in crate::recipe) fn randomizes(spec: &Spec) -> bool {
 }
 
 /// The methods that keep a promise.
-fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
+pub(in crate::recipe) fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
     use MethodName::{
-        FineGrainPerturbation, FullDomain, GeneralPerturbation, Mondrian,
-        PartitionedPerturbation, PerturbedGeneralization, UniformPerturbation,
+        Anatomy, FineGrainPerturbation, FullDomain, GeneralPerturbation, Mondrian,
+        PartitionedPerturbation, PerturbedGeneralization, Robust, UniformPerturbation,
     };
     let methods: &[MethodName] = match kind {
         PromiseKind::KAnonymity { .. } => {
             &[FullDomain, Mondrian, PerturbedGeneralization]
         }
-        PromiseKind::LDiversity { .. }
-        | PromiseKind::TCloseness { .. }
-        | PromiseKind::DeltaPresence { .. } => &[FullDomain, Mondrian],
+        PromiseKind::LDiversity { .. } | PromiseKind::TCloseness { .. } => {
+            &[FullDomain, Mondrian, Anatomy, Robust]
+        }
+        PromiseKind::DeltaPresence { .. } => &[FullDomain, Mondrian],
+        PromiseKind::RRobustness(_) => &[Robust],
         PromiseKind::Breach(_) | PromiseKind::FineGrain { .. } => {
             match breaches(kind) {
                 Some(Breaches::Both) => &[
@@ -116,7 +118,7 @@ pub(in crate::recipe) fn check(spec: &Spec) -> Result<MethodName> {
             error.with_hint("promise `k-anonymity = 5`, or the like"),
         ));
     }
-    if let (Some((name, spot)), false) = (&spec.method.groups, grouped) {
+    if let (Some((name, spot)), false) = (spec.method.groups.first(), grouped) {
         let error = Error::recipe(format!(
             "`{name}` is for methods that form groups, but `{}` forms none",
             method.name()

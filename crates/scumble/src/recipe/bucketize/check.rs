@@ -1,0 +1,148 @@
+//! Whether promises, method and its keys go together where values are published by group.
+
+use crate::error::{Error, Result};
+use crate::recipe::randomize::keepers;
+use crate::recipe::section::listed;
+use crate::recipe::{
+    DiversityKind, MethodName, PromiseKind, PromiseSpec, RobustnessSpec, Spec,
+};
+use crate::release::GROUP_COLUMN;
+use crate::table::Role;
+
+/// Whether a recipe asks for values by group.
+pub(in crate::recipe) fn bucketizes(spec: &Spec) -> bool {
+    spec.method.name.is_some_and(MethodName::bucketizes) || robustness(spec).is_some()
+}
+
+/// The promise about somebody who knows how values depend, and where it stands.
+pub(super) fn robustness(spec: &Spec) -> Option<(&RobustnessSpec, &PromiseSpec)> {
+    spec.promises.iter().find_map(|promise| match &promise.kind {
+        PromiseKind::RRobustness(robustness) => Some((robustness, promise)),
+        _ => None,
+    })
+}
+
+/// `largest-group` is for one method only.
+pub(in crate::recipe) fn check_largest(spec: &Spec) -> Result<()> {
+    match spec.method.largest_group {
+        Some((_, spot)) => {
+            let error = Error::recipe("`largest-group` is for `robust`");
+            Err(spec.error_at(spot, error))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The method of a recipe that publishes values by group.
+pub(super) fn check(spec: &Spec) -> Result<MethodName> {
+    let method = spec.method.name.unwrap_or(MethodName::Robust);
+    let promised = robustness(spec).map(|(_, promise)| promise.spot);
+    let spot = spec.method.spot.or(promised).unwrap_or(spec.input.table_spot);
+    for promise in &spec.promises {
+        let keepers = keepers(&promise.kind);
+        if !keepers.contains(&method.name()) {
+            let error = Error::recipe(format!(
+                "`{}` cannot keep `{}`",
+                method.name(),
+                promise.kind.name()
+            ));
+            let named = spec.method.name.is_some();
+            return Err(spec.error_at(
+                if named { spot } else { promise.spot },
+                error.with_hint(format!("these can: {}", listed(&keepers))),
+            ));
+        }
+    }
+    if method == MethodName::Robust && promised.is_none() {
+        let error = Error::recipe("`robust` needs to know how sure somebody may become");
+        return Err(spec.error_at(
+            spot,
+            error.with_hint("promise `r-robustness = 3`, or the like, or use `anatomy`"),
+        ));
+    }
+    let foreign = spec.method.groups.iter().find(|(name, _)| name != "suppression");
+    if let Some((name, spot)) = foreign {
+        let error = Error::recipe(format!(
+            "`{name}` is for methods that generalize, but `{}` publishes quasi columns as \
+             they are",
+            method.name()
+        ));
+        return Err(spec.error_at(*spot, error));
+    }
+    if method != MethodName::Robust {
+        check_largest(spec)?;
+    }
+    check_columns(spec, method, promised.unwrap_or(spot))?;
+    Ok(method)
+}
+
+fn check_columns(
+    spec: &Spec,
+    method: MethodName,
+    spot: crate::recipe::Spot,
+) -> Result<()> {
+    let mut sensitive = spec.columns.iter().filter(|c| c.role == Role::Sensitive);
+    let Some(_) = sensitive.next() else {
+        let error = Error::recipe("this promise needs a column of role `sensitive`")
+            .with_hint("say which column nobody should learn about a person");
+        return Err(spec.error_at(spot, error));
+    };
+    if let Some(second) = sensitive.next() {
+        let error = Error::recipe(format!(
+            "`{}` publishes one sensitive column, but `{}` is a second one",
+            method.name(),
+            second.name
+        ));
+        return Err(spec.error_at(
+            second.spot,
+            error.with_hint("make a release for each, or `drop` the others"),
+        ));
+    }
+    for column in &spec.columns {
+        let at = |error| Err(spec.error_at(column.spot, error));
+        if column.lowest.is_some_and(|lowest| lowest > 0) {
+            return at(Error::recipe(format!(
+                "`lowest` cannot be kept: `{}` publishes quasi columns as they are",
+                method.name()
+            ))
+            .with_hint("make the column coarser before, or `drop` it"));
+        }
+        let published = matches!(column.role, Role::Quasi | Role::Other);
+        if published && column.name == GROUP_COLUMN {
+            return at(Error::recipe(format!(
+                "a published column must not be called `{GROUP_COLUMN}`: that is the \
+                 column of the groups"
+            ))
+            .with_hint("rename the column, or `drop` it"));
+        }
+    }
+    Ok(())
+}
+
+/// The number of parts that no value may have more than one of in any group, so that every
+/// promise of diversity is kept; 1 if there is none.
+///
+/// If no value has more than 1/l of a group, at least l values occur, and the entropy is at
+/// least ln l. For recursive (c, l)-diversity with p parts, the commonest value has at most
+/// 1/p and the l - 1 commonest together at most (l - 1)/p, so the rest has at least
+/// (p - l + 1)/p: enough if c (p - l + 1) > 1.
+pub(super) fn parts(spec: &Spec) -> u64 {
+    let parts = spec.promises.iter().map(|promise| match &promise.kind {
+        PromiseKind::LDiversity { l, kind } => {
+            let whole = l.to_f64().ceil() as u64;
+            match kind {
+                DiversityKind::Distinct | DiversityKind::Entropy => whole,
+                DiversityKind::Recursive { c } => {
+                    let mut more = (1.0 / c.to_f64()) as u64;
+                    // Exactly: c (more + 1) must be above 1.
+                    while !c.exceeds(1, u128::from(more) + 1) {
+                        more += 1;
+                    }
+                    whole + more
+                }
+            }
+        }
+        _ => 1,
+    });
+    parts.max().unwrap_or(1)
+}

@@ -1,0 +1,172 @@
+//! What the adversary of a recipe knows.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::Microdata;
+use crate::promise::{PriorSet, Priors};
+use crate::recipe::order::resolve;
+use crate::recipe::{KnowledgeSpec, RobustnessSpec, Spec};
+use crate::table::Stated;
+use crate::words::nearest;
+
+/// What the adversary knows, bound to the table.
+pub(super) struct Known {
+    pub(super) priors: Priors,
+    /// What the files say, if it comes from files.
+    pub(super) stated: Option<Stated>,
+}
+
+impl Known {
+    /// Reads the files, or counts the table.
+    pub(super) fn read(
+        spec: &Spec,
+        typed: &RobustnessSpec,
+        folder: &Path,
+        data: &Microdata,
+    ) -> Result<Self> {
+        match &typed.knowledge {
+            KnowledgeSpec::Table => {
+                let sets = match &typed.signatures {
+                    Some(typed) => places(spec, data, typed)?,
+                    None => (0..data.quasi.len()).map(|place| vec![place]).collect(),
+                };
+                let priors = Priors::of_table(data, 0, &sets, typed.support);
+                Ok(Self { priors, stated: None })
+            }
+            KnowledgeSpec::Files(files, spot) => {
+                let paths: Vec<PathBuf> =
+                    files.iter().map(|file| resolve(folder, file)).collect();
+                let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
+                let mut stated = Stated::read(&paths)?;
+                if let Some(wanted) = &typed.signatures {
+                    places(spec, data, wanted)?;
+                    narrow(spec, &mut stated, wanted)?;
+                }
+                let sets = stated.sets.iter().map(|set| {
+                    let place = |name: &String| {
+                        data.quasi.iter().position(|column| column.name == *name)
+                    };
+                    let places: Option<Vec<usize>> =
+                        set.columns.iter().map(place).collect();
+                    let mut places = places.ok_or_else(|| {
+                        let error = Error::recipe(format!(
+                            "what is known is about {}, but not all of these are quasi columns",
+                            named(&set.columns)
+                        ));
+                        spec.error_at(*spot, error)
+                    })?;
+                    places.sort_unstable();
+                    Ok(places)
+                });
+                let sets: Vec<Vec<usize>> = sets.collect::<Result<_>>()?;
+                let priors = Priors::stated(data, 0, &stated, &sets).map_err(|error| {
+                    match error.place() {
+                        Some(_) => error,
+                        None => spec.error_at(*spot, error),
+                    }
+                })?;
+                Ok(Self { priors, stated: Some(stated) })
+            }
+        }
+    }
+
+    /// The promise as the manifest has it.
+    pub(super) fn asked(&self, typed: &RobustnessSpec, data: &Microdata) -> Value {
+        let sets = self.priors.sets.iter().map(|set| names(set, data));
+        let sets: Vec<Vec<&str>> = sets.collect();
+        let r = number(typed.robustness.r().to_f64());
+        match self.stated {
+            None => json!({
+                "r": r, "knowledge": "table", "signatures": sets, "support": typed.support,
+            }),
+            Some(_) => json!({ "r": r, "knowledge": "file", "signatures": sets }),
+        }
+    }
+
+    /// How many signatures were too rare to be known, for each set; nothing if knowledge
+    /// comes from files.
+    pub(super) fn fallback(&self, data: &Microdata) -> Option<Value> {
+        if self.stated.is_some() {
+            return None;
+        }
+        let note = |set: &PriorSet| {
+            json!({
+                "columns": names(set, data), "signatures": set.signatures,
+                "rare": set.rare, "rare_rows": set.rare_rows,
+                "whole_table_rows": set.whole_rows,
+            })
+        };
+        Some(self.priors.sets.iter().map(note).collect())
+    }
+}
+
+/// A whole number without a point.
+fn number(value: f64) -> Value {
+    if value.fract() == 0.0 { json!(value as u64) } else { json!(value) }
+}
+
+fn names<'a>(set: &PriorSet, data: &'a Microdata) -> Vec<&'a str> {
+    set.columns.iter().map(|place| &*data.quasi[*place].name).collect()
+}
+
+/// Columns in words.
+fn named(columns: &[String]) -> String {
+    let names: Vec<String> = columns.iter().map(|name| format!("`{name}`")).collect();
+    names.join(" and ")
+}
+
+/// The places of typed columns among the quasi columns.
+fn places(
+    spec: &Spec,
+    data: &Microdata,
+    typed: &[(Vec<String>, crate::recipe::Spot)],
+) -> Result<Vec<Vec<usize>>> {
+    let mut sets = Vec::new();
+    for (columns, spot) in typed {
+        let mut places = Vec::new();
+        for name in columns {
+            let known = data.quasi.iter().map(|column| &*column.name);
+            let place = known.clone().position(|known| known == name);
+            places.push(place.ok_or_else(|| {
+                let error = Error::recipe(format!(
+                    "`signatures` has `{name}`, which is not a quasi column"
+                ));
+                let error = match nearest(name, known) {
+                    Some(near) => error.with_hint(format!("did you mean `{near}`?")),
+                    None => error.with_hint(
+                        "somebody can only look at what is published of a person",
+                    ),
+                };
+                spec.error_at(*spot, error)
+            })?);
+        }
+        places.sort_unstable();
+        sets.push(places);
+    }
+    Ok(sets)
+}
+
+/// Keeps the sets that the recipe names, all of which the files must have.
+fn narrow(
+    spec: &Spec,
+    stated: &mut Stated,
+    wanted: &[(Vec<String>, crate::recipe::Spot)],
+) -> Result<()> {
+    let mut sets = Vec::new();
+    for (columns, spot) in wanted {
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let set = stated.set(&names).ok_or_else(|| {
+            let error = Error::recipe(format!(
+                "`knowledge` says nothing by {}",
+                named(columns)
+            ));
+            spec.error_at(*spot, error.with_hint("leave this set out, or add lines for it"))
+        })?;
+        sets.push(set.clone());
+    }
+    stated.sets = sets;
+    Ok(())
+}
