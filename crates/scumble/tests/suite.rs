@@ -83,7 +83,7 @@ fn outcome(case: &Case) -> String {
         }
     }
     let published = Spec::parse(&recipe, "recipe.toml").and_then(|spec| {
-        // Only randomized values depend on the seed.
+        // Randomized values and groups of values depend on the seed.
         let request = Request { seed: Some(1), ..Request::new(&spec, home.path()) };
         publish(request, &Unwatched)
     });
@@ -92,7 +92,15 @@ fn outcome(case: &Case) -> String {
             let read =
                 |name: &str| fs::read_to_string(home.path().join("release").join(name));
             let cells = read("cells.csv").map(|cells| format!("\n{cells}"));
-            let mut text = read("data.csv").unwrap() + &cells.unwrap_or_default();
+            let values = read("sensitive.csv").map(|values| format!("\n{values}"));
+            let mut text = read("data.csv").unwrap()
+                + &cells.unwrap_or_default()
+                + &values.unwrap_or_default();
+            for promise in &published.manifest.promises {
+                if promise.name == "r-robustness" {
+                    text.push_str(&format!("\n{}\n", promise.measured));
+                }
+            }
             for note in &published.manifest.perturbation {
                 for part in &note.subtables {
                     text.push_str(&format!(
