@@ -92,3 +92,75 @@ fn ends(shares: impl Iterator<Item = f64>) -> (f64, f64) {
         (least.min(share), most.max(share))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    #[test]
+    fn the_numbers_of_the_source() {
+        for (n, r, f, printed) in [
+            (3, 2.0, 0.1, 0.0474),
+            (3, 2.0, 0.3, 0.1235),
+            (3, 2.0, 0.5, 0.1667),
+            (3, 2.0, 0.9, 0.0818),
+            (4, 2.0, 0.3, 0.1750),
+            (6, 2.0, 0.3, 0.2211),
+            (6, 3.0, 0.3, 0.1537),
+            (6, 4.0, 0.3, 0.0955),
+        ] {
+            let found = delta_ceil(n, r, f);
+            assert!((found - printed).abs() <= 5e-5, "{n} {r} {f}: {found}");
+        }
+        assert_eq!((delta_ceil(3, 2.0, 0.0), delta_ceil(3, 2.0, 1.0)), (0.0, 0.0));
+        // Example 2.
+        let shares = [0.1, 0.08, 0.09];
+        assert!((delta_max(&shares) - 0.02).abs() < 1e-12);
+        assert!(delta_max(&shares) <= delta_ceil(3, 2.0, 0.1));
+        assert!(binary_posteriors(&shares).unwrap().iter().all(|share| *share <= 0.5));
+    }
+
+    #[test]
+    fn the_bound_is_the_worst_case_of_x_and_not_x() {
+        let mut rng = ChaCha20Rng::seed_from_u64(8);
+        let largest = |shares: &[f64]| {
+            binary_posteriors(shares).unwrap().into_iter().fold(0.0, f64::max)
+        };
+        for _ in 0..2000 {
+            let n = rng.random_range(2..20);
+            let r = rng.random_range(1.01..n as f64);
+            let f = rng.random_range(0.001..0.999);
+            let ceil = delta_ceil(n, r, f);
+            assert!(ceil >= 0.0 && ceil < f && ceil < delta_ceil(n + 1, r, f));
+            let mut shares: Vec<f64> =
+                (0..n).map(|_| f - ceil * rng.random::<f64>()).collect();
+            shares[0] = f;
+            assert!(largest(&shares) <= 1.0 / r + 1e-12);
+            // All others as low as allowed: at 1/r. Any lower: above.
+            shares[1..].fill(f - ceil);
+            assert!((largest(&shares) - 1.0 / r).abs() < 1e-9);
+            shares[1..].fill(f - ceil - (f - ceil) * 1e-3);
+            assert!(largest(&shares) > 1.0 / r);
+        }
+    }
+
+    #[test]
+    fn every_value_must_keep_the_bound() {
+        let ceil = delta_ceil(2, 2.0, 0.3);
+        assert_eq!(ceil, 0.0);
+        assert!(within_bound(&[0.3, 0.2, 0.3, 0.2], 2, 2.0));
+        assert!(!within_bound(&[0.3, 0.2, 0.3, 0.21], 2, 2.0));
+        assert!(!within_bound(&[0.3], 1, 2.0));
+    }
+
+    #[test]
+    fn who_is_sure_leaves_nothing_to_others() {
+        assert_eq!(binary_posteriors(&[0.2, 1.0]), Some(vec![0.0, 1.0]));
+        assert_eq!(binary_posteriors(&[1.0, 1.0]), None);
+        assert_eq!(binary_posteriors(&[0.0, 0.0]), None);
+        assert_eq!(binary_posteriors(&[0.5, 0.0]), Some(vec![1.0, 0.0]));
+        assert_eq!(largest_binary(&[0.0, 0.5, 0.0, 0.5], 2), 1.0);
+    }
+}

@@ -24,13 +24,14 @@
 //! the condition. ∎
 //!
 //! Every number is a probability, and they are only added, multiplied and divided: nothing
-//! overflows or cancels. An operation errs by a factor of at most 1 + 2^-53, and a number is
-//! made by at most 4 for each value and class: far below 1e-10 in all for what is allowed. What falls below the smallest float is
-//! lost for good, at most 1e-300 in all; so a group whose worlds weigh less than `LEAST` in
-//! all is not judged.
+//! overflows or cancels. An operation errs by a factor of at most 1 + 2^-53. A path through
+//! the states has for each value a product and a sum over classes; there are at most 17 values
+//! and classes if all rows differ, and 32,768 values of two classes at the other end: an error
+//! far below 1e-10 in all. What falls below the smallest float is lost for good, at most
+//! 1e-300 in all; so a group whose worlds weigh less than `LEAST` in all is not judged.
 //!
 //! # Limits
-//! The numbers of states are bounded by `MOST_STATES`: 16 rows that all differ, more if some
+//! The number of states is bounded by `MOST_STATES`: 16 rows that all differ, more if some
 //! are alike.
 //!
 //! # Cost
@@ -57,12 +58,15 @@ pub struct Scratch {
     sizes: Vec<usize>,
     /// For each class how far its next state is.
     strides: Vec<usize>,
-    /// For each value and class, class after class, the probability to go there; then the
-    /// joint probability.
+    /// For each value and class, class after class, the probability to go there.
     steps: Vec<f64>,
+    /// The same, given that every class gets as many values as it has rows.
     joint: Vec<f64>,
+    /// For each state, the probability to come to it.
     ahead: Vec<f64>,
+    /// For each state, the probability to reach the end from it.
     behind: Vec<f64>,
+    /// For each class, how many of its rows have a value.
     used: Vec<usize>,
 }
 
