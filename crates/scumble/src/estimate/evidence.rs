@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::estimate::groups::Groups;
 use crate::estimate::matrix::Channel;
 use crate::release::{PerturbationNote, PublishedColumn, Release};
 use crate::table::{Dictionary, Kind, Reading, Role, parse_number, scan};
@@ -17,6 +18,8 @@ pub struct Evidence {
     pub(super) rows: Vec<u64>,
     /// How many rows of the table each of them stands for, if they are a sample.
     pub(super) stands_for: Option<Vec<f64>>,
+    /// Rows and values of each group, if values are in a file of their own.
+    pub(super) groups: Option<Groups>,
     /// Columns that are in the manifest but not in the data.
     elsewhere: Vec<String>,
 }
@@ -42,6 +45,8 @@ pub(super) enum Nature {
     Noisy(usize, usize),
     /// Coarsened.
     Generalized,
+    /// In a file of its own, by group.
+    Apart,
 }
 
 /// A randomized column, or several that were randomized as one.
@@ -80,6 +85,10 @@ impl Evidence {
                 Column::untouched(name, listed(name), dictionary, codes)
             })
             .collect();
+        if manifest.buckets.is_some() {
+            // Only what values belong to which row is lost.
+            columns.iter_mut().for_each(|column| column.nature = Nature::Untouched);
+        }
         let mut noises = Vec::new();
         for (number, note) in manifest.perturbation.iter().enumerate() {
             let noise = Noise::read(note, number, &mut columns)
@@ -99,10 +108,16 @@ impl Evidence {
                 })?)
             }
         };
-        let missing = |column: &&PublishedColumn| !header.contains(&column.name);
+        let rows = found.counts.rows;
+        let groups = match &manifest.buckets {
+            None => None,
+            Some(note) => Some(Groups::read(release, note, &mut columns, &rows)?),
+        };
+        let missing =
+            |listed: &&PublishedColumn| columns.iter().all(|c| c.name != listed.name);
         let elsewhere = manifest.columns.iter().filter(missing);
         let elsewhere = elsewhere.map(|column| column.name.clone()).collect();
-        Ok(Self { columns, noises, rows: found.counts.rows, stands_for, elsewhere })
+        Ok(Self { columns, noises, rows, stands_for, groups, elsewhere })
     }
 
     /// How many rows of the table the release stands for.
@@ -343,7 +358,10 @@ fn canonical(text: &str, reading: &Reading) -> String {
 }
 
 /// Distinct values in their own order, missing last, and the place of each given text.
-fn in_order(texts: Vec<Box<str>>, reading: &Reading) -> (Vec<Box<str>>, Vec<u32>) {
+pub(super) fn in_order(
+    texts: Vec<Box<str>>,
+    reading: &Reading,
+) -> (Vec<Box<str>>, Vec<u32>) {
     let texts: Vec<String> =
         texts.iter().map(|text| canonical(text, reading)).collect();
     let numbers: Vec<Option<f64>> = match reading.kind {

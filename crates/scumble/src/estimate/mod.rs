@@ -5,10 +5,14 @@
 //! rules such a table still teaches.
 //!
 //! A randomized column is undone on average: [`Evidence`] answers a [`Query`] with counts
-//! of the true table and their standard errors.
+//! of the true table and their standard errors. So are values that a release has by group
+//! only ([`Arranged`]).
 
+mod arrangement;
+mod buckets;
 mod draw;
 mod evidence;
+mod groups;
 mod joint;
 mod matrix;
 mod mining;
@@ -19,6 +23,7 @@ mod reconstruct;
 mod sql;
 mod unknown;
 
+pub use arrangement::Arranged;
 pub use draw::{Distribution, UncertainGroup, draw};
 pub use evidence::Evidence;
 pub use joint::{Joint, JointInverse, MOST_CELLS};

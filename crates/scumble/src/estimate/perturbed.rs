@@ -57,6 +57,8 @@ pub struct Estimate {
     pub unbiased: Option<f64>,
     /// The standard error of that; nothing if a matrix cannot be inverted.
     pub standard_error: Option<f64>,
+    /// As many rows as have it for certain, as far as that is known.
+    pub at_least: f64,
     /// As many rows as could have it.
     pub at_most: f64,
 }
@@ -75,7 +77,7 @@ impl Estimate {
     /// count that is, and if the estimate lies outside, it reaches to it: both make it
     /// longer, so that it covers the truth no less often and never looks certain.
     pub fn possible_interval(&self) -> Option<(f64, f64)> {
-        let possible = |count: f64| count.clamp(0.0, self.at_most);
+        let possible = |count: f64| count.clamp(self.at_least, self.at_most);
         let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
         let (middle, count) = (possible(middle), possible(self.count));
         let (low, high) = (possible(middle - reach), possible(middle + reach));
@@ -83,10 +85,11 @@ impl Estimate {
     }
 
     /// Whether the error is so large that the estimate tells nothing: a standard error of
-    /// more than a quarter of the rows that could be counted, so that the interval would be
-    /// as long as all there is.
+    /// more than a quarter of the rows that are open, so that the interval would be as long
+    /// as all there is.
     pub fn tells_nothing(&self) -> bool {
-        self.standard_error.is_some_and(|error| error > self.at_most / 4.0)
+        let open = self.at_most - self.at_least;
+        self.standard_error.is_some_and(|error| error > open / 4.0)
     }
 }
 
@@ -120,6 +123,9 @@ impl Evidence {
     /// columns that are counted apart, in the order of these values.
     pub fn answer(&self, query: &Query, way: Way) -> Result<Vec<Estimate>> {
         let question = Question::new(self, query)?;
+        if let Some(groups) = &self.groups {
+            return question.answer_by_group(groups, way);
+        }
         let mut sums: BTreeMap<Vec<u32>, Sum> = BTreeMap::new();
         if query.group_by.is_empty() {
             sums.entry(Vec::new()).or_default();
@@ -144,6 +150,7 @@ impl Evidence {
                 count: sum.count,
                 unbiased: (!sum.unknown).then_some(sum.unbiased),
                 standard_error: (!sum.unknown).then(|| variance.sqrt()),
+                at_least: 0.0,
                 at_most: sum.at_most,
             }
         };

@@ -14,7 +14,7 @@ pub(super) struct Question<'a> {
     pub(super) group_by: Vec<usize>,
     condition: Fitted,
     /// For each test, its column and the truth of each of its values.
-    tests: Vec<(usize, Vec<Truth>)>,
+    pub(super) tests: Vec<(usize, Vec<Truth>)>,
     /// The noises that the question is about.
     pub(super) noises: Vec<usize>,
 }
@@ -142,15 +142,30 @@ impl<'a> Question<'a> {
     }
 
     /// The truth of each test of an untouched column for a row.
-    fn truths(&self, entry: usize) -> Vec<Truth> {
+    pub(super) fn truths(&self, entry: usize) -> Vec<Truth> {
         let truth = |(place, truths): &(usize, Vec<Truth>)| {
             let column = &self.evidence.columns[*place];
             match column.nature {
-                Nature::Noisy(..) => None,
+                Nature::Noisy(..) | Nature::Apart => None,
                 _ => truths[column.codes[entry] as usize],
             }
         };
         self.tests.iter().map(truth).collect()
+    }
+
+    /// Whether the value with this code of a column satisfies the condition, given the truth
+    /// of tests of all other columns.
+    pub(super) fn satisfied(
+        &self,
+        truths: &[Truth],
+        place: usize,
+        code: usize,
+    ) -> bool {
+        let test = |number: usize| {
+            let (column, known) = &self.tests[number];
+            if *column == place { known[code] } else { truths[number] }
+        };
+        self.condition.truth(&test) == Some(true)
     }
 
     /// Which combinations of values satisfy the condition, given the truth of tests of
