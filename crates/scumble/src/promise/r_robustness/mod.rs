@@ -20,7 +20,8 @@
 //! - A posterior of exactly 1/r is refused if rows are not alike.
 //! - The source has the Delta bound imply this promise. It does not: with r = 2, values x, y,
 //!   z and rows (.3, .1765, .1765), (.1765, .3, .3), (.1765, .3, .3) every value keeps the
-//!   bound, and the first row has x with probability .591. So the bound only steers.
+//!   bound, and the first row has x with probability .591. So the bound only steers;
+//!   `swap.rs` has one that is a guarantee.
 //!
 //! # Cost
 //! That of `worlds.rs` for each group and set of columns.
@@ -31,10 +32,12 @@
 mod delta;
 mod priors;
 mod stated;
+mod swap;
 mod worlds;
 
 pub use delta::{binary_posteriors, delta_ceil, delta_max, within_bound};
 pub use priors::{PriorSet, Priors};
+pub use swap::{delta_safe, swap_bound};
 pub use worlds::{MOST_STATES, Scratch, posteriors};
 
 use crate::decimal::Decimal;
