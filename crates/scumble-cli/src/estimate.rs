@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
-use scumble::error::Result;
+use scumble::error::{Error, Result};
 use scumble::estimate::{Estimate, Evidence, Query, Way};
 use scumble::recipe::{Stage, Watch};
 use scumble::release::{Manifest, Release};
@@ -16,9 +16,10 @@ use crate::result::SCHEMA;
 
 /// Estimate counts of the table from a release, with standard errors.
 ///
-/// Noise in randomized columns is undone on average, and the answer says how far it may be
-/// off. A question is SQL: COUNT(*) or COUNT(column) with WHERE and GROUP BY, over columns
-/// that were published as they are or randomized; FROM may name anything.
+/// Noise in randomized columns is undone on average, values that are published by group are
+/// shared out among its rows, and the answer says how far it may be off. A question is SQL:
+/// COUNT(*) or COUNT(column) with WHERE and GROUP BY, over columns that were published as
+/// they are, randomized or by group; FROM may name anything.
 ///
 /// Example: scumble estimate release "SELECT disease, COUNT(*) FROM release WHERE age > 30
 /// GROUP BY disease"
@@ -29,9 +30,9 @@ pub(crate) struct EstimateArgs {
     /// The question.
     #[arg(value_name = "SQL")]
     question: String,
-    /// How the noise is undone.
-    #[arg(long, value_enum, default_value_t = WayName::Inverse)]
-    way: WayName,
+    /// How the noise of randomized columns is undone [default: inverse].
+    #[arg(long, value_enum)]
+    way: Option<WayName>,
     /// Print the result as JSON.
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -74,26 +75,40 @@ impl WayName {
 pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     let query = Query::parse(&args.question)?;
     let release = Release::open(&args.release)?;
+    let way = chosen(args, &release.manifest)?;
     let progress = Progress::new(args.quiet || args.json || args.csv);
     progress.stage(Stage::Read, release.rows()?.bytes());
     let evidence = Evidence::read(&release, &|bytes| progress.advance(bytes));
     progress.finish();
     let evidence = evidence?;
-    let estimates = evidence.answer(&query, args.way.way())?;
+    let estimates = evidence.answer(&query, way.map_or(Way::Inverse, WayName::way))?;
     let notes = notes(&release.manifest, &evidence, &query, &estimates)?;
     if args.json {
-        let object = as_json(args, &query, evidence.n_rows(), &estimates, &notes);
+        let rows = evidence.n_rows();
+        let object = as_json(args, way, &query, rows, &estimates, &notes);
         print(&format!("{object:#}\n"))?;
     } else if args.csv {
         print(&as_csv(&query, &estimates))?;
     } else if !args.quiet {
         let labels = labels(&release.manifest, &query, &estimates);
-        print(&as_text(&query, labels, &estimates, args.way))?;
+        print(&as_text(&query, labels, &estimates, way))?;
     }
     if !args.json && !args.quiet {
         notes.iter().for_each(|text| note(text));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The way to undo noise; nothing if there is none.
+fn chosen(args: &EstimateArgs, manifest: &Manifest) -> Result<Option<WayName>> {
+    match (args.way, &manifest.buckets) {
+        (None, Some(_)) => Ok(None),
+        (Some(_), Some(_)) => Err(Error::recipe(
+            "`--way` undoes noise, but this release has no noise: it has values by group",
+        )
+        .with_hint("leave it out")),
+        (way, None) => Ok(Some(way.unwrap_or(WayName::Inverse))),
+    }
 }
 
 /// What a reader of the answer must know.
@@ -121,11 +136,27 @@ fn notes(
     }
     let wild = estimates.iter().filter(|estimate| estimate.tells_nothing()).count();
     if wild > 0 {
+        let why = match manifest.buckets {
+            None => {
+                "their values are hardly ever published as they are, or few rows are asked \
+                 about"
+            }
+            Some(_) => "few rows are asked about",
+        };
         notes.push(format!(
-            "{} of {} have errors so large that they tell nothing: their values are \
-             hardly ever published as they are, or few rows are asked about",
+            "{} of {} have errors so large that they tell nothing: {why}",
             grouped(wild as u64),
             counted(estimates.len() as u64, "count")
+        ));
+    }
+    if let Some(buckets) = &manifest.buckets
+        && estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+    {
+        notes.push(format!(
+            "within a group every arrangement of `{}` is taken as equally likely: where it \
+             depends on the columns asked about, estimates lean towards independence, and \
+             the error does not show it",
+            buckets.column
         ));
     }
     let mut left_out = manifest.left_out;
@@ -152,6 +183,7 @@ fn notes(
 
 fn as_json(
     args: &EstimateArgs,
+    way: Option<WayName>,
     query: &Query,
     rows: f64,
     estimates: &[Estimate],
@@ -177,7 +209,7 @@ fn as_json(
     json!({
         "schema": SCHEMA,
         "question": args.question,
-        "way": args.way.name(),
+        "way": way.map_or("arrangements", WayName::name),
         "rows": rows as u64,
         "estimates": estimates.collect::<Vec<Value>>(),
         "notes": notes,
@@ -245,7 +277,7 @@ fn as_text(
     query: &Query,
     labels: Vec<Vec<String>>,
     estimates: &[Estimate],
-    way: WayName,
+    way: Option<WayName>,
 ) -> String {
     let words = ["estimate", "± s.e.", "95 % interval"].map(str::to_owned);
     let header = query.group_by.iter().cloned().chain(words).collect();
@@ -258,8 +290,8 @@ fn as_text(
     let intervals = estimates.iter().map(|estimate| {
         // What is possible of a count below nought would look certain.
         let interval = match way {
-            WayName::Inverse => estimate.interval(),
-            WayName::Iterative | WayName::Simplex => estimate.possible_interval(),
+            Some(WayName::Inverse) => estimate.interval(),
+            _ => estimate.possible_interval(),
         };
         match (estimate.standard_error, interval) {
             (Some(0.0), _) => "exact".to_owned(),

@@ -134,3 +134,51 @@ fn rows_that_count_through_their_group_are_not_left_out() {
     });
     insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
 }
+
+/// A release that has `disease` by group.
+fn by_group() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let release = home.path().join("release");
+    fs::create_dir(&release).unwrap();
+    let (mut data, mut values) =
+        ("group,age\n".to_owned(), "group,value,count\n".to_owned());
+    for group in 1..=200 {
+        for row in 0..4 {
+            data.push_str(&format!("{group},{}\n", 20 + 7 * (group + 3 * row) % 40));
+        }
+        let rare = ["gout", "mumps"][group % 2];
+        values.push_str(&format!("{group},flu,2\n{group},cold,1\n{group},{rare},1\n"));
+    }
+    fs::write(release.join("data.csv"), data).unwrap();
+    fs::write(release.join("sensitive.csv"), values).unwrap();
+    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
+    let sum = |file: &str| checksum(&release.join(file)).unwrap();
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": false,
+        "rows": 800, "left_out": 0,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [
+            column("age", "quasi", "number"), column("disease", "sensitive", "category"),
+        ],
+        "buckets": { "file": "sensitive.csv", "column": "disease", "groups": 200 },
+        "method": { "name": "anatomy" },
+        "promises": [], "loss": {}, "not_promised": [],
+        "checksums": {
+            "data.csv": sum("data.csv"), "sensitive.csv": sum("sensitive.csv"),
+        },
+    });
+    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
+    home
+}
+
+#[test]
+fn values_by_group_are_shared_out() {
+    let home = by_group();
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--csv"]));
+    let question = "SELECT disease, COUNT(*) FROM release GROUP BY disease";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    let question = "SELECT COUNT(*) FROM release WHERE age > 58 AND disease = 'gout'";
+    insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--way", "inverse"]));
+}
