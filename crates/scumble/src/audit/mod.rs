@@ -5,6 +5,7 @@
 //! the published rows and what the adversary knows, and returns guesses; only the scorer
 //! sees the truth.
 
+mod buckets;
 mod cost;
 mod counting;
 mod covers;
@@ -140,6 +141,9 @@ pub fn audit(
     let Given { original, population, .. } = given;
     if !manifest.perturbation.is_empty() {
         return perturbed::Seen::read(release, progress)?.audit(original);
+    }
+    if manifest.buckets.is_some() {
+        return buckets::audit(release, given, progress);
     }
     let view = View::read(release, progress)?;
     let people =

@@ -191,7 +191,7 @@ pub(super) fn finite(number: f64) -> Value {
 }
 
 /// Reads what was asked.
-fn asked(note: &PromiseNote) -> Result<Asked> {
+pub(super) fn asked(note: &PromiseNote) -> Result<Asked> {
     let malformed = |wanted: &str| {
         Error::input(format!(
             "the manifest's promise `{}` is malformed: `asked` has no {wanted}",

@@ -224,6 +224,18 @@ impl View {
 }
 
 impl ValueColumn {
+    /// A column whose values are known apart from the rows; also the code of each text.
+    pub(super) fn apart(
+        column: &PublishedColumn,
+        texts: &[Box<str>],
+        file: &str,
+    ) -> Result<(Self, Vec<u32>)> {
+        let places = (0..texts.len() as u32).collect();
+        let mut column = Self::of(column, texts, places, file)?;
+        let codes = std::mem::take(&mut column.codes);
+        Ok((column, codes))
+    }
+
     fn of(
         column: &PublishedColumn,
         texts: &[Box<str>],

@@ -1,0 +1,156 @@
+//! Buckets: quasi columns untouched, sensitive values by group in a file of their own.
+//!
+//! Everybody can be linked to a group by design, and no attack pretends otherwise. What is
+//! asked is what the values of a group tell about its members.
+
+mod original;
+mod priors;
+mod recheck;
+mod view;
+mod worlds;
+
+use std::collections::BTreeMap;
+
+use crate::audit::buckets::original::Original;
+use crate::audit::buckets::priors::{Priors, Texts, Values, shown};
+use crate::audit::buckets::recheck::{From, Robust};
+use crate::audit::buckets::view::View;
+use crate::audit::original::without_others;
+use crate::audit::{Given, Knowledge, Report};
+use crate::error::{Error, Result};
+use crate::loss::{AverageGroup, SizeLoss, Sizes};
+use crate::release::{Manifest, Release};
+use crate::table::{Domain, Reading, Role, Stated};
+
+/// Audits a release of buckets.
+pub(super) fn audit(
+    release: &Release,
+    given: Given<'_>,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Report> {
+    let manifest = &release.manifest;
+    let view = View::read(release, progress)?;
+    let alone = given.original.and_then(without_others);
+    let original = alone.as_ref().or(given.original);
+    let original =
+        original.map(|table| Original::of(manifest, &view, table)).transpose()?;
+    let seen = Seen { manifest, view, original, stated: stated(given.knowledge) };
+    let promises = recheck::recheck(manifest, &seen.view, |robust| {
+        seen.believed(robust, "r-robustness cannot be rechecked")
+    })?;
+    Ok(Report {
+        rows: seen.view.rows,
+        promises,
+        attacks: Vec::new(),
+        loss: losses(&seen.view, manifest.left_out),
+        group_sizes: seen.view.groups.sizes(),
+    })
+}
+
+/// What a file says, if the adversary's knowledge is from one.
+fn stated(knowledge: Option<&Knowledge>) -> Option<&Stated> {
+    match knowledge? {
+        Knowledge::Stated(stated) => Some(stated),
+        Knowledge::Table => None,
+    }
+}
+
+/// A release and what the auditor was given.
+struct Seen<'a> {
+    manifest: &'a Manifest,
+    view: View,
+    original: Option<Original<'a>>,
+    stated: Option<&'a Stated>,
+}
+
+impl Seen<'_> {
+    /// What an adversary believes who knows what r-robustness speaks of.
+    fn believed(&self, robust: &Robust, cannot: &str) -> Result<Vec<Priors>> {
+        match robust.from {
+            From::Table { support } => {
+                let original = self.original.as_ref().ok_or_else(|| {
+                    Error::input(format!("{cannot} without the original"))
+                        .with_hint("give it with `--original FILE`")
+                })?;
+                robust.sets.iter().map(|set| counted(original, set, support)).collect()
+            }
+            From::File => {
+                let stated = self.stated.ok_or_else(|| {
+                    Error::input(format!("{cannot} without the file of what is known"))
+                        .with_hint("give it with `--knowledge FILE`")
+                })?;
+                let set = |columns: &Vec<String>| {
+                    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+                    let set = stated.set(&names).ok_or_else(|| {
+                        Error::input(format!(
+                            "the file of what is known says nothing by {}",
+                            shown(columns)
+                        ))
+                        .with_hint("give the file the release was made with")
+                    })?;
+                    self.stated_by(set)
+                };
+                robust.sets.iter().map(set).collect()
+            }
+        }
+    }
+
+    /// What a file says by one set of columns.
+    fn stated_by(&self, set: &crate::table::StatedSet) -> Result<Priors> {
+        let columns = self.view.quasi.iter().map(|column| Texts {
+            name: &column.name,
+            reading: &column.reading,
+            texts: &column.texts,
+            codes: &column.codes,
+        });
+        let columns: Vec<Texts<'_>> = columns.collect();
+        let reading = sensitive_reading(self.manifest);
+        let table = self.original.as_ref().map(Original::domain);
+        let published = &self.view.column.domain;
+        Priors::stated(set, &columns, Values { reading: &reading, published, table })
+    }
+}
+
+/// How the sensitive column is read.
+fn sensitive_reading(manifest: &Manifest) -> Reading {
+    let column = manifest.columns.iter().find(|c| c.role == Role::Sensitive);
+    column.map_or_else(Reading::category, |column| column.reading())
+}
+
+/// What the original says by one set of columns.
+fn counted(original: &Original<'_>, set: &[String], support: u64) -> Result<Priors> {
+    let quasi = &original.table.quasi;
+    let place = |name: &String| quasi.iter().position(|column| column.name == *name);
+    let places: Option<Vec<usize>> = set.iter().map(place).collect();
+    let places = places.ok_or_else(|| {
+        Error::input(format!("the original has no columns {}", shown(set)))
+    })?;
+    let priors = Priors::counted(original.counted(), &places, support);
+    Ok(priors.at(&original.tuple_of))
+}
+
+impl Original<'_> {
+    /// The values of the sensitive column.
+    fn domain(&self) -> &Domain {
+        &self.table.sensitive[self.sensitive].domain
+    }
+}
+
+/// How large groups are, and how surprising the true values are to somebody who sees them.
+fn losses(view: &View, left_out: u64) -> BTreeMap<String, f64> {
+    let groups = &view.groups;
+    let mut sizes = Sizes { left_out, ..Sizes::default() };
+    let mut surprise = 0.0;
+    for group in 0..groups.len() {
+        let size = groups.size(group);
+        sizes.add(size);
+        for (_, n) in groups.values(group) {
+            surprise += *n as f64 * (size as f64 / *n as f64).ln();
+        }
+    }
+    sizes.n_rows += left_out;
+    BTreeMap::from([
+        (AverageGroup.name().to_owned(), AverageGroup.total(&sizes)),
+        ("kl".to_owned(), surprise),
+    ])
+}
