@@ -13,8 +13,9 @@
 //! they can err.
 //!
 //! # Limits
-//! - A group with too many states to sum is judged against somebody who tells each value
-//!   from all others and nothing else (`delta.rs`); the verdict says so.
+//! - A group with too many states to sum is judged by a bound on its posteriors (`swap.rs`)
+//!   and, if that does not do, against somebody who tells each value from all others and
+//!   nothing else (`delta.rs`); the verdict says so.
 //! - Each set of columns is an adversary of its own; nobody puts two together.
 //! - The adversary knows nothing of single people, nor how the groups were made.
 //! - A posterior of exactly 1/r is refused if rows are not alike.
@@ -57,7 +58,8 @@ pub struct Verdict {
     pub holds: bool,
     /// Whether that is of all possible worlds; else only of each value against all others.
     pub exact: bool,
-    /// The largest posterior; 1 if what is believed rules the group out.
+    /// The largest posterior, or a bound on it if there are too many worlds; 1 if what is
+    /// believed rules the group out.
     pub posterior: f64,
 }
 
@@ -98,6 +100,10 @@ impl RRobustness {
             }
             Worlds::None => Verdict { holds: false, exact: true, posterior: 1.0 },
             Worlds::TooMany => {
+                let bound = swap::largest(priors, n);
+                if below(bound) {
+                    return Verdict { holds: true, exact: true, posterior: bound };
+                }
                 let posterior = delta::largest_binary(priors, n);
                 Verdict { holds: below(posterior), exact: false, posterior }
             }
@@ -267,7 +273,11 @@ mod tests {
         }
         let mut too_many = priors(17);
         assert_eq!(posteriors(&too_many, 17, &mut Scratch::default()), None);
+        // A bound on all worlds is enough for 2, and not for 8.
         let verdict = judge(2.0, &too_many, 17);
+        assert!(verdict.holds && verdict.exact);
+        assert_eq!(verdict.posterior, swap_bound(&too_many, 17));
+        let verdict = judge(8.0, &too_many, 17);
         assert!(verdict.holds && !verdict.exact);
         assert_eq!(verdict.posterior, delta::largest_binary(&too_many, 17));
         too_many[40] = 1.0;

@@ -61,6 +61,26 @@ pub fn swap_bound(priors: &[f64], n: usize) -> f64 {
     1.0 / (1.0 + least)
 }
 
+/// Larger groups are judged by the simple form.
+const MOST_ROWS: usize = 40;
+
+/// A bound on all posteriors that is found in no time for groups of any size.
+pub(super) fn largest(priors: &[f64], n: usize) -> f64 {
+    if n <= MOST_ROWS {
+        return swap_bound(priors, n);
+    }
+    let mut least = 1.0f64;
+    for value in 0..n {
+        let beliefs = (0..n).map(|row| priors[row * n + value]);
+        let (low, high) = beliefs
+            .fold((f64::INFINITY, 0.0f64), |(low, high), share| {
+                (low.min(share), high.max(share))
+            });
+        least = least.min(if high > 0.0 { low / high } else { 0.0 });
+    }
+    1.0 / (1.0 + (n - 1) as f64 * least * least)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{Scratch, delta_ceil, posteriors};
@@ -84,6 +104,11 @@ mod tests {
             let (posterior, bound) = (largest(&priors, n), swap_bound(&priors, n));
             assert!(posterior <= bound + 1e-12, "{posterior} {bound}");
         }
+        assert_eq!(super::largest(&[0.5; 41 * 41], 41), 1.0 / 41.0);
+        let mut uneven = vec![0.5; 41 * 41];
+        uneven[7] = 0.25;
+        assert_eq!(super::largest(&uneven, 41), 1.0 / 11.0);
+        assert!(swap_bound(&uneven, 41) <= 1.0 / 11.0);
         assert_eq!(swap_bound(&[0.5, 0.0, 0.5, 0.5], 2), 1.0);
         assert_eq!(swap_bound(&[0.5], 1), 1.0);
     }
