@@ -96,6 +96,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// The text of one of the demo's files, for the city that everybody gets; empty if there is
+/// no such file.
+pub(crate) fn sample(name: &str) -> String {
+    let mut files = people::files(people::SEED).into_iter();
+    files.find(|(known, _)| *known == name).map(|(_, text)| text).unwrap_or_default()
+}
+
 /// Makes the folder, unless it is somebody else's.
 fn prepare(folder: &Path, force: bool) -> Result<()> {
     let name = || folder.display().to_string();

@@ -8,6 +8,7 @@ mod chart;
 mod clock;
 mod compared;
 mod delta;
+mod delta_bound;
 mod fine_grain_downward;
 mod fine_grain_utility;
 mod mined;
@@ -98,6 +99,7 @@ const EXPERIMENTS: &[Experiment] = &[
     presence_n2::EXPERIMENT,
     pdf_mining::EXPERIMENT,
     pdf_presence::EXPERIMENT,
+    delta_bound::EXPERIMENT,
     fine_grain_downward::EXPERIMENT,
     perturbation_retention::EXPERIMENT,
     perturbation_queries::EXPERIMENT,
@@ -107,9 +109,10 @@ const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// The experiments that need no data.
-const ALONE: [&str; 5] = [
+const ALONE: [&str; 6] = [
     "mpalm-boxes",
     "pdf-counts",
+    "delta-bound",
     "fine-grain-downward",
     "perturbation-zipf",
     "perturbation-runtime",
