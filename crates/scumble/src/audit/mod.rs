@@ -38,6 +38,7 @@ pub use original::original_columns;
 pub use page::write_page;
 pub use perturbed::averaging;
 
+use crate::audit::buckets::{Generalized, attack_generalized};
 use crate::audit::covers::Covers;
 use crate::audit::fits::Knowledge as Known;
 use crate::audit::members::Members;
@@ -162,6 +163,9 @@ pub fn audit(
     };
     let alone = original.and_then(without_others);
     let original = alone.as_ref().or(original);
+    if given.knowledge.is_some() && original.is_none() {
+        return Err(buckets::needs_original());
+    }
     if let Some(original) = original {
         let truth = Truth::of(original, &view)?;
         let (columns, places) = quasi_columns(manifest, original, "original")?;
@@ -172,6 +176,11 @@ pub fn audit(
         let k = recheck::asked_k(manifest);
         report.attacks.push(truth.linkage(&guesses, view.rows, k));
         report.attacks.extend(truth.homogeneity(&guesses, &view));
+        if let Some(given) = given.knowledge {
+            let (view, covers, known) = (&view, &covers, &knowledge);
+            let release = Generalized { manifest, view, covers, known, original };
+            report.attacks.extend(attack_generalized(release, given)?);
+        }
         report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
         if let Some(weights) = &view.weights {
             let kl = cost::kl(&view, weights, &covers, &columns, &knowledge)?;

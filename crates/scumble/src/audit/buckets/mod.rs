@@ -3,6 +3,11 @@
 //! Everybody can be linked to a group by design, and no attack pretends otherwise. What is
 //! asked is what the values of a group tell about its members.
 
+mod background;
+mod corruption;
+mod generalized;
+mod guesses;
+mod homogeneity;
 mod original;
 mod priors;
 mod recheck;
@@ -11,16 +16,20 @@ mod worlds;
 
 use std::collections::BTreeMap;
 
+pub(super) use generalized::{Release as Generalized, attack as attack_generalized};
+
+use crate::audit::buckets::background::Target;
 use crate::audit::buckets::original::Original;
 use crate::audit::buckets::priors::{Priors, Texts, Values, shown};
 use crate::audit::buckets::recheck::{From, Robust};
 use crate::audit::buckets::view::View;
 use crate::audit::original::without_others;
+use crate::audit::recheck::{Asked, Diversity, all_asked};
 use crate::audit::{Given, Knowledge, Report};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
 use crate::release::{Manifest, Release};
-use crate::table::{Domain, Reading, Role, Stated};
+use crate::table::{Domain, Reading, Role, Stated, StatedSet};
 
 /// Audits a release of buckets.
 pub(super) fn audit(
@@ -35,15 +44,40 @@ pub(super) fn audit(
     let original =
         original.map(|table| Original::of(manifest, &view, table)).transpose()?;
     let seen = Seen { manifest, view, original, stated: stated(given.knowledge) };
-    let promises = recheck::recheck(manifest, &seen.view, |robust| {
-        seen.believed(robust, "r-robustness cannot be rechecked")
-    })?;
+    let promises =
+        recheck::recheck(manifest, &seen.view, |robust| seen.believed(robust))?;
+    let known = seen.known(given.knowledge)?;
+    let (view, original) = (&seen.view, seen.original.as_ref());
+    let mut attacks = vec![homogeneity::attack(view, original)];
+    let target = Target {
+        column: &view.column.name,
+        groups: &view.groups,
+        n_tuples: view.tuples.len(),
+        n_values: view.column.domain.len(),
+        blind: homogeneity::blind(view),
+        bound: bound(manifest),
+        left_aside: 0,
+    };
+    attacks.extend(target.attack(&known, original));
+    attacks.push(corruption::attack(view));
     Ok(Report {
         rows: seen.view.rows,
         promises,
-        attacks: Vec::new(),
+        attacks,
         loss: losses(&seen.view, manifest.left_out),
         group_sizes: seen.view.groups.sizes(),
+    })
+}
+
+/// What nobody should be believed more than: 1/r, or else 1/l.
+fn bound(manifest: &Manifest) -> Option<f64> {
+    let robust = Robust::asked(manifest).map(|robust| 1.0 / robust.r.to_f64());
+    robust.or_else(|| {
+        all_asked(manifest).find_map(|asked| match asked {
+            Asked::Diversity(Diversity::Distinct(l)) => Some(1.0 / l as f64),
+            Asked::Diversity(Diversity::Entropy(l)) => Some(1.0 / l.to_f64()),
+            _ => None,
+        })
     })
 }
 
@@ -65,7 +99,8 @@ struct Seen<'a> {
 
 impl Seen<'_> {
     /// What an adversary believes who knows what r-robustness speaks of.
-    fn believed(&self, robust: &Robust, cannot: &str) -> Result<Vec<Priors>> {
+    fn believed(&self, robust: &Robust) -> Result<Vec<Priors>> {
+        let cannot = "r-robustness cannot be rechecked";
         match robust.from {
             From::Table { support } => {
                 let original = self.original.as_ref().ok_or_else(|| {
@@ -95,8 +130,35 @@ impl Seen<'_> {
         }
     }
 
+    /// What adversaries are taken to know: what the auditor says, or what the original tells
+    /// by every single column and by the sets that the release speaks of.
+    fn known(&self, knowledge: Option<&Knowledge>) -> Result<Vec<Priors>> {
+        if let Some(stated) = self.stated {
+            return stated.sets.iter().map(|set| self.stated_by(set)).collect();
+        }
+        let Some(original) = &self.original else {
+            return match knowledge {
+                Some(_) => Err(needs_original()),
+                None => Ok(Vec::new()),
+            };
+        };
+        let mut known = original.by_single_columns();
+        let asked = Robust::asked(self.manifest);
+        if let Some(robust) = asked.filter(|robust| robust.from != From::File) {
+            for mut more in self.believed(&robust)? {
+                let From::Table { support } = robust.from else { continue };
+                if known.iter().any(|priors| priors.name == more.name) {
+                    // The same columns, perhaps with another support.
+                    more.name = format!("{} (support {support})", more.name);
+                }
+                known.push(more);
+            }
+        }
+        Ok(known)
+    }
+
     /// What a file says by one set of columns.
-    fn stated_by(&self, set: &crate::table::StatedSet) -> Result<Priors> {
+    fn stated_by(&self, set: &StatedSet) -> Result<Priors> {
         let columns = self.view.quasi.iter().map(|column| Texts {
             name: &column.name,
             reading: &column.reading,
@@ -109,6 +171,12 @@ impl Seen<'_> {
         let published = &self.view.column.domain;
         Priors::stated(set, &columns, Values { reading: &reading, published, table })
     }
+}
+
+/// That knowledge is to be counted from a table that is not there.
+pub(super) fn needs_original() -> Error {
+    Error::input("what is known cannot be used without the original")
+        .with_hint("give it with `--original FILE`")
 }
 
 /// How the sensitive column is read.
@@ -125,8 +193,7 @@ fn counted(original: &Original<'_>, set: &[String], support: u64) -> Result<Prio
     let places = places.ok_or_else(|| {
         Error::input(format!("the original has no columns {}", shown(set)))
     })?;
-    let priors = Priors::counted(original.counted(), &places, support);
-    Ok(priors.at(&original.tuple_of))
+    Ok(original.by(&places, support))
 }
 
 impl Original<'_> {
@@ -151,6 +218,6 @@ fn losses(view: &View, left_out: u64) -> BTreeMap<String, f64> {
     sizes.n_rows += left_out;
     BTreeMap::from([
         (AverageGroup.name().to_owned(), AverageGroup.total(&sizes)),
-        ("kl".to_owned(), surprise),
+        ("surprise".to_owned(), surprise / view.rows.max(1) as f64),
     ])
 }

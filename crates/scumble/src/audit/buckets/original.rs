@@ -20,7 +20,7 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::audit::buckets::priors::{Counted, plain};
+use crate::audit::buckets::priors::{Counted, Priors, plain};
 use crate::audit::buckets::view::{Groups, View};
 use crate::audit::cost::another_table;
 use crate::audit::original::{no_column, quasi_columns};
@@ -32,6 +32,9 @@ use crate::table::{Census, Domain};
 /// Groups with more pairs of rows and values are checked more simply.
 const MOST_PAIRS: usize = 1 << 14;
 
+/// Signatures with fewer rows are not taken as they are, if nothing else is said.
+const SUPPORT: u64 = 30;
+
 /// The table, and where the published tuples and values are in it.
 #[derive(Debug)]
 pub(in crate::audit) struct Original<'a> {
@@ -39,8 +42,6 @@ pub(in crate::audit) struct Original<'a> {
     pub(in crate::audit) table: &'a Microdata,
     /// The place of the sensitive column in it.
     pub(in crate::audit) sensitive: usize,
-    /// The place in it of each published quasi column.
-    pub(in crate::audit) places: Vec<usize>,
     /// Its tuple of each published one.
     pub(in crate::audit) tuple_of: Vec<u32>,
     /// The published code of each of its values.
@@ -76,13 +77,8 @@ impl<'a> Original<'a> {
         if !enough.clone().all(|(n, tuple)| census.rows[*tuple as usize] >= *n) {
             return Err(another_table());
         }
-        let mut published = vec![None; domain.len()];
-        for (code, own) in (0u32..).zip(&codes) {
-            if let Some(own) = own {
-                published[*own as usize] = Some(code);
-            }
-        }
-        let original = Self { table, sensitive, places, tuple_of, published };
+        let published = inverted(&codes, domain.len());
+        let original = Self { table, sensitive, tuple_of, published };
         let groups = &view.groups;
         let possible = (0..groups.len())
             .into_par_iter()
@@ -91,8 +87,31 @@ impl<'a> Original<'a> {
         if possible { Ok(original) } else { Err(another_table()) }
     }
 
+    /// A table whose tuples are all published, in their order; `codes` are those of its
+    /// values that the published ones have.
+    pub(in crate::audit) fn itself(
+        table: &'a Microdata,
+        sensitive: usize,
+        codes: &[Option<u32>],
+    ) -> Self {
+        let tuple_of = (0..table.census.n_tuples() as u32).collect();
+        let published = inverted(codes, table.sensitive[sensitive].domain.len());
+        Self { table, sensitive, tuple_of, published }
+    }
+
+    /// What it says by each single quasi column.
+    pub(in crate::audit) fn by_single_columns(&self) -> Vec<Priors> {
+        let columns = 0..self.table.quasi.len();
+        columns.map(|column| self.by(&[column], SUPPORT)).collect()
+    }
+
+    /// What it says by these quasi columns, of the published tuples.
+    pub(in crate::audit) fn by(&self, set: &[usize], support: u64) -> Priors {
+        Priors::counted(self.counted(), set, support).at(&self.tuple_of)
+    }
+
     /// What is needed to count shares in it.
-    pub(in crate::audit) fn counted(&self) -> Counted<'_> {
+    fn counted(&self) -> Counted<'_> {
         let Self { table, sensitive, published, .. } = self;
         Counted { table, sensitive: *sensitive, published }
     }
@@ -165,6 +184,17 @@ pub(in crate::audit) fn codes_of(
         _ => index.get(published.text(code)).copied(),
     };
     (0..published.len() as u32).map(code).collect()
+}
+
+/// The published code of each value of the table.
+fn inverted(codes: &[Option<u32>], n_values: usize) -> Vec<Option<u32>> {
+    let mut published = vec![None; n_values];
+    for (code, own) in (0u32..).zip(codes) {
+        if let Some(own) = own {
+            published[*own as usize] = Some(code);
+        }
+    }
+    published
 }
 
 /// The tuple of the table that each published one is.
@@ -269,4 +299,68 @@ fn handed_out(
         }
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    use super::*;
+
+    /// Tries every way.
+    fn possible(
+        can: &mut [Vec<(usize, u64)>],
+        people: &[usize],
+        left: &mut [u64],
+    ) -> bool {
+        let Some((first, rest)) = people.split_first() else { return true };
+        for place in 0..can[*first].len() {
+            let (value, most) = can[*first][place];
+            if most > 0 && left[value] > 0 {
+                can[*first][place].1 -= 1;
+                left[value] -= 1;
+                let found = possible(can, rest, left);
+                can[*first][place].1 += 1;
+                left[value] += 1;
+                if found {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn values_are_handed_out_if_they_can_be() {
+        let mut rng = ChaCha20Rng::seed_from_u64(3);
+        let mut yes = 0;
+        for _ in 0..2000 {
+            let members: Vec<(u32, u64)> = (0..rng.random_range(1..4u32))
+                .map(|tuple| (tuple, rng.random_range(1..3)))
+                .collect();
+            let n: u64 = members.iter().map(|(_, n)| n).sum();
+            let n_values = rng.random_range(1..=n.min(4)) as usize;
+            let mut values: Vec<(u32, u64)> =
+                (0..n_values as u32).map(|code| (code, 1)).collect();
+            for _ in n_values as u64..n {
+                values[rng.random_range(0..n_values)].1 += 1;
+            }
+            let mut can: Vec<Vec<(usize, u64)>> = members
+                .iter()
+                .map(|_| {
+                    let values = 0..n_values;
+                    values.map(|value| (value, rng.random_range(0..3))).collect()
+                })
+                .collect();
+            let people: Vec<usize> = (0..members.len())
+                .flat_map(|member| vec![member; members[member].1 as usize])
+                .collect();
+            let found = handed_out(&can, &members, &values);
+            let mut left: Vec<u64> = values.iter().map(|(_, n)| *n).collect();
+            assert_eq!(found, possible(&mut can, &people, &mut left));
+            yes += usize::from(found);
+        }
+        assert!((500..1900).contains(&yes), "{yes}");
+    }
 }

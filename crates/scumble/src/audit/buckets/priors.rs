@@ -31,8 +31,8 @@ use crate::table::{Domain, Kind, Reading, StatedSet, format_date, parse_date};
 /// What is believed of the people of each tuple.
 #[derive(Debug, Clone)]
 pub(in crate::audit) struct Priors {
-    /// The columns it is known by.
-    pub(in crate::audit) columns: Vec<String>,
+    /// The columns it is known by, as in "age + sex".
+    pub(in crate::audit) name: String,
     /// For each tuple, its signature.
     of_tuple: Vec<u32>,
     /// Signature `s` has the values `starts[s]..starts[s + 1]`, ascending.
@@ -86,8 +86,9 @@ impl Priors {
     ) -> Self {
         let (census, quasi) = (&counted.table.census, &counted.table.quasi);
         let n_tuples = census.n_tuples();
-        let columns = set.iter().map(|place| quasi[*place].name.clone()).collect();
-        let mut priors = Self::empty(columns, vec![u32::MAX; n_tuples]);
+        let names: Vec<&str> =
+            set.iter().map(|place| quasi[*place].name.as_str()).collect();
+        let mut priors = Self::empty(names.join(" + "), vec![u32::MAX; n_tuples]);
         let heights = set.iter().map(|place| quasi[*place].hierarchy.height());
         let top = heights.max().unwrap_or(0);
         for step in 0..=top {
@@ -121,9 +122,9 @@ impl Priors {
         priors
     }
 
-    fn empty(columns: Vec<String>, of_tuple: Vec<u32>) -> Self {
+    fn empty(name: String, of_tuple: Vec<u32>) -> Self {
         let (starts, values, rest) = (vec![0], Vec::new(), Vec::new());
-        Self { columns, of_tuple, starts, values, rest }
+        Self { name, of_tuple, starts, values, rest }
     }
 
     /// Adds the shares of new signatures.
@@ -173,7 +174,7 @@ impl Priors {
         let mut ids: Vec<HashMap<Option<String>, u32>> =
             vec![HashMap::new(); set.columns.len()];
         let mut signatures: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut priors = Self::empty(set.columns.clone(), Vec::new());
+        let mut priors = Self::empty(set.columns.join(" + "), Vec::new());
         let mut chosen = Vec::with_capacity(set.columns.len());
         for name in &set.columns {
             let column = columns.iter().find(|column| column.name == name);
