@@ -61,7 +61,8 @@ impl Arranged {
         if chosen == 0 {
             return Self::default();
         }
-        let others = u128::from(size - rows) * u128::from(size - values);
+        let others = u128::from(size.saturating_sub(rows))
+            * u128::from(size.saturating_sub(values));
         let n = size as f64;
         // A single row leaves nothing to chance.
         let variance = (chosen * others) as f64 / (n * n * (n - 1.0).max(1.0));
