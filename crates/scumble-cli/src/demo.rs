@@ -52,6 +52,12 @@ struct Shown {
     stages: Vec<(scumble::recipe::Stage, f64)>,
 }
 
+/// The text of a file of the demo's data; empty if there is no such file.
+pub(crate) fn sample(name: &str) -> String {
+    let files = people::files(people::SEED).into_iter();
+    files.filter(|(known, _)| *known == name).map(|(_, text)| text).collect()
+}
+
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let folder = &args.directory;

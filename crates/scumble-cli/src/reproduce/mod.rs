@@ -3,6 +3,8 @@
 mod adult;
 mod anonymity;
 mod belief;
+mod bucket_queries;
+mod bucketed;
 mod census;
 mod chart;
 mod clock;
@@ -104,15 +106,17 @@ const EXPERIMENTS: &[Experiment] = &[
     perturbation_zipf::EXPERIMENT,
     perturbation_runtime::EXPERIMENT,
     fine_grain_utility::EXPERIMENT,
+    bucket_queries::EXPERIMENT,
 ];
 
 /// The experiments that need no data.
-const ALONE: [&str; 5] = [
+const ALONE: [&str; 6] = [
     "mpalm-boxes",
     "pdf-counts",
     "fine-grain-downward",
     "perturbation-zipf",
     "perturbation-runtime",
+    "bucket-queries",
 ];
 
 /// Runs the command.
