@@ -1,5 +1,6 @@
 //! How to get there: a method turns counts into groups and their cells.
 
+mod anatomy;
 mod apply;
 mod buckets;
 mod full_domain;
@@ -8,8 +9,11 @@ mod mondrian;
 pub mod pdf;
 pub mod perturb;
 mod plan;
+#[cfg(test)]
+mod testing;
 mod weights;
 
+pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
 pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};

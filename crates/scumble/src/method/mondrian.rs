@@ -328,7 +328,7 @@ impl Cutter<'_> {
 
 /// How much of its domain a column spans from one code to another; beyond every range if
 /// "not known" is among other values, which are then parted from it first.
-fn relative_width(column: &Column, low: u32, high: u32) -> f64 {
+pub(super) fn relative_width(column: &Column, low: u32, high: u32) -> f64 {
     if low == high {
         return 0.0;
     }
