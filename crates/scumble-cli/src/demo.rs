@@ -52,12 +52,6 @@ struct Shown {
     stages: Vec<(scumble::recipe::Stage, f64)>,
 }
 
-/// The text of a file of the demo's data; empty if there is no such file.
-pub(crate) fn sample(name: &str) -> String {
-    let files = people::files(people::SEED).into_iter();
-    files.filter(|(known, _)| *known == name).map(|(_, text)| text).collect()
-}
-
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let folder = &args.directory;
@@ -100,6 +94,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
         print(&summary(folder, &shown))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text of one of the demo's files, for the city that everybody gets; empty if there is
+/// no such file.
+pub(crate) fn sample(name: &str) -> String {
+    let mut files = people::files(people::SEED).into_iter();
+    files.find(|(known, _)| *known == name).map(|(_, text)| text).unwrap_or_default()
 }
 
 /// Makes the folder, unless it is somebody else's.

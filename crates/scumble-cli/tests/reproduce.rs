@@ -188,6 +188,36 @@ fn a_belief_falls_too_far_with_the_published_operator_only() {
 }
 
 #[test]
+fn groups_that_keep_the_published_bound_give_people_away() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, out, _) = run(home.path(), &["delta-bound", "--json"]);
+    assert_eq!(code, 0);
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let claims = json["claims"].as_array().unwrap();
+    let agrees: Vec<bool> =
+        claims.iter().map(|claim| claim["agrees"].as_bool().unwrap()).collect();
+    // Table and examples agree; the theorem does not.
+    assert_eq!(agrees[..6], [true, true, true, false, false, true]);
+    let found = claims[3]["found"].as_str().unwrap();
+    assert!(found.contains("(checked, every Delta 0.1235)"), "{found}");
+    assert!(found.ends_with("has x with 0.591"), "{found}");
+    let rows = json["rows"].as_array().unwrap();
+    let of_ours = rows.iter().filter(|row| row["bound"] == "ours");
+    for row in of_ours.filter(|row| row["groups"].is_number()) {
+        assert_eq!(row["broken"], 0);
+    }
+    let broken = |table: &str| -> u64 {
+        let mine = rows.iter().filter(|row| row["table"] == table);
+        let mine = mine.filter(|row| row["bound"] == "the source");
+        mine.map(|row| row["broken"].as_u64().unwrap()).sum()
+    };
+    assert!(broken("beliefs drawn at its ends") > 100);
+    assert!(broken("beliefs drawn within the bound") > 0);
+    let (_, again, _) = run(home.path(), &["delta-bound", "--json"]);
+    assert_eq!(out, again);
+}
+
+#[test]
 fn records_are_unpacked_by_the_user() {
     let home = home();
     let data = home.path().join("data");

@@ -10,6 +10,7 @@ mod chart;
 mod clock;
 mod compared;
 mod delta;
+mod delta_bound;
 mod fine_grain_downward;
 mod fine_grain_utility;
 mod mined;
@@ -100,6 +101,7 @@ const EXPERIMENTS: &[Experiment] = &[
     presence_n2::EXPERIMENT,
     pdf_mining::EXPERIMENT,
     pdf_presence::EXPERIMENT,
+    delta_bound::EXPERIMENT,
     fine_grain_downward::EXPERIMENT,
     perturbation_retention::EXPERIMENT,
     perturbation_queries::EXPERIMENT,
@@ -110,9 +112,10 @@ const EXPERIMENTS: &[Experiment] = &[
 ];
 
 /// The experiments that need no data.
-const ALONE: [&str; 6] = [
+const ALONE: [&str; 7] = [
     "mpalm-boxes",
     "pdf-counts",
+    "delta-bound",
     "fine-grain-downward",
     "perturbation-zipf",
     "perturbation-runtime",

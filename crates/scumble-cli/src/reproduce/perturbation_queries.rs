@@ -11,7 +11,7 @@ use crate::reproduce::bucketed::{Asked, records};
 use crate::reproduce::census::{Census, EDUCATION, OCCUPATION};
 use crate::reproduce::chart::{Figure, Fit, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
-use crate::reproduce::perturbed::{Part, mean, parts, protected, whole};
+use crate::reproduce::perturbed::{mean, parts, protected, whole};
 use crate::reproduce::queries::{Answer, Pool, mean_error};
 use crate::reproduce::{Data, Experiment};
 

@@ -21,7 +21,10 @@ pub use delta_presence::{Adversary, DeltaPresence};
 pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};
-pub use r_robustness::{PriorSet, Priors, RRobustness};
+pub use r_robustness::{
+    MOST_STATES, PriorSet, Priors, RRobustness, Scratch, Verdict, binary_posteriors,
+    delta_ceil, delta_max, delta_safe, posteriors, swap_bound, within_bound,
+};
 pub use t_closeness::{Distance, TCloseness};
 
 use crate::table::Histogram;

@@ -1,4 +1,32 @@
 //! What an adversary believes of each row before the release.
+//!
+//! Beliefs come from the table itself or from a file (`stated.rs`). Somebody who looks at
+//! some quasi columns sees of each row its *signature*, its values there, and knows for each
+//! signature how sensitive values are spread.
+//!
+//! # Guarantee
+//! From the table: p(s : x) = rows(s, x) / rows(s) of the original table, for every signature
+//! with at least `support` rows. A signature with fewer is replaced by a coarser one: all its
+//! columns go up one level of their hierarchies together, each as far as its root, until at
+//! least so many rows share the nodes or all are at the root, which is the whole table.
+//! Counts of a coarser signature are those of all rows below it.
+//!
+//! # Limits
+//! The distribution of a handful of rows would be the truth about them, not knowledge of how
+//! values depend: hence `support`. Somebody who knows more of a few people than the table
+//! tells of so many rows is not this adversary.
+//!
+//! # Cost
+//! O(h n) for n entries of the census and hierarchies of h levels, for each set of columns.
+//! Memory: a float for each value and signature that is used; from the table these are at
+//! most rows / support on each level.
+//!
+//! # Source
+//! `wong2010inference` for beliefs by signature; METHODS B2 for where they come from.
+
+use hashbrown::HashMap;
+
+use crate::hierarchy::{Column, Microdata};
 
 /// Beliefs by each set of quasi columns: each is an adversary of its own.
 #[derive(Debug, Clone, Default)]
@@ -12,7 +40,7 @@ pub struct Priors {
 pub struct PriorSet {
     /// The places of the columns among the quasi columns, ascending.
     pub columns: Vec<usize>,
-    /// For each tuple of the census, its signature.
+    /// For each tuple of the census, its signature or what took its place.
     pub of_tuple: Vec<u32>,
     /// How many sensitive values there are.
     pub n_values: usize,
@@ -33,5 +61,297 @@ impl PriorSet {
     pub fn of(&self, tuple: usize) -> &[f64] {
         let start = self.of_tuple[tuple] as usize * self.n_values;
         &self.shares[start..start + self.n_values]
+    }
+}
+
+impl Priors {
+    /// Beliefs from the table: for the sensitive column at place `sensitive`, by each of
+    /// these sets of places of quasi columns.
+    pub fn of_table(
+        data: &Microdata,
+        sensitive: usize,
+        sets: &[Vec<usize>],
+        support: u64,
+    ) -> Self {
+        let of = |columns: &Vec<usize>| of_table(data, sensitive, columns, support);
+        Self { sets: sets.iter().map(of).collect() }
+    }
+}
+
+/// Signatures, or what is above them on some level.
+pub(super) struct Signatures {
+    /// A tuple or signature below each.
+    pub(super) example: Vec<u32>,
+    /// For each tuple or signature of the level below, which one is above it.
+    pub(super) above: Vec<u32>,
+}
+
+impl Signatures {
+    /// Puts together what has equal codes in every column; numbered as they come.
+    pub(super) fn gather(n: usize, columns: &[impl Fn(usize) -> u32]) -> Self {
+        let mut above = vec![0u32; n];
+        let mut example = if n == 0 { Vec::new() } else { vec![0] };
+        for code in columns {
+            let mut known: HashMap<(u32, u32), u32> = HashMap::new();
+            example.clear();
+            for (item, above) in (0u32..).zip(&mut above) {
+                let next = example.len() as u32;
+                let key = (*above, code(item as usize));
+                *above = *known.entry(key).or_insert(next);
+                if *above == next {
+                    example.push(item);
+                }
+            }
+        }
+        Self { example, above }
+    }
+
+    /// Adds up what is below each.
+    pub(super) fn sums(&self, below: &[u64]) -> Vec<u64> {
+        let mut sums = vec![0; self.example.len()];
+        for (above, n) in self.above.iter().zip(below) {
+            sums[*above as usize] += n;
+        }
+        sums
+    }
+}
+
+/// Has no place yet.
+const NOWHERE: u32 = u32::MAX;
+
+fn of_table(
+    data: &Microdata,
+    sensitive: usize,
+    columns: &[usize],
+    support: u64,
+) -> PriorSet {
+    let mut columns = columns.to_vec();
+    columns.sort_unstable();
+    columns.dedup();
+    let census = &data.census;
+    let n_values = census.sensitive_sizes[sensitive];
+    let quasi: Vec<&Column> = columns.iter().map(|place| &data.quasi[*place]).collect();
+    let codes: Vec<_> = columns.iter().map(|place| &census.quasi[*place]).collect();
+
+    let by_code: Vec<_> =
+        codes.iter().map(|codes| |tuple: usize| codes[tuple]).collect();
+    let signatures = Signatures::gather(census.n_tuples(), &by_code);
+    let own_rows = signatures.sums(&census.rows);
+    let mut set = PriorSet {
+        columns,
+        of_tuple: Vec::new(),
+        n_values,
+        shares: Vec::new(),
+        signatures: own_rows.iter().filter(|rows| **rows > 0).count() as u64,
+        rare: 0,
+        rare_rows: 0,
+        whole_rows: 0,
+    };
+
+    // Climbs level by level until every signature has enough rows. `node` is where each
+    // signature is on the level, `example` a tuple below each node, `place` where its
+    // probabilities are.
+    let top = quasi.iter().map(|column| column.hierarchy.height()).max().unwrap_or(0);
+    let n_rows = census.n_rows();
+    let n_signatures = own_rows.len();
+    let mut node: Vec<u32> = (0..n_signatures as u32).collect();
+    let mut example = signatures.example.clone();
+    let mut rows = own_rows.clone();
+    let mut settled = vec![NOWHERE; n_signatures];
+    let mut totals: Vec<u64> = Vec::new();
+    let mut counts: Vec<u64> = Vec::new();
+    for level in 0..=top {
+        let mut place = vec![NOWHERE; rows.len()];
+        for signature in 0..n_signatures {
+            let at = node[signature] as usize;
+            if settled[signature] != NOWHERE || (rows[at] < support && level < top) {
+                continue;
+            }
+            if place[at] == NOWHERE {
+                place[at] = totals.len() as u32;
+                totals.push(rows[at]);
+            }
+            settled[signature] = place[at];
+            if level > 0 {
+                set.rare += u64::from(own_rows[signature] > 0);
+                set.rare_rows += own_rows[signature];
+                if rows[at] == n_rows {
+                    set.whole_rows += own_rows[signature];
+                }
+            }
+        }
+        counts.resize(totals.len() * n_values, 0);
+        for (tuple, signature) in signatures.above.iter().enumerate() {
+            let place = place[node[*signature as usize] as usize];
+            if place != NOWHERE {
+                for entry in census.starts[tuple]..census.starts[tuple + 1] {
+                    let value = census.sensitive[sensitive][entry] as usize;
+                    counts[place as usize * n_values + value] += census.entries[entry];
+                }
+            }
+        }
+        if settled.iter().all(|place| *place != NOWHERE) {
+            break;
+        }
+        let by_node: Vec<_> = quasi
+            .iter()
+            .zip(&codes)
+            .map(|(column, codes)| {
+                let level = (level + 1).min(column.hierarchy.height());
+                let example = &example;
+                move |at: usize| {
+                    column.hierarchy.node(level, codes[example[at] as usize])
+                }
+            })
+            .collect();
+        let coarser = Signatures::gather(rows.len(), &by_node);
+        rows = coarser.sums(&rows);
+        for node in &mut node {
+            *node = coarser.above[*node as usize];
+        }
+        example =
+            coarser.example.iter().map(|below| example[*below as usize]).collect();
+    }
+
+    let share = |(n, total): (&u64, &u64)| *n as f64 / (*total).max(1) as f64;
+    let per_value =
+        totals.iter().flat_map(|total| std::iter::repeat_n(total, n_values));
+    set.shares = counts.iter().zip(per_value).map(share).collect();
+    let of_tuple = |signature: &u32| settled[*signature as usize];
+    set.of_tuple = signatures.above.iter().map(of_tuple).collect();
+    set
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hierarchy::{ColumnSpec, Rule, Tree};
+    use crate::table::{ReadOptions, Reading, Role, Source};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    /// The rule read by hand: each row climbs on its own and counts all rows of the table.
+    fn by_hand(
+        data: &Microdata,
+        rows: &[Vec<u32>],
+        columns: &[usize],
+        support: u64,
+        row: &[u32],
+    ) -> (Vec<f64>, usize) {
+        let heights: Vec<usize> =
+            columns.iter().map(|at| data.quasi[*at].hierarchy.height()).collect();
+        let top = *heights.iter().max().unwrap();
+        let n_quasi = data.quasi.len();
+        for level in 0..=top {
+            let node = |row: &[u32], at: usize| {
+                let hierarchy = &data.quasi[at].hierarchy;
+                hierarchy.node(level.min(hierarchy.height()), row[at])
+            };
+            let alike: Vec<&Vec<u32>> = rows
+                .iter()
+                .filter(|other| {
+                    columns.iter().all(|at| node(other, *at) == node(row, *at))
+                })
+                .collect();
+            if alike.len() as u64 >= support || level == top {
+                let share = |value: u32| {
+                    let have = alike.iter().filter(|row| row[n_quasi] == value).count();
+                    have as f64 / alike.len() as f64
+                };
+                let values = 0..data.sensitive[0].domain.len() as u32;
+                return (values.map(share).collect(), level);
+            }
+        }
+        unreachable!("the loop ends at the top")
+    }
+
+    const CITIES: &str = "Rome,Italy,Europe\nPisa,Italy,Europe\nOslo,Norway,Europe\n\
+                          Lima,Peru,America\nCusco,Peru,America\n";
+
+    fn specs() -> [ColumnSpec; 4] {
+        let tree = Tree::parse(CITIES, "cities.csv").unwrap();
+        let quasi =
+            |name, reading, rule| ColumnSpec::new(name, Role::Quasi, reading, rule);
+        let ages = Rule::widths(vec![5.0, 10.0, 20.0], 0.0).unwrap();
+        let (role, reading) = (Role::Sensitive, Reading::category());
+        [
+            quasi("sex", Reading::category(), Rule::Plain),
+            quasi("age", Reading::number(), ages),
+            quasi("city", Reading::category(), Rule::Tree(tree)),
+            ColumnSpec::new("disease", role, reading, Rule::Plain),
+        ]
+    }
+
+    /// A random table, and its rows as codes.
+    fn table(rng: &mut ChaCha20Rng, n_rows: usize) -> (Microdata, Vec<Vec<u32>>) {
+        let mut text = "sex,age,city,disease\n".to_owned();
+        for _ in 0..n_rows {
+            let sex = ["f", "m", ""][rng.random_range(0..20) % 3];
+            // Few are old, few live far away.
+            let age = rng.random_range(0..8) * rng.random_range(1..10);
+            let city = ["Rome", "Rome", "Rome", "Pisa", "Oslo", "Lima", "Cusco"]
+                [rng.random_range(0..7)];
+            let disease = ["flu", "cold", "gout", "cough"][rng.random_range(0..4)];
+            text += &format!("{sex},{age},{city},{disease}\n");
+        }
+        let options = ReadOptions::default();
+        let source = Source::from_bytes("t.csv", text.into_bytes(), &options).unwrap();
+        let data = Microdata::read(&source, &specs(), &|_| ()).unwrap();
+        let census = &data.census;
+        let mut rows = Vec::new();
+        for tuple in 0..census.n_tuples() {
+            for entry in census.starts[tuple]..census.starts[tuple + 1] {
+                let mut row: Vec<u32> =
+                    census.quasi.iter().map(|codes| codes[tuple]).collect();
+                row.push(census.sensitive[0][entry]);
+                rows.extend(vec![row; census.entries[entry] as usize]);
+            }
+        }
+        (data, rows)
+    }
+
+    #[test]
+    fn beliefs_of_the_table_follow_the_rule() {
+        let mut rng = ChaCha20Rng::seed_from_u64(9);
+        let sets = [vec![0], vec![1], vec![2, 0], vec![1, 2], vec![0, 1, 2]];
+        let (mut rare, mut whole) = (0, 0);
+        for round in 0..40 {
+            let (data, rows) = table(&mut rng, 5 + 5 * round as usize);
+            let support = [1, 2, 5, 12, 30][round % 5];
+            let priors = Priors::of_table(&data, 0, &sets, support);
+            for set in &priors.sets {
+                let (mut rare_rows, mut seen) = (0, Vec::new());
+                for tuple in 0..data.census.n_tuples() {
+                    let row: Vec<u32> =
+                        data.census.quasi.iter().map(|codes| codes[tuple]).collect();
+                    let (shares, level) =
+                        by_hand(&data, &rows, &set.columns, support, &row);
+                    assert_eq!(set.of(tuple), shares);
+                    let own: Vec<u32> = set.columns.iter().map(|at| row[*at]).collect();
+                    let new = !seen.contains(&own);
+                    seen.push(own);
+                    rare += u64::from(new && level > 0);
+                    rare_rows += if level > 0 { data.census.rows[tuple] } else { 0 };
+                }
+                seen.sort();
+                seen.dedup();
+                assert_eq!(set.signatures, seen.len() as u64);
+                assert_eq!(set.rare_rows, rare_rows);
+                rare -= set.rare;
+                whole += set.whole_rows;
+                assert!(set.whole_rows <= set.rare_rows);
+            }
+        }
+        assert_eq!(rare, 0);
+        assert!(whole > 0);
+    }
+
+    #[test]
+    fn columns_are_put_in_order() {
+        let mut rng = ChaCha20Rng::seed_from_u64(10);
+        let (data, _) = table(&mut rng, 100);
+        let set = |columns| Priors::of_table(&data, 0, &[columns], 5).sets.remove(0);
+        assert_eq!(set(vec![2, 0]).columns, [0, 2]);
+        assert_eq!(set(vec![2, 0]).shares, set(vec![0, 2]).shares);
     }
 }
