@@ -137,24 +137,8 @@ fn drawn_condition(depth: usize, random: &mut ChaCha20Rng) -> Condition {
 fn truth(condition: &Condition, row: &Row) -> Option<bool> {
     match condition {
         Condition::Not(part) => truth(part, row).map(|truth| !truth),
-        Condition::And(parts) => {
-            parts.iter().map(|part| truth(part, row)).fold(Some(true), |all, part| {
-                match (all, part) {
-                    (Some(false), _) | (_, Some(false)) => Some(false),
-                    (Some(true), Some(true)) => Some(true),
-                    _ => None,
-                }
-            })
-        }
-        Condition::Or(parts) => {
-            parts.iter().map(|part| truth(part, row)).fold(Some(false), |any, part| {
-                match (any, part) {
-                    (Some(true), _) | (_, Some(true)) => Some(true),
-                    (Some(false), Some(false)) => Some(false),
-                    _ => None,
-                }
-            })
-        }
+        Condition::And(parts) => kleene(parts, row, false),
+        Condition::Or(parts) => kleene(parts, row, true),
         Condition::Test(test) => {
             let own = value(row, &test.column);
             let text = |literal: &Literal| match literal {
@@ -179,6 +163,15 @@ fn truth(condition: &Condition, row: &Row) -> Option<bool> {
             }
         }
     }
+}
+
+/// One part with this truth decides; else one that is open leaves the whole open.
+fn kleene(parts: &[Condition], row: &Row, decides: bool) -> Option<bool> {
+    let truths: Vec<Option<bool>> = parts.iter().map(|part| truth(part, row)).collect();
+    if truths.contains(&Some(decides)) {
+        return Some(decides);
+    }
+    (!truths.contains(&None)).then_some(!decides)
 }
 
 fn value(row: &Row, column: &str) -> &'static str {

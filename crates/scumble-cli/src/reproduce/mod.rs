@@ -3,6 +3,8 @@
 mod adult;
 mod anonymity;
 mod belief;
+mod bucket_queries;
+mod bucketed;
 mod census;
 mod chart;
 mod clock;
@@ -106,16 +108,18 @@ const EXPERIMENTS: &[Experiment] = &[
     perturbation_zipf::EXPERIMENT,
     perturbation_runtime::EXPERIMENT,
     fine_grain_utility::EXPERIMENT,
+    bucket_queries::EXPERIMENT,
 ];
 
 /// The experiments that need no data.
-const ALONE: [&str; 6] = [
+const ALONE: [&str; 7] = [
     "mpalm-boxes",
     "pdf-counts",
     "delta-bound",
     "fine-grain-downward",
     "perturbation-zipf",
     "perturbation-runtime",
+    "bucket-queries",
 ];
 
 /// Runs the command.

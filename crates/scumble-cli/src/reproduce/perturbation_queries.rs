@@ -1,29 +1,43 @@
-//! Count queries answered from randomized columns.
+//! Count queries answered from randomized columns, and from values by group.
 
 use scumble::error::Result;
+use scumble::hierarchy::Microdata;
+use scumble::method::{AnatomyTask, anatomy};
+use scumble::promise::Promises;
+use scumble::random::Randomness;
 
-use crate::output::short;
+use crate::output::{grouped, short};
+use crate::reproduce::bucketed::{Asked, records};
 use crate::reproduce::census::{Census, EDUCATION, OCCUPATION};
 use crate::reproduce::chart::{Figure, Fit, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::outcome::{Cell, Claim, Outcome};
-use crate::reproduce::perturbed::{Part, mean, parts, protected, whole};
+use crate::reproduce::perturbed::{mean, parts, protected, whole};
 use crate::reproduce::queries::{Answer, Pool, mean_error};
 use crate::reproduce::{Data, Experiment};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-queries",
     source: "chaytor2010randomization, Figures 17, 18 and 19",
-    about: "the error of count queries, by the whole table and by sub-tables",
+    about: "the error of count queries, by the whole table, by sub-tables and by Anatomy",
     run,
 };
 
-const COLUMNS: [&str; 8] =
-    ["data", "rows", "L", "method", "subtables", "selectivity", "queries", "error"];
+const COLUMNS: [&str; 9] = [
+    "data",
+    "rows",
+    "L",
+    "method",
+    "subtables",
+    "left_out",
+    "selectivity",
+    "queries",
+    "error",
+];
 
 /// The shares of rows that a query must at least select.
 const SELECTIVITIES: [f64; 3] = [0.001, 0.005, 0.01];
 
-/// How many times each table is randomized.
+/// How many times each table is randomized, or dealt into groups.
 const TIMES: u64 = 3;
 
 /// A sensitive column and the beliefs it is published under.
@@ -55,14 +69,18 @@ const SETTINGS: [Setting; 2] = [
     },
 ];
 
-const METHODS: [&str; 2] = ["UP", "PP"];
+const METHODS: [&str; 3] = ["UP", "PP", "Ana"];
+const ANA: usize = 2;
 
 /// What was found for one table, L and method.
 struct Found {
     fifths: usize,
     l: f64,
     method: usize,
+    /// Sub-tables, or groups of Anatomy.
     n_parts: usize,
+    /// Rows that Anatomy leaves out, because their value is too common.
+    left_out: usize,
     /// Mean error in percent and number of queries for each selectivity.
     errors: [(Option<f64>, usize); 3],
 }
@@ -75,18 +93,31 @@ fn run(data: &Data) -> Result<Outcome> {
         let mut clouds = Vec::new();
         for fifths in 1..=5 {
             let pool = Pool::new(&census, setting.column, fifths);
+            let data = records(&census, setting.column, fifths)?;
+            let asked = fitted(&pool, &data, setting.column);
             let ls = if fifths == 3 { &setting.ls[..] } else { &setting.ls[..1] };
             for l in ls.iter().copied() {
                 let posteriors = protected(&pool.counts, setting.prior, 1.0 / l);
                 let one = vec![whole(&pool.counts, &posteriors)];
                 let several = parts(&pool.counts, &posteriors)?.1;
-                for (method, parts) in [one, several].into_iter().enumerate() {
-                    let (errors, first) = errors(&pool, &parts);
-                    all.push(Found { fifths, l, method, n_parts: parts.len(), errors });
+                let mut add = |method, n_parts, left_out, answers: &[Vec<Answer>]| {
+                    let errors = errors(&pool, answers);
+                    all.push(Found { fifths, l, method, n_parts, left_out, errors });
                     if fifths == 3 && (l - setting.ls[0]).abs() < 1e-9 {
-                        clouds.push(first);
+                        let first = answers.first().map(Vec::as_slice);
+                        clouds.push(
+                            pool.selected(first.unwrap_or(&[]), SELECTIVITIES[0]),
+                        );
                     }
+                };
+                for (method, parts) in [one, several].into_iter().enumerate() {
+                    let answers: Vec<Vec<Answer>> = (0..TIMES)
+                        .filter_map(|number| pool.answers(&parts, number))
+                        .collect();
+                    add(method, parts.len(), 0, &answers);
                 }
+                let (n_groups, left_out, answers) = dealt(&data, &asked, l as u64)?;
+                add(ANA, n_groups, left_out, &answers);
             }
         }
         let n_rows = |fifths| census.n_rows(fifths) as u64;
@@ -99,12 +130,12 @@ fn run(data: &Data) -> Result<Outcome> {
             claims.extend(claim);
         }
     }
-    let series = METHODS.into_iter().zip([1, 0]).map(|(name, colour)| Series {
+    let series = METHODS.into_iter().zip([1, 0, 2]).map(|(name, colour)| Series {
         name: name.to_owned(),
         colour,
         mark: Mark::Circle,
     });
-    let title = "Error of count queries from randomized columns, %";
+    let title = "Error of count queries from randomized columns and by Anatomy, %";
     let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
     let notes = vec![
         format!(
@@ -112,25 +143,59 @@ fn run(data: &Data) -> Result<Outcome> {
              {TIMES} randomized tables. The records are ACS 2018, not the source's CENSUS; \
              rho1 for OCC is 1/11, so that every occupation is protected (the source: 1/13)."
         ),
-        "Anatomy, the third method of these figures, is not here yet.\n".to_owned(),
+        "Ana is our Anatomy with l = L, the sum over groups of rows that fit times rows with \
+         the value, divided by the size. Its groups are cut by quasi columns before rows are \
+         dealt; the source's are not. Where a value has more than 1/L of the rows, as few as \
+         possible are left out, and errors are against all rows.\n"
+            .to_owned(),
     ];
     Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
 }
 
-/// Mean errors over several draws, and the answers of the first that the smallest
-/// selectivity lets through.
-fn errors(pool: &Pool<'_>, parts: &[Part]) -> ([(Option<f64>, usize); 3], Vec<Answer>) {
-    let answers: Vec<Vec<Answer>> =
-        (0..TIMES).filter_map(|number| pool.answers(parts, number)).collect();
-    let of = |least: f64| {
+/// The queries of a pool on the same rows, counted.
+fn fitted<'a>(pool: &Pool<'_>, data: &'a Microdata, sensitive: usize) -> Asked<'a> {
+    let code = |(place, value): &(usize, u16)| {
+        // The sensitive column is not among the quasi columns.
+        let place = place - usize::from(*place > sensitive);
+        (place, data.codes[place].get(value.to_string().as_str()).copied())
+    };
+    let conditions = pool.conditions.iter();
+    let conditions = conditions.map(|condition| condition.iter().map(code).collect());
+    Asked::new(data, &conditions.collect::<Vec<_>>())
+}
+
+/// Groups and left-out rows of Anatomy, and its answers each time.
+fn dealt(
+    data: &Microdata,
+    asked: &Asked<'_>,
+    parts: u64,
+) -> Result<(usize, usize, Vec<Vec<Answer>>)> {
+    let promises = Promises::new(Vec::new());
+    let (mut n_groups, mut left_out, mut answers) = (0, 0, Vec::new());
+    for number in 0..TIMES {
+        let buckets = anatomy(&AnatomyTask {
+            data,
+            promises: &promises,
+            parts,
+            limit: data.n_rows(),
+            randomness: &Randomness::of_seed(18 + number),
+        })?;
+        (n_groups, left_out) = (buckets.n_groups(), buckets.left_out.len());
+        answers
+            .push(asked.answers(&buckets).iter().map(|found| found.answer).collect());
+    }
+    Ok((n_groups, left_out, answers))
+}
+
+/// Mean errors over several draws.
+fn errors(pool: &Pool<'_>, answers: &[Vec<Answer>]) -> [(Option<f64>, usize); 3] {
+    SELECTIVITIES.map(|least: f64| {
         let selected: Vec<Vec<Answer>> =
             answers.iter().map(|answers| pool.selected(answers, least)).collect();
         let errors: Vec<f64> =
             selected.iter().filter_map(|answers| mean_error(answers)).collect();
         (mean(&errors), selected.first().map_or(0, Vec::len))
-    };
-    let first = answers.first().map(|first| pool.selected(first, SELECTIVITIES[0]));
-    (SELECTIVITIES.map(of), first.unwrap_or_default())
+    })
 }
 
 fn table(
@@ -145,6 +210,7 @@ fn table(
             found.l.into(),
             METHODS[found.method].into(),
             (found.n_parts as u64).into(),
+            (found.left_out as u64).into(),
             least.into(),
             (queries as u64).into(),
             error.into(),
@@ -178,13 +244,13 @@ fn figures(setting: &Setting, all: &[Found]) -> Vec<Panel> {
             "300k".to_owned(),
             "L",
             setting.ls.map(|l| l.to_string()).to_vec(),
-            vec![line(0, &by_l), line(1, &by_l)],
+            (0..METHODS.len()).map(|method| line(method, &by_l)).collect(),
         ));
         panels.push(panel(
             format!("L = {first}"),
             "|T|",
             (1..=5).map(|fifths| format!("{fifths}00k")).collect(),
-            vec![line(0, &by_t), line(1, &by_t)],
+            (0..METHODS.len()).map(|method| line(method, &by_t)).collect(),
         ));
     }
     panels
@@ -193,15 +259,23 @@ fn figures(setting: &Setting, all: &[Found]) -> Vec<Panel> {
 fn trends(setting: &Setting, all: &[Found]) -> Vec<Claim> {
     let said = |text: &str| format!("{}: {text}", setting.figure);
     let of = |method: usize| all.iter().filter(move |found| found.method == method);
-    let ratios: Vec<f64> = of(0)
-        .zip(of(1))
-        .flat_map(|(up, pp)| up.errors.into_iter().zip(pp.errors))
-        .filter_map(|(up, pp)| Some(up.0? / pp.0?))
-        .collect();
-    let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = ratios.iter().copied().fold(0.0, f64::max);
+    // The smallest and the largest ratio of the errors of two methods.
+    let ratios = |method: usize, other: usize| -> (f64, f64) {
+        of(method)
+            .zip(of(other))
+            .flat_map(|(one, other)| one.errors.into_iter().zip(other.errors))
+            .filter_map(|(one, other)| Some(one.0? / other.0?))
+            .fold((f64::INFINITY, 0.0), |(a, b), ratio| (a.min(ratio), b.max(ratio)))
+    };
+    let (least, most) = ratios(0, 1);
     let ratios_text =
         format!("UP's error is {} to {} times PP's", short(least), short(most));
+    let (ana_least, ana_most) = ratios(ANA, 1);
+    let ana_text = format!(
+        "Ana's error is {} to {} times PP's",
+        short(ana_least),
+        short(ana_most)
+    );
     let ordered =
         |found: &&Found| found.errors.is_sorted_by(|a, b| a.0.is_none() || a.0 >= b.0);
     let n_ordered = all.iter().filter(ordered).count();
@@ -223,7 +297,32 @@ fn trends(setting: &Setting, all: &[Found]) -> Vec<Claim> {
             format!("errors of PP for s = 0.1 %: {}", texts.join(", ")),
             pp.is_sorted_by(|a, b| a >= b),
         ));
+        claims.push(Claim::new(
+            said("PP incurs less error than Ana"),
+            ana_text,
+            ana_least > 1.0,
+        ));
+        let ana: Vec<f64> = of(ANA)
+            .filter(|found| found.fifths == 3)
+            .filter_map(|found| found.errors[0].0)
+            .collect();
+        let texts: Vec<String> = ana.iter().map(|error| short(*error)).collect();
+        let least = ana.iter().copied().fold(f64::INFINITY, f64::min);
+        claims.push(Claim::new(
+            said("as L decreases, Ana has little change"),
+            format!("errors of Ana for s = 0.1 %: {}", texts.join(", ")),
+            ana.iter().all(|error| *error < 1.2 * least),
+        ));
     } else {
+        let left_out: Vec<String> = of(ANA)
+            .filter(|found| found.fifths == 3)
+            .map(|found| grouped(found.left_out as u64))
+            .collect();
+        claims.push(Claim::new(
+            said("Ana has a significantly larger error, due to suppressing records"),
+            format!("{ana_text}; of 300k rows it leaves out {}", left_out.join(", ")),
+            ana_least > 1.0,
+        ));
         claims.push(Claim::new(
             said("PP degenerates into UP: it is not necessary to partition"),
             format!("PP has {n_parts} sub-tables; {ratios_text}"),
@@ -262,11 +361,11 @@ fn scatter(clouds: &[Vec<Answer>]) -> (Vec<Panel>, Option<Claim>) {
     };
     let panels = (0..points.len()).map(panel).collect();
     let claim = match fits[..] {
-        [Some(up), Some(pp)] => Some(Claim::new(
-            "Figure 18: PP's best line is extremely close to x = y, and its points closer \
-             to it than UP's",
-            format!("PP: {}; UP: {}", pp.text(), up.text()),
-            (pp.slope - 1.0).abs() < 0.05 && pp.r2 > up.r2,
+        [Some(up), Some(pp), Some(ana)] => Some(Claim::new(
+            "Figure 18: PP's best line is extremely close to x = y, and its points closest \
+             to it, followed by Ana, followed by UP",
+            format!("PP: {}; Ana: {}; UP: {}", pp.text(), ana.text(), up.text()),
+            (pp.slope - 1.0).abs() < 0.05 && pp.r2 > ana.r2 && ana.r2 > up.r2,
         )),
         _ => None,
     };

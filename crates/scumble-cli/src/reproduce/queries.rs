@@ -8,13 +8,15 @@ use crate::reproduce::census::{Census, EIGHT};
 use crate::reproduce::perturbed::{Part, deal, found, mean};
 
 /// How many conjunctions are drawn.
-const CONDITIONS: u64 = 200;
+pub(crate) const CONDITIONS: u64 = 200;
 
 /// A sample of the census with one of its columns sensitive, and the queries on it.
 pub(crate) struct Pool<'a> {
     /// The sensitive code of every row.
     pub(crate) sensitive: &'a [u16],
     pub(crate) counts: Vec<u64>,
+    /// The conjunctions: columns of the census and values.
+    pub(crate) conditions: Vec<Vec<(usize, u16)>>,
     /// The rows that fit each conjunction.
     fitting: Vec<Vec<u32>>,
 }
@@ -33,7 +35,7 @@ impl<'a> Pool<'a> {
         let quasi: Vec<usize> =
             (0..EIGHT.len()).filter(|place| *place != sensitive).collect();
         let mut words = Randomness::of_seed(17).stream("conditions", sensitive as u64);
-        let mut fitting = Vec::new();
+        let (mut conditions, mut fitting) = (Vec::new(), Vec::new());
         for _ in 0..CONDITIONS {
             let n_columns = words.random_range(1..=3);
             let mut left = quasi.clone();
@@ -41,16 +43,22 @@ impl<'a> Pool<'a> {
             for _ in 0..n_columns {
                 let place = left.swap_remove(words.random_range(0..left.len()));
                 let value = words.random_range(0..census.size(place)) as u16;
-                condition.push((census.column(place, fifths), value));
+                condition.push((place, value));
             }
+            let columns: Vec<(&[u16], u16)> = condition
+                .iter()
+                .map(|(place, value)| (census.column(*place, fifths), *value))
+                .collect();
             let fits = |row: &u32| {
-                condition.iter().all(|(column, value)| column[*row as usize] == *value)
+                columns.iter().all(|(column, value)| column[*row as usize] == *value)
             };
             fitting.push((0..census.n_rows(fifths) as u32).filter(fits).collect());
+            conditions.push(condition);
         }
         Self {
             sensitive: census.column(sensitive, fifths),
             counts: census.counts(sensitive, fifths),
+            conditions,
             fitting,
         }
     }

@@ -57,7 +57,21 @@ impl Arranged {
     /// A group of `size` rows, of which `rows` can use the same `values`, and the others
     /// none.
     pub fn plain(size: u64, rows: u64, values: u64) -> Self {
-        Self::new(size, &[rows], &[values], |_, _| true)
+        let chosen = u128::from(rows) * u128::from(values);
+        if chosen == 0 {
+            return Self::default();
+        }
+        let others = u128::from(size.saturating_sub(rows))
+            * u128::from(size.saturating_sub(values));
+        let n = size as f64;
+        // A single row leaves nothing to chance.
+        let variance = (chosen * others) as f64 / (n * n * (n - 1.0).max(1.0));
+        Self {
+            count: chosen as f64 / n,
+            variance,
+            at_least: (rows + values).saturating_sub(size) as f64,
+            at_most: rows.min(values) as f64,
+        }
     }
 
     /// A group of `size` rows: `rows` in each class, `values` of each kind, and whether a
@@ -201,6 +215,10 @@ mod tests {
                 assert!((found.variance - variance).abs() < 1e-12);
                 let limits = ((a + c - n).max(0.0), a.min(c));
                 assert_eq!((found.at_least, found.at_most), limits);
+                let general = Arranged::new(size, &[rows], &[values], |_, _| true);
+                assert!((found.variance - general.variance).abs() < 1e-12);
+                assert_eq!(Arranged { variance: found.variance, ..general }, found);
+                assert_eq!(found.variance == 0.0, general.variance == 0.0);
             }
         }
         let large = Arranged::plain(MOST_ROWS, MOST_ROWS / 2, MOST_ROWS / 2);
