@@ -69,7 +69,8 @@ impl Outcome {
                 let values: Vec<Option<f64>> =
                     panel.values.iter().map(|line| line[number]).collect();
                 let ratio = compared.map(|(source, ours)| {
-                    values[source].zip(values[ours]).map(|(theirs, ours)| ours / theirs)
+                    let pair = values[source].zip(values[ours]);
+                    pair.map(|(theirs, ours)| ours / theirs).filter(|r| r.is_finite())
                 });
                 let cells = values.iter().copied().chain(ratio);
                 let cells = cells.map(|value| Cell::from(value).text());

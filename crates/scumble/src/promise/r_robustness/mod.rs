@@ -63,8 +63,8 @@ pub struct Verdict {
     pub posterior: f64,
 }
 
-/// A posterior is a sum of positive floats and errs by a share far below 1e-10
-/// (`worlds.rs`). It is taken to be above 1/r unless it is below by more than that.
+/// A posterior is made of positive floats and errs by a share below 1e-10 (`worlds.rs`). It is
+/// taken to be above 1/r unless it is below by more than that.
 const MARGIN: f64 = 1e-9;
 
 impl RRobustness {

@@ -316,7 +316,7 @@ mod tests {
         let sets = [vec![0], vec![1], vec![2, 0], vec![1, 2], vec![0, 1, 2]];
         let (mut rare, mut whole) = (0, 0);
         for round in 0..40 {
-            let (data, rows) = table(&mut rng, 5 + 5 * round as usize);
+            let (data, rows) = table(&mut rng, 5 + 5 * round);
             let support = [1, 2, 5, 12, 30][round % 5];
             let priors = Priors::of_table(&data, 0, &sets, support);
             for set in &priors.sets {

@@ -119,7 +119,7 @@ mod tests {
             let high = 1.0 / n as f64;
             let group = |delta: f64| -> Vec<f64> {
                 let low = high - delta;
-                let belief = |at: usize| (at / n == 0) == (at % n == 0);
+                let belief = |at: usize| (at < n) == at.is_multiple_of(n);
                 (0..n * n).map(|at| if belief(at) { high } else { low }).collect()
             };
             let safe = group(delta_safe(n, r, high));

@@ -25,10 +25,11 @@
 //!
 //! Every number is a probability, and they are only added, multiplied and divided: nothing
 //! overflows or cancels. An operation errs by a factor of at most 1 + 2^-53. A path through
-//! the states has for each value a product and a sum over classes; there are at most 17 values
-//! and classes if all rows differ, and 32,768 values of two classes at the other end: an error
-//! far below 1e-10 in all. What falls below the smallest float is lost for good, at most
-//! 1e-300 in all; so a group whose worlds weigh less than `LEAST` in all is not judged.
+//! the states has for each value a product and a sum over classes, and at most 65,536 states
+//! are added in the end. With 16 values and classes, or at the other end 32,767 values and two
+//! classes, that is an error below 1e-10 in all. What falls below the smallest float is lost
+//! for good, at most 1e-300 in all; so a group whose worlds weigh less than `LEAST` in all is
+//! not judged.
 //!
 //! # Limits
 //! The number of states is bounded by `MOST_STATES`: 16 rows that all differ, more if some
