@@ -315,7 +315,8 @@ fn exchanging_two_values_of_a_group_changes_no_probability() {
                 let census = &data.census;
                 // Each row has a tuple, and an entry, of its own.
                 let seen = |group: &[u32]| {
-                    let rows = group.iter().map(|row| row + 1).collect();
+                    let row = |entry: &u32| census.quasi[0][*entry as usize] + 1;
+                    let rows = group.iter().map(row).collect();
                     let value = |row: &u32| census.sensitive[0][*row as usize];
                     (rows, group.iter().map(value).collect())
                 };
