@@ -3,6 +3,7 @@
 //! One page without scripts or anything from elsewhere, made of the manifest and the
 //! report alone: nothing in it is more private than the release.
 
+mod buckets;
 mod histogram;
 mod matrix;
 mod randomized;
@@ -70,10 +71,16 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     not_promised(&mut html, manifest);
     let _ = write!(
         html,
-        "<footer><p>The rows are in <code>{}</code>; <code>manifest.json</code> says \
+        "<footer><p>The rows are in <code>{}</code>{}; <code>manifest.json</code> says \
          how to read them. Anybody can recheck the promises with <code>scumble audit</code>, \
          and whoever has the original table can repeat the attacks.</p></footer>\n</main>\n</body>\n</html>\n",
-        Html(&manifest.data.file)
+        Html(&manifest.data.file),
+        match &manifest.buckets {
+            Some(note) => {
+                format!(", sensitive values in <code>{}</code>", Html(&note.file))
+            }
+            None => String::new(),
+        },
     );
     html
 }
@@ -139,9 +146,13 @@ fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
     let n_groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
     let Some((smallest, _)) = report.group_sizes.first() else { return };
     let groups = if n_groups == 1 { "group" } else { "groups" };
-    let what = match manifest.sampled {
-        None => "Rows with the same quasi cells cannot be told apart by them.",
-        Some(_) => "Of each group of people one row was drawn and published.",
+    let what = match (&manifest.sampled, &manifest.buckets) {
+        (Some(_), _) => "Of each group of people one row was drawn and published.",
+        (None, Some(_)) => {
+            "Sensitive values are published by group: which row of a group has which of its \
+             values is not."
+        }
+        (None, None) => "Rows with the same quasi cells cannot be told apart by them.",
     };
     let _ = write!(
         html,
@@ -159,7 +170,8 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
     }
     let presence = report.attacks.iter().any(|attack| attack.name == "presence");
     let randomized = !manifest.perturbation.is_empty();
-    let attacker = match (randomized, presence) {
+    let buckets = manifest.buckets.is_some();
+    let attacker = match (randomized || buckets, presence) {
         (true, _) => "has this release and knows which row is whose",
         (false, true) => {
             "has this release and knows the quasi values of everybody in the population"
@@ -168,9 +180,20 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
             "has this release and knows the quasi values of everybody in the original table"
         }
     };
-    let without = match randomized {
-        true => "who sees no published value, or, for corruption, knows nobody else's",
-        false => "who does not use quasi values",
+    let known = report.attacks.iter().any(|a| a.name == "background-knowledge");
+    let without = match (randomized, buckets) {
+        (true, _) => {
+            "who sees no published value, or, for corruption, knows nobody else's"
+        }
+        (_, true) => {
+            "who does not use groups (with background knowledge: has that knowledge and no \
+             release; for corruption: knows nobody else's value)"
+        }
+        _ if known => {
+            "who does not use quasi values (with background knowledge: has that knowledge \
+             and no release)"
+        }
+        _ => "who does not use quasi values",
     };
     let whom = match randomized {
         true => {
@@ -259,8 +282,9 @@ fn columns(html: &mut String, manifest: &Manifest) {
             Role::Identifier => "identifier",
             Role::Drop => "drop",
         };
-        let what = match randomized::column(manifest, &column.name) {
-            Some(what) => what.to_owned(),
+        let special = randomized::column(manifest, &column.name).map(str::to_owned);
+        let what = match special.or_else(|| buckets::column(manifest, column.role)) {
+            Some(what) => what,
             None if column.role == Role::Quasi && untouched => {
                 "the values as they are, for linking and grouping".to_owned()
             }

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 pub(super) use generalized::{Release as Generalized, attack as attack_generalized};
 
 use crate::audit::buckets::background::Target;
-use crate::audit::buckets::original::Original;
+use crate::audit::buckets::original::{Original, SUPPORT};
 use crate::audit::buckets::priors::{Priors, Texts, Values, shown};
 use crate::audit::buckets::recheck::{From, Robust};
 use crate::audit::buckets::view::View;
@@ -148,7 +148,9 @@ impl Seen<'_> {
             for mut more in self.believed(&robust)? {
                 let From::Table { support } = robust.from else { continue };
                 if known.iter().any(|priors| priors.name == more.name) {
-                    // The same columns, perhaps with another support.
+                    if support == SUPPORT {
+                        continue;
+                    }
                     more.name = format!("{} (support {support})", more.name);
                 }
                 known.push(more);

@@ -33,7 +33,7 @@ use crate::table::{Census, Domain};
 const MOST_PAIRS: usize = 1 << 14;
 
 /// Signatures with fewer rows are not taken as they are, if nothing else is said.
-const SUPPORT: u64 = 30;
+pub(in crate::audit) const SUPPORT: u64 = 30;
 
 /// The table, and where the published tuples and values are in it.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::audit::page::randomized;
+use crate::audit::page::{buckets, randomized};
 use crate::audit::{Attack, Checked};
 use crate::hierarchy::{Cells, Rule, Side};
 use crate::release::{Manifest, PublishedColumn};
@@ -76,6 +76,9 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
         Some(value) => value.to_string(),
         None => "?".to_owned(),
     };
+    if let Some(sentence) = buckets::promise(checked, manifest) {
+        return sentence;
+    }
     match checked.name.as_str() {
         "k-anonymity" => format!(
             "Whoever knows the quasi values of a person finds at least {} rows that could \
@@ -147,6 +150,7 @@ pub(super) fn parameters(value: &Value) -> String {
             decimal(number.as_f64().unwrap_or(0.0))
         }
         Value::Null => "without bound".to_owned(),
+        Value::Array(sets) => listed(sets),
         other => other.to_string(),
     };
     match value {
@@ -164,6 +168,20 @@ pub(super) fn parameters(value: &Value) -> String {
     }
 }
 
+/// A list of words or of lists, as in "sex; age + sex".
+fn listed(sets: &[Value]) -> String {
+    let set = |set: &Value| match set {
+        Value::Array(names) => names
+            .iter()
+            .map(|name| name.as_str().unwrap_or("?").to_owned())
+            .collect::<Vec<_>>()
+            .join(" + "),
+        Value::String(word) => word.clone(),
+        other => other.to_string(),
+    };
+    sets.iter().map(set).collect::<Vec<_>>().join("; ")
+}
+
 /// At most four decimals, without noughts behind.
 fn decimal(value: f64) -> String {
     let text = format!("{value:.4}");
@@ -174,6 +192,9 @@ fn decimal(value: f64) -> String {
 pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
+    if let Some(sentence) = buckets::attack(attack, manifest) {
+        return sentence;
+    }
     match attack.name.as_str() {
         "linkage" => {
             let smallest = detail("smallest").and_then(Value::as_u64).unwrap_or(0);
@@ -293,6 +314,10 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
         "reconstruction-error" => (
             format!("{:.1}%", 100.0 * value),
             "how far counts estimated from the release are off, on average over values",
+        ),
+        "surprise" => (
+            decimal(value),
+            "surprise at a true value for somebody who sees its group, on average (nats)",
         ),
         "kl" => (whole(), "surprise at the true values, in sum (nats)"),
         "entropy" => (whole(), "bits hidden in cells, in sum"),
