@@ -826,7 +826,7 @@ fn the_page_says_what_was_certified() {
     let report = hand.audit_given(None, Some(&known)).unwrap();
     let text = page(&hand, &report);
     for wanted in [
-        "Nobody who knows how values depend on “who”, and nothing else, can be surer than 1 in 4.0",
+        "Nobody who knows how values depend on “who”, and nothing else, can be surer than 1 in 4 of",
         "certified over all possible worlds of 0 of 1 groups",
         "knowledge was taken from a file",
         "which row of a group has which of its values is not",

@@ -62,7 +62,8 @@ pub struct Report {
     pub promises: Vec<Checked>,
     /// Each attack that the original or the population allows, tried.
     pub attacks: Vec<Attack>,
-    /// What the release costs, by every loss; empty without the original.
+    /// What the release costs, by every loss; empty without the original, unless values are
+    /// randomized or in buckets.
     pub loss: BTreeMap<String, f64>,
     /// How large groups are: size, and how many groups have it, ascending.
     pub group_sizes: Vec<(u64, u64)>,
@@ -91,7 +92,7 @@ pub struct Attack {
     pub name: String,
     /// The share of people for whom the guess is right, on average.
     pub success: f64,
-    /// The share without the release's quasi cells.
+    /// The share without the release's quasi cells; of buckets, without their groups.
     pub chance: f64,
     /// The most certain guess about anybody; of randomized columns, of values that the
     /// promise speaks of.

@@ -23,9 +23,9 @@ use serde_json::{Map, Value, json};
 use crate::audit::Attack;
 use crate::audit::buckets::guesses::{Gathered, Guesses, Piece};
 use crate::audit::buckets::original::Original;
-use crate::audit::buckets::priors::Priors;
+use crate::audit::buckets::priors::{Priors, Work};
 use crate::audit::buckets::view::Groups;
-use crate::audit::buckets::worlds::{Found, How, Scratch, believe};
+use crate::audit::buckets::worlds::{Found, How};
 
 /// Beliefs above a bound by no more than this are rounding.
 const ROUNDING: f64 = 1e-9;
@@ -75,21 +75,16 @@ impl Target<'_> {
     /// Lets somebody draw conclusions.
     fn conclude(&self, priors: &Priors, gathered: &Gathered<'_>) -> Conclusions {
         let groups = self.groups;
-        type State = (Scratch, Vec<f64>);
-        let look = |(scratch, before): &mut State, group: usize| {
-            let values = groups.values(group);
-            let counts: Vec<u64> = values.iter().map(|(_, n)| *n).collect();
-            priors.of_group(groups, group, before);
+        let bound = self.bound.unwrap_or(1.0) + ROUNDING;
+        let look = |work: &mut Work, group: usize| {
+            let (values, size) = (groups.values(group), groups.size(group));
             let mut found: Vec<Piece> = Vec::new();
-            let seen = match believe(before, &counts, scratch) {
+            let seen = match priors.believe(groups, group, work) {
                 Found::Shares(shares) => {
-                    let share = |row, place| shares.shares[row * counts.len() + place];
+                    let share = |row, place| shares.share(row, place);
                     gathered.add(group, share, &mut found);
-                    let largest = shares.shares.chunks(counts.len());
-                    let largest =
-                        largest.map(|row| row.iter().copied().fold(0.0, f64::max));
-                    let bound = self.bound.unwrap_or(1.0) + ROUNDING;
-                    let above = largest.filter(|share| *share > bound).count() as u64;
+                    let rows = (0..size as usize).map(|row| shares.largest_of(row));
+                    let above = rows.filter(|share| *share > bound).count() as u64;
                     let how = match shares.how {
                         How::Binary => Seen::Binary,
                         How::Alike | How::Worlds => Seen::Exact,
@@ -97,25 +92,19 @@ impl Target<'_> {
                     (how, shares.largest(), above)
                 }
                 not => {
-                    let size = groups.size(group) as f64;
-                    gathered.add(
-                        group,
-                        |_, place| counts[place] as f64 / size,
-                        &mut found,
-                    );
+                    let share = |_, place: usize| values[place].1 as f64 / size as f64;
+                    gathered.add(group, share, &mut found);
                     let how = match not {
                         Found::TooLarge => Seen::TooLarge,
                         _ => Seen::Impossible,
                     };
-                    (how, groups.most(group) as f64 / size, 0)
+                    (how, groups.most(group) as f64 / size as f64, 0)
                 }
             };
             (seen, found)
         };
-        let looked: Vec<((Seen, f64, u64), Vec<Piece>)> = (0..groups.len())
-            .into_par_iter()
-            .map_init(|| (Scratch::default(), Vec::new()), look)
-            .collect();
+        let looked: Vec<((Seen, f64, u64), Vec<Piece>)> =
+            (0..groups.len()).into_par_iter().map_init(Work::default, look).collect();
         let worst = looked.iter().map(|((_, worst, _), _)| *worst).fold(0.0, f64::max);
         let above = looked.iter().map(|((.., above), _)| above).sum();
         let seen = looked.iter().map(|((seen, ..), _)| *seen).collect();

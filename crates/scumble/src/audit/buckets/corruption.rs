@@ -38,10 +38,11 @@ pub(super) fn attack(view: &View) -> Attack {
         for (c, (worst, mean)) in (0..).zip(&mut known) {
             let sure = most as f64 / size.saturating_sub(c).max(most) as f64;
             *worst = f64::max(*worst, sure);
-            *mean += sure * size as f64 / rows;
+            *mean += sure * size as f64;
         }
-        success += right_after_one(groups.values(group), size) / rows;
+        success += right_after_one(groups.values(group), size);
     }
+    known.iter_mut().for_each(|(_, mean)| *mean /= rows);
     let by_number = known.iter().enumerate().skip(1).map(|(c, (worst, mean))| {
         (c.to_string(), json!({ "worst": worst, "mean": mean }))
     });
@@ -51,7 +52,7 @@ pub(super) fn attack(view: &View) -> Attack {
     detail.insert("known".into(), Value::Object(by_number));
     detail.insert("certain_after".into(), json!(certain_after));
     let (name, chance, worst) = ("corruption".into(), known[0].1, known[1].0);
-    Attack { name, success, chance, worst, detail }
+    Attack { name, success: success / rows, chance, worst, detail }
 }
 
 /// How many members of a group are guessed right, in the mean over which other one is known.

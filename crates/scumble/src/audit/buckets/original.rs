@@ -17,11 +17,10 @@
 //! # Source
 //! METHODS G; matchings by augmenting paths.
 
-use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::audit::buckets::priors::{Counted, Priors, plain};
-use crate::audit::buckets::view::{Groups, View};
+use crate::audit::buckets::view::{Groups, View, numbered};
 use crate::audit::cost::another_table;
 use crate::audit::original::{no_column, quasi_columns};
 use crate::error::Result;
@@ -215,18 +214,19 @@ fn found(view: &View, table: &Microdata, places: &[usize]) -> Result<Vec<u32>> {
         let of_text = of_text.ok_or_else(another_table)?;
         columns.push(column.codes.iter().map(|code| of_text[*code as usize]).collect());
     }
-    let key = |columns: &mut dyn Iterator<Item = u32>| columns.collect::<Box<[u32]>>();
+    // Both are numbered together: what has the same number is the same.
     let census = &table.census;
-    let known: HashMap<Box<[u32]>, u32> = (0..census.n_tuples())
-        .map(|tuple| {
-            let codes = &mut places.iter().map(|place| census.quasi[*place][tuple]);
-            (key(codes), tuple as u32)
-        })
-        .collect();
-    let published = (0..view.tuples.len()).into_par_iter();
-    let tuple_of: Option<Vec<u32>> = published
-        .map(|tuple| known.get(&key(&mut columns.iter().map(|c| c[tuple]))).copied())
-        .collect();
+    let n_tuples = census.n_tuples();
+    for (published, place) in columns.iter_mut().zip(places) {
+        published.splice(0..0, census.quasi[*place].iter().copied());
+    }
+    let (numbers, examples) = numbered(&columns, n_tuples + view.tuples.len());
+    let mut known = vec![None; examples.len()];
+    for (tuple, number) in (0u32..).zip(&numbers[..n_tuples]) {
+        known[*number as usize] = Some(tuple);
+    }
+    let published = numbers[n_tuples..].iter().map(|number| known[*number as usize]);
+    let tuple_of: Option<Vec<u32>> = published.collect();
     let tuple_of = tuple_of.ok_or_else(another_table)?;
     // Two texts that mean the same value would make two tuples of one.
     let mut sorted = tuple_of.clone();

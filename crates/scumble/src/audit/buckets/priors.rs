@@ -24,9 +24,21 @@
 use hashbrown::HashMap;
 
 use crate::audit::buckets::view::{Groups, numbered};
+use crate::audit::buckets::worlds::{Found, Scratch, believe};
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::table::{Domain, Kind, Reading, StatedSet, format_date, parse_date};
+
+/// Groups with more pairs of rows and values are not looked at, unless all rows are alike.
+const MOST_PAIRS: usize = 1 << 22;
+
+/// Room to work in, used again for every group.
+#[derive(Debug, Default)]
+pub(in crate::audit) struct Work {
+    priors: Vec<f64>,
+    counts: Vec<u64>,
+    scratch: Scratch,
+}
 
 /// What is believed of the people of each tuple.
 #[derive(Debug, Clone)]
@@ -140,9 +152,11 @@ impl Priors {
         let mut found: Vec<(u32, u32, u64)> = Vec::new();
         for (tuple, number) in numbers.iter().enumerate() {
             let Some(signature) = signature[*number as usize] else { continue };
-            for entry in census.starts[tuple]..census.starts[tuple + 1] {
-                if let Some(code) = counted.published[codes[entry] as usize] {
-                    found.push((signature, code, census.entries[entry]));
+            let entries = census.starts[tuple]..census.starts[tuple + 1];
+            for (code, n) in codes[entries.clone()].iter().zip(&census.entries[entries])
+            {
+                if let Some(code) = counted.published[*code as usize] {
+                    found.push((signature, code, *n));
                 }
             }
         }
@@ -298,22 +312,33 @@ impl Priors {
         self.of_tuple.iter().map(|signature| best[*signature as usize]).collect()
     }
 
-    /// What is believed of the rows of a group and its values, row after row.
-    pub(in crate::audit) fn of_group(
+    /// What is believed of the rows of a group once its values are known.
+    pub(in crate::audit) fn believe(
         &self,
         groups: &Groups,
         group: usize,
-        found: &mut Vec<f64>,
-    ) {
-        found.clear();
-        for (tuple, n) in groups.members(group) {
-            let start = found.len();
-            let values = groups.values(group).iter();
-            found.extend(values.map(|(code, _)| self.share(*tuple, *code)));
-            for _ in 1..*n {
-                found.extend_from_within(start..start + groups.values(group).len());
+        work: &mut Work,
+    ) -> Found {
+        let (members, values) = (groups.members(group), groups.values(group));
+        let Some((first, _)) = members.first() else { return Found::Impossible };
+        let signature = |tuple: &u32| self.of_tuple[*tuple as usize];
+        let alike = members.iter().all(|(t, _)| signature(t) == signature(first));
+        let size = usize::try_from(groups.size(group)).unwrap_or(usize::MAX);
+        if !alike && size.saturating_mul(values.len()) > MOST_PAIRS {
+            return Found::TooLarge;
+        }
+        let Work { priors, counts, scratch } = work;
+        priors.clear();
+        for (tuple, n) in &members[..if alike { 1 } else { members.len() }] {
+            let start = priors.len();
+            priors.extend(values.iter().map(|(code, _)| self.share(*tuple, *code)));
+            for _ in 1..if alike { 1 } else { *n } {
+                priors.extend_from_within(start..start + values.len());
             }
         }
+        counts.clear();
+        counts.extend(values.iter().map(|(_, n)| *n));
+        believe(priors, counts, scratch)
     }
 }
 

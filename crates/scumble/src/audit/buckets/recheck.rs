@@ -21,9 +21,9 @@ use rayon::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::audit::Checked;
-use crate::audit::buckets::priors::Priors;
+use crate::audit::buckets::priors::{Priors, Work};
 use crate::audit::buckets::view::View;
-use crate::audit::buckets::worlds::{Found, How, Scratch, believe};
+use crate::audit::buckets::worlds::{Found, How};
 use crate::audit::measure::{Finding, Values, closeness, diversity};
 use crate::audit::recheck::{Asked, Distance, Diversity, asked, finite};
 use crate::decimal::Decimal;
@@ -167,22 +167,20 @@ fn robustness(
     priors: &[Priors],
 ) -> Result<(Value, u64)> {
     let groups = &view.groups;
-    let judge = |(scratch, before): &mut (Scratch, Vec<f64>), group: usize| {
-        let counts: Vec<u64> = groups.values(group).iter().map(|(_, n)| *n).collect();
+    let judge = |work: &mut Work, group: usize| {
         let mut all = Judged { holds: true, exact: true, posterior: 0.0 };
         for priors in priors {
-            priors.of_group(groups, group, before);
-            let found = judged(robust.r, before, &counts, scratch);
+            let found = priors.believe(groups, group, work);
+            let found =
+                judged(robust.r, &found, groups.size(group), groups.most(group));
             all.holds &= found.holds;
             all.exact &= found.exact;
             all.posterior = all.posterior.max(found.posterior);
         }
         all
     };
-    let judged: Vec<Judged> = (0..groups.len())
-        .into_par_iter()
-        .map_init(|| (Scratch::default(), Vec::new()), judge)
-        .collect();
+    let judged: Vec<Judged> =
+        (0..groups.len()).into_par_iter().map_init(Work::default, judge).collect();
     let exact = judged.iter().filter(|group| group.exact).count() as u64;
     let posterior = judged.iter().map(|group| group.posterior).fold(0.0, f64::max);
     let too_much = claimed(note, groups.len() as u64)? > exact;
@@ -199,12 +197,10 @@ fn robustness(
     Ok((measured, at_risk))
 }
 
-fn judged(r: Decimal, priors: &[f64], counts: &[u64], scratch: &mut Scratch) -> Judged {
+fn judged(r: Decimal, found: &Found, size: u64, most: u64) -> Judged {
     let bound = 1.0 / r.to_f64() - MARGIN;
-    match believe(priors, counts, scratch) {
+    match found {
         Found::Shares(found) if found.how == How::Alike => {
-            let size: u64 = counts.iter().sum();
-            let most = counts.iter().copied().max().unwrap_or(size);
             let holds = !r.exceeds(size.into(), most.into());
             Judged { holds, exact: true, posterior: most as f64 / size.max(1) as f64 }
         }

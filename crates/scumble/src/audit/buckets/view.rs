@@ -236,24 +236,27 @@ fn matched(
         .zip(0..)
         .map(|(bucket, place)| (&*bucket.group, place))
         .collect();
-    let bucket = |name: &Box<str>| {
+    let bucket = |name: &str| {
         let number = name.parse::<u64>().ok();
-        let number = number.filter(|n| *n <= note.groups && n.to_string() == **name);
-        number.filter(|number| *number > 0).and(index.get(&**name).copied())
+        let number = number.filter(|n| *n <= note.groups && n.to_string() == *name);
+        number.filter(|number| *number > 0).and(index.get(name).copied())
     };
     names
         .iter()
-        .map(bucket)
+        .map(|name| bucket(name))
         .collect::<Option<_>>()
         .ok_or_else(|| wrong("the groups of the rows are not those of the values"))
 }
 
-/// The sensitive column, and the values of each bucket by their codes.
+/// Values by their codes, and how many rows have each.
+type Counted = Vec<(u32, u64)>;
+
+/// The sensitive column, and the values of each bucket.
 fn values(
     buckets: &[Bucket],
     sensitive: &PublishedColumn,
     file: &str,
-) -> Result<(ValueColumn, Vec<Vec<(u32, u64)>>)> {
+) -> Result<(ValueColumn, Vec<Counted>)> {
     let mut texts: Vec<Box<str>> = buckets
         .iter()
         .flat_map(|bucket| bucket.values.iter().map(|(text, _)| text.clone()))
@@ -266,7 +269,7 @@ fn values(
     let mut values = Vec::with_capacity(buckets.len());
     for bucket in buckets {
         let known = bucket.values.iter();
-        let mut codes: Vec<(u32, u64)> = known
+        let mut codes: Counted = known
             .filter_map(|(text, n)| Some((index.get(&**text).copied()?, *n)))
             .collect();
         codes.sort_unstable();

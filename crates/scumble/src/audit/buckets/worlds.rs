@@ -52,8 +52,9 @@ pub(in crate::audit) enum Found {
 /// Beliefs of the rows of a group.
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::audit) struct Shares {
-    /// Of each row, value after value.
-    pub(in crate::audit) shares: Vec<f64>,
+    // Of each row, or of one that stands for all, value after value.
+    shares: Vec<f64>,
+    n_values: usize,
     /// How they were found.
     pub(in crate::audit) how: How,
 }
@@ -70,6 +71,17 @@ pub(in crate::audit) enum How {
 }
 
 impl Shares {
+    /// The belief that a row has a value, by their places.
+    pub(in crate::audit) fn share(&self, row: usize, value: usize) -> f64 {
+        let row = if self.how == How::Alike { 0 } else { row };
+        self.shares[row * self.n_values + value]
+    }
+
+    /// The largest belief about a row.
+    pub(in crate::audit) fn largest_of(&self, row: usize) -> f64 {
+        (0..self.n_values).map(|value| self.share(row, value)).fold(0.0, f64::max)
+    }
+
     /// The largest belief.
     pub(in crate::audit) fn largest(&self) -> f64 {
         self.shares.iter().copied().fold(0.0, f64::max)
@@ -89,7 +101,7 @@ pub(in crate::audit) struct Scratch {
 }
 
 /// Beliefs after a group's values became known. `priors[row * values + value]` is what was
-/// believed before; `counts` says how often the group has each value, all above nought and
+/// believed before, one row standing for all if they are alike; `counts` says how often the group has each value, all above nought and
 /// as many as rows in sum.
 pub(in crate::audit) fn believe(
     priors: &[f64],
@@ -98,7 +110,7 @@ pub(in crate::audit) fn believe(
 ) -> Found {
     let n_values = counts.len();
     let n_rows = counts.iter().sum::<u64>() as usize;
-    if n_values == 0 || priors.len() != n_rows * n_values {
+    if n_values == 0 || priors.len() < n_values {
         return Found::Impossible;
     }
     let first = &priors[..n_values];
@@ -106,27 +118,27 @@ pub(in crate::audit) fn believe(
         if first.contains(&0.0) {
             return Found::Impossible;
         }
-        let share = |count: &u64| *count as f64 / n_rows as f64;
-        let shares = (0..n_rows).flat_map(|_| counts.iter().map(share)).collect();
-        return Found::Shares(Shares { shares, how: How::Alike });
+        let shares = counts.iter().map(|count| *count as f64 / n_rows as f64).collect();
+        return Found::Shares(Shares { shares, n_values, how: How::Alike });
     }
     let by_value = states(counts.iter().copied(), MOST_STATES);
     if by_value.is_some_and(|states| states <= FEW_STATES) {
-        return found(fill(&evened(priors, n_values), counts, scratch), How::Worlds);
+        return found(fill(&evened(priors, n_values), counts, scratch), n_values);
     }
     let kinds = Kinds::of(priors, n_values);
     let by_kind = states(kinds.sizes.iter().copied(), MOST_STATES);
     match (by_value, by_kind) {
         (Some(values), kinds) if kinds.is_none_or(|kinds| values <= kinds) => {
-            found(fill(&evened(priors, n_values), counts, scratch), How::Worlds)
+            found(fill(&evened(priors, n_values), counts, scratch), n_values)
         }
-        (_, Some(_)) => found(kinds.fill(priors, counts, scratch), How::Worlds),
+        (_, Some(_)) => found(kinds.fill(priors, counts, scratch), n_values),
         _ => one_by_one(priors, counts, scratch),
     }
 }
 
-fn found(shares: Option<Vec<f64>>, how: How) -> Found {
-    shares.map_or(Found::Impossible, |shares| Found::Shares(Shares { shares, how }))
+fn found(shares: Option<Vec<f64>>, n_values: usize) -> Found {
+    let found = |shares| Found::Shares(Shares { shares, n_values, how: How::Worlds });
+    shares.map_or(Found::Impossible, found)
 }
 
 /// How many states there are, if not too many.
@@ -365,7 +377,7 @@ fn one_by_one(priors: &[f64], counts: &[u64], scratch: &mut Scratch) -> Found {
             shares[row * n_values + value] = pair[0];
         }
     }
-    Found::Shares(Shares { shares, how: How::Binary })
+    Found::Shares(Shares { shares, n_values, how: How::Binary })
 }
 
 #[cfg(test)]

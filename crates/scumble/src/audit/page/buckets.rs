@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::audit::page::words::{number, share};
+use crate::audit::page::words::{decimal, number, share};
 use crate::audit::{Attack, Checked};
 use crate::release::Manifest;
 use crate::table::Role;
@@ -12,7 +12,7 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> 
     manifest.buckets.as_ref()?;
     let asked = |name: &str| match checked.asked.get(name) {
         Some(Value::String(text)) => text.clone(),
-        Some(value) => value.to_string(),
+        Some(value) => value.as_f64().map_or_else(|| value.to_string(), decimal),
         None => "?".to_owned(),
     };
     let sentence = match checked.name.as_str() {

@@ -183,7 +183,7 @@ fn listed(sets: &[Value]) -> String {
 }
 
 /// At most four decimals, without noughts behind.
-fn decimal(value: f64) -> String {
+pub(super) fn decimal(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
