@@ -1,6 +1,7 @@
 //! Rows dealt into groups whose sensitive values are published apart.
 
 use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
 use crate::random::Randomness;
@@ -128,4 +129,11 @@ fn remedy(excess: u64, n_rows: u64) -> String {
     }
     let share = (1000.0 * excess as f64 / n_rows as f64).ceil() / 1000.0;
     format!("ask for less, or leave rows of this value out: `suppression = {share}`")
+}
+
+/// Every order with equal probability.
+pub(super) fn shuffle<T>(items: &mut [T], rng: &mut ChaCha20Rng) {
+    for last in (1..items.len()).rev() {
+        items.swap(last, rng.random_range(0..=last));
+    }
 }

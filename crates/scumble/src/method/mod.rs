@@ -9,6 +9,7 @@ mod mondrian;
 pub mod pdf;
 pub mod perturb;
 mod plan;
+mod robust;
 #[cfg(test)]
 mod testing;
 mod weights;
@@ -19,6 +20,7 @@ pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
+pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;
 
 use crate::hierarchy::{Cells, Column, Cover};

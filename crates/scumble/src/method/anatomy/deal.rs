@@ -1,8 +1,8 @@
 //! Deals the rows of a block into groups.
 
-use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
+use crate::method::buckets::shuffle;
 use crate::promise::{Group, Promises};
 use crate::random::Randomness;
 use crate::table::Histogram;
@@ -98,12 +98,5 @@ impl Dealer<'_> {
         let group = Group { rows, people: rows, values: std::slice::from_ref(values) };
         values.present().all(|(_, count)| count * self.parts <= rows)
             && self.promises.hold(group, self.whole)
-    }
-}
-
-/// Every order with equal probability.
-fn shuffle<T>(items: &mut [T], rng: &mut ChaCha20Rng) {
-    for last in (1..items.len()).rev() {
-        items.swap(last, rng.random_range(0..=last));
     }
 }
