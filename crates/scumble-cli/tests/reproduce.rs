@@ -218,6 +218,42 @@ fn groups_that_keep_the_published_bound_give_people_away() {
 }
 
 #[test]
+fn values_by_group_are_asked_like_randomized_ones() {
+    let home = home();
+    let rows = |name: &str| -> Vec<serde_json::Value> {
+        let (code, out, err) = run(home.path(), &[name, "--data", "data", "--json"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+        json["rows"].as_array().unwrap().clone()
+    };
+    let all = rows("bucket-queries");
+    assert_eq!(all.len(), 2 * 2 * 6 * 3);
+    // Half of these people have each of two occupations.
+    let adult = |method: &str, parts: u64| {
+        let fits = |row: &&serde_json::Value| {
+            row["data"] == "Adult" && row["method"] == method && row["parts"] == parts
+        };
+        all.iter().find(fits).unwrap().clone()
+    };
+    assert_eq!(adult("anatomy", 2)["mean_group"], 2.0);
+    assert!(adult("anatomy", 2)["median_error"].is_number());
+    for method in ["anatomy", "robust"] {
+        assert!(adult(method, 3)["groups"].is_null());
+    }
+    let acs =
+        all.iter().filter(|row| row["data"] == "ACS" && row["method"] == "anatomy");
+    for row in acs {
+        let covered = row["coverage"].as_f64().unwrap();
+        assert!((0.0..=100.0).contains(&covered) && covered > 50.0, "{row}");
+        let (parts, mean) = (row["parts"].as_f64(), row["mean_group"].as_f64());
+        assert!((parts..=parts.map(|l| 2.0 * l)).contains(&mean), "{row}");
+    }
+    let all = rows("perturbation-queries");
+    let of = |method: &str| all.iter().filter(|row| row["method"] == method).count();
+    assert_eq!((of("UP"), of("PP"), of("Ana")), (48, 48, 48));
+}
+
+#[test]
 fn records_are_unpacked_by_the_user() {
     let home = home();
     let data = home.path().join("data");

@@ -136,7 +136,7 @@ fn the_order_of_the_table_tells_nothing() {
     let home = tempfile::tempdir().unwrap();
     let sorted = people(400, 3);
     let mut lines: Vec<&str> = sorted.lines().skip(1).collect();
-    let mut read = |lines: &[&str], more: &str| {
+    let read = |lines: &[&str], more: &str| {
         let table = format!("row,age,sex,disease\n{}\n", lines.join("\n"));
         fs::write(home.path().join("table.csv"), table).unwrap();
         let published = run(home.path(), &format!("{WITHOUT_ROWS}{more}"), 5).unwrap();
@@ -156,7 +156,7 @@ fn threads_do_not_matter_and_seeds_do() {
     fs::write(home.path().join("table.csv"), people(900, 4)).unwrap();
     for columns in [WITH_ROWS, WITHOUT_ROWS] {
         for more in METHODS {
-            let mut read = |threads: usize, seed: u64| {
+            let read = |threads: usize, seed: u64| {
                 let pool =
                     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 let recipe = format!("{columns}{more}");

@@ -1,9 +1,10 @@
 //! Count queries answered from sensitive values by group.
 
+use scumble::decimal::Decimal;
 use scumble::error::{Error, ErrorKind, Result};
 use scumble::hierarchy::Microdata;
-use scumble::method::{AnatomyTask, Buckets, anatomy};
-use scumble::promise::{Priors, Promises};
+use scumble::method::{AnatomyTask, Buckets, RobustTask, anatomy, robust};
+use scumble::promise::{Priors, Promises, RRobustness};
 use scumble::random::Randomness;
 
 use crate::output::short;
@@ -140,8 +141,18 @@ fn grouped(
         };
         return Ok((anatomy(&task)?, 0));
     }
-    let _ = (priors, LARGEST);
-    Err(Error::unsatisfiable("r-robustness", "it is not here yet"))
+    let robustness = RRobustness::new(Decimal::from_f64("r", parts as f64)?)?;
+    let found = robust(&RobustTask {
+        data,
+        promises: &promises,
+        parts: 1,
+        robustness: &robustness,
+        priors,
+        largest: LARGEST,
+        limit: 0,
+        randomness: &randomness,
+    })?;
+    Ok((found.buckets, found.binary))
 }
 
 fn groups(
