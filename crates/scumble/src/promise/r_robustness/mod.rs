@@ -173,7 +173,9 @@ mod tests {
                 (0..n).map(|_| belief(rng)).collect()
             })
             .collect();
-        (0..n).flat_map(|_| kinds[rng.random_range(0..n_kinds)].clone()).collect()
+        let kind =
+            |row: usize| if n_kinds == n { row } else { rng.random_range(0..n_kinds) };
+        (0..n).map(kind).flat_map(|kind| kinds[kind].clone()).collect()
     }
 
     #[test]

@@ -121,12 +121,22 @@ impl Scratch {
         if !self.prepare(priors, n) {
             return Worlds::None;
         }
-        self.walk_ahead(n_states);
+        // Where all rows differ, a state is a set of rows: that is quicker.
+        let all_differ = self.sizes.len() == n;
+        if all_differ {
+            self.sets_ahead(n, n_states);
+        } else {
+            self.walk_ahead(n_states);
+        }
         let total = self.ahead[n_states - 1];
         if total < LEAST {
             return Worlds::None;
         }
-        self.walk_behind(n, n_states);
+        if all_differ {
+            self.sets_behind(n, n_states);
+        } else {
+            self.walk_behind(n, n_states);
+        }
         let n_classes = self.sizes.len();
         let mut largest = 0f64;
         for of_value in self.joint.chunks_exact_mut(n_classes) {
@@ -264,6 +274,53 @@ impl Scratch {
                         sum += way;
                         joint[class] += here * way;
                     }
+                }
+                self.behind[state] = sum;
+            }
+        }
+    }
+    /// The same as `walk_ahead` where every class has one row: the bits of a state are the
+    /// rows that have a value.
+    fn sets_ahead(&mut self, n: usize, n_states: usize) {
+        self.ahead.clear();
+        self.ahead.resize(n_states, 0.0);
+        self.ahead[0] = 1.0;
+        for state in 0..n_states - 1 {
+            let here = self.ahead[state];
+            if here > 0.0 {
+                let value = state.count_ones() as usize;
+                let steps = &self.steps[value * n..(value + 1) * n];
+                let mut free = !state & (n_states - 1);
+                while free != 0 {
+                    let row = free.trailing_zeros() as usize;
+                    self.ahead[state | 1 << row] += here * steps[row];
+                    free &= free - 1;
+                }
+            }
+        }
+    }
+
+    /// The same as `walk_behind` where every class has one row.
+    fn sets_behind(&mut self, n: usize, n_states: usize) {
+        self.behind.clear();
+        self.behind.resize(n_states, 0.0);
+        self.behind[n_states - 1] = 1.0;
+        self.joint.clear();
+        self.joint.resize(n * n, 0.0);
+        for state in (0..n_states - 1).rev() {
+            let here = self.ahead[state];
+            if here > 0.0 {
+                let value = state.count_ones() as usize;
+                let steps = &self.steps[value * n..(value + 1) * n];
+                let joint = &mut self.joint[value * n..(value + 1) * n];
+                let mut sum = 0.0;
+                let mut free = !state & (n_states - 1);
+                while free != 0 {
+                    let row = free.trailing_zeros() as usize;
+                    let way = steps[row] * self.behind[state | 1 << row];
+                    sum += way;
+                    joint[row] += here * way;
+                    free &= free - 1;
                 }
                 self.behind[state] = sum;
             }
