@@ -396,6 +396,30 @@ fn knowledge_that_is_asked_for_is_needed() {
     let other = stated("age,disease,probability\n41,Flu,0.5\n");
     let error = hand.audit_given(None, Some(&other)).unwrap_err().to_string();
     assert!(error.contains("says nothing by `sex`"), "{error}");
+    // The same value in two ways of writing it.
+    let twice = stated("age,disease,probability\n41,Flu,0.5\n41.0,Flu,0.1\n");
+    let mut people = alan_and_betty().people;
+    people.iter_mut().for_each(|person| person.1[1] = "41".to_owned());
+    let mut hand = Hand::new(&["sex", "age"], people)
+        .promise("r-robustness", robust(2.0, json!([["age"]])));
+    hand.manifest["columns"][1]["type"] = json!("number");
+    let error = hand.audit_given(None, Some(&twice)).unwrap_err().to_string();
+    assert!(error.contains("people or values twice"), "{error}");
+    let once = stated("age,disease,probability\n41.0,Flu,0.5\n");
+    assert!(hand.audit_given(None, Some(&once)).unwrap().holds());
+}
+
+/// What is listed in another order, or of other values, adds up to the same: rows are alike,
+/// and two of them are enough for r = 2.
+#[test]
+fn rounding_does_not_make_people_differ() {
+    let people = vec![person(1, &["m"], "p"), person(1, &["f"], "q")];
+    let known = stated(
+        "sex,disease,probability\nm,a,0.1\nm,b,0.2\nm,c,0.3\nm,d,0.01\n\
+         f,d,0.01\nf,c,0.3\nf,a,0.2\nf,b,0.1\n",
+    );
+    let hand = Hand::new(&["sex"], people).promise("r-robustness", robust_two());
+    assert!(hand.audit_given(None, Some(&known)).unwrap().holds());
 }
 
 #[test]

@@ -187,7 +187,8 @@ impl Priors {
     ) -> Result<Self> {
         let mut ids: Vec<HashMap<Option<String>, u32>> =
             vec![HashMap::new(); set.columns.len()];
-        let mut signatures: HashMap<Vec<u32>, u32> = HashMap::new();
+        // Nothing where the file says two things.
+        let mut signatures: HashMap<Vec<u32>, Option<u32>> = HashMap::new();
         let mut priors = Self::empty(set.columns.join(" + "), Vec::new());
         let mut chosen = Vec::with_capacity(set.columns.len());
         for name in &set.columns {
@@ -205,14 +206,10 @@ impl Priors {
                 let next = ids.len() as u32;
                 *ids.entry(plain(column.reading, cell)).or_insert(next)
             });
-            if signatures.insert(key.collect(), number).is_some() {
-                return Err(Error::input(format!(
-                    "what is known by {} speaks of the same people twice",
-                    shown(&set.columns)
-                ))
-                .with_hint("two of its cells mean the same value"));
-            }
-            priors.list(listed, values);
+            let once = priors.list(listed, values);
+            let number = once.then_some(number);
+            let known = signatures.entry(key.collect());
+            known.and_modify(|known| *known = None).or_insert(number);
         }
         let mut columns: Vec<Vec<u32>> = Vec::with_capacity(chosen.len());
         for (column, ids) in chosen.iter().zip(&ids) {
@@ -224,7 +221,7 @@ impl Priors {
         }
         let n_tuples = columns.first().map_or(0, Vec::len);
         let (numbers, examples) = numbered(&columns, n_tuples);
-        let known: Vec<Option<u32>> = examples
+        let known: Vec<Option<Option<u32>>> = examples
             .iter()
             .map(|tuple| {
                 let cells = columns.iter().map(|codes| codes[*tuple as usize]);
@@ -244,19 +241,27 @@ impl Priors {
                 .with_hint("add lines for all of them to the file"));
             }
         }
-        let numbers = numbers.iter();
-        priors.of_tuple =
-            numbers.filter_map(|number| known[*number as usize]).collect();
+        let of_tuple = numbers.iter().map(|number| known[*number as usize].flatten());
+        let of_tuple: Option<Vec<u32>> = of_tuple.collect();
+        priors.of_tuple = of_tuple.ok_or_else(|| {
+            Error::input(format!(
+                "what is known by {} speaks of the same people or values twice",
+                shown(&set.columns)
+            ))
+            .with_hint("write each value in one way: 41 and 41.0 mean the same")
+        })?;
         Ok(priors)
     }
 
     /// Adds a signature with the values that a file lists.
-    fn list(&mut self, listed: &[(String, f64)], values: Values<'_>) {
+    /// Whether each is listed once.
+    fn list(&mut self, listed: &[(String, f64)], values: Values<'_>) -> bool {
         let start = self.values.len();
         let (mut sum, mut of_table) = (0.0, 0usize);
         let table = values.table.unwrap_or(values.published);
+        // The same probabilities have the same rest, whatever they are of.
         let mut listed: Vec<&(String, f64)> = listed.iter().collect();
-        listed.sort_by(|a, b| a.0.cmp(&b.0));
+        listed.sort_by(|a, b| a.1.total_cmp(&b.1));
         for (text, share) in listed {
             sum += share;
             of_table += usize::from(code_of(table, values.reading, text).is_some());
@@ -268,6 +273,7 @@ impl Priors {
         let rest = f64::max(1.0 - sum, 0.0);
         self.rest.push(if unlisted == 0 { 0.0 } else { rest / unlisted as f64 });
         self.starts.push(self.values.len());
+        self.values[start..].windows(2).all(|pair| pair[0].0 != pair[1].0)
     }
 
     /// The same for tuples that are those at `places`.

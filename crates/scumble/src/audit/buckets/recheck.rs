@@ -34,7 +34,7 @@ use crate::table::{Histogram, Role};
 /// The name of the promise.
 pub(super) const ROBUST: &str = "r-robustness";
 
-/// How far below 1/r a belief must be that is not a share of whole numbers. Somewhat less
+/// By which share of 1/r a belief must be below it that is not a share of whole numbers. Less
 /// than publishers are to leave, so that rounding the other way does not matter.
 pub(super) const MARGIN: f64 = 5e-10;
 
@@ -198,7 +198,6 @@ fn robustness(
 }
 
 fn judged(r: Decimal, found: &Found, size: u64, most: u64) -> Judged {
-    let bound = 1.0 / r.to_f64() - MARGIN;
     match found {
         Found::Shares(found) if found.how == How::Alike => {
             let holds = !r.exceeds(size.into(), most.into());
@@ -207,7 +206,8 @@ fn judged(r: Decimal, found: &Found, size: u64, most: u64) -> Judged {
         Found::Shares(found) => {
             let posterior = found.largest();
             let exact = found.how == How::Worlds;
-            Judged { holds: posterior <= bound, exact, posterior }
+            let holds = posterior * r.to_f64() <= 1.0 - MARGIN;
+            Judged { holds, exact, posterior }
         }
         Found::Impossible => Judged { holds: false, exact: true, posterior: 1.0 },
         Found::TooLarge => Judged { holds: false, exact: false, posterior: 1.0 },
