@@ -86,7 +86,7 @@ impl Target<'_> {
                     let rows = (0..size as usize).map(|row| shares.largest_of(row));
                     let above = rows.filter(|share| *share > bound).count() as u64;
                     let how = match shares.how {
-                        How::Binary => Seen::Binary,
+                        How::Binary { .. } => Seen::Binary,
                         How::Alike | How::Worlds => Seen::Exact,
                     };
                     (how, shares.largest(), above)

@@ -9,7 +9,8 @@
 //!
 //! # Limits
 //! r-robustness speaks of the knowledge that was asked for. Groups too large for all their
-//! worlds are judged against somebody who only tells x from not x, and counted apart.
+//! worlds are judged by a bound on all beliefs; where that does not do, against somebody who
+//! only tells x from not x, and counted apart.
 //!
 //! # Cost
 //! O(values) a group; of r-robustness see `worlds`.
@@ -204,10 +205,15 @@ fn judged(r: Decimal, found: &Found, size: u64, most: u64) -> Judged {
             Judged { holds, exact: true, posterior: most as f64 / size.max(1) as f64 }
         }
         Found::Shares(found) => {
+            let below = |belief: f64| belief * r.to_f64() <= 1.0 - MARGIN;
+            if let How::Binary { bound } = found.how
+                && below(bound)
+            {
+                return Judged { holds: true, exact: true, posterior: bound };
+            }
             let posterior = found.largest();
             let exact = found.how == How::Worlds;
-            let holds = posterior * r.to_f64() <= 1.0 - MARGIN;
-            Judged { holds, exact, posterior }
+            Judged { holds: below(posterior), exact, posterior }
         }
         Found::Impossible => Judged { holds: false, exact: true, posterior: 1.0 },
         Found::TooLarge => Judged { holds: false, exact: false, posterior: 1.0 },

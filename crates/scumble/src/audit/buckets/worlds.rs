@@ -64,14 +64,14 @@ pub(in crate::audit) struct Shares {
 }
 
 /// How beliefs were found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::audit) enum How {
     /// All rows are alike: each share is the value's count over the rows, exactly.
     Alike,
     /// Over all worlds.
     Worlds,
-    /// Each value against all others.
-    Binary,
+    /// Each value against all others; over all worlds no belief is above the bound.
+    Binary { bound: f64 },
 }
 
 impl Shares {
@@ -384,7 +384,44 @@ fn one_by_one(priors: &[f64], counts: &[u64], scratch: &mut Scratch) -> Found {
             shares[row * n_values + value] = pair[0];
         }
     }
-    Found::Shares(Shares { shares, n_values, how: How::Binary })
+    let how = How::Binary { bound: bound(priors, counts) };
+    Found::Shares(Shares { shares, n_values, how })
+}
+
+/// What no belief is above, over all worlds.
+///
+/// Let the rows of a world in which row t has x swap values with t, one at a time, unless
+/// they have x, too: n - c of n rows, if c have x. Row u, who had y, makes the world
+/// p(t : y) p(u : x) / (p(t : x) p(u : y)) times as likely, at least q(x) q(y), where q is
+/// the least over the largest belief in a value. Each world in which t does not have x comes
+/// of c such swaps. So worlds without are at least (n - c) / c q(x) q(y) times as likely as
+/// those with.
+fn bound(priors: &[f64], counts: &[u64]) -> f64 {
+    let n_values = counts.len();
+    let n_rows = (priors.len() / n_values.max(1)) as u64;
+    let mut low = vec![f64::INFINITY; n_values];
+    let mut high = vec![0.0f64; n_values];
+    for row in priors.chunks(n_values) {
+        for (value, prior) in row.iter().enumerate() {
+            low[value] = low[value].min(*prior);
+            high[value] = high[value].max(*prior);
+        }
+    }
+    let q = |value: usize| match high[value] > 0.0 {
+        true => low[value] / high[value],
+        false => 0.0,
+    };
+    let mut all = 0.0f64;
+    for (value, count) in counts.iter().enumerate() {
+        let others = (0..n_values).filter(|other| *other != value).map(q);
+        let least = others.fold(f64::INFINITY, f64::min);
+        let without = match least.is_finite() {
+            true => (n_rows - count) as f64 / *count as f64 * q(value) * least,
+            false => 0.0,
+        };
+        all = all.max(1.0 / (1.0 + without));
+    }
+    all
 }
 
 #[cfg(test)]

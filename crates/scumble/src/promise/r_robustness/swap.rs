@@ -61,24 +61,23 @@ pub fn swap_bound(priors: &[f64], n: usize) -> f64 {
     1.0 / (1.0 + least)
 }
 
-/// Larger groups are judged by the simple form.
-const MOST_ROWS: usize = 40;
-
-/// A bound on all posteriors that is found in no time for groups of any size.
+/// A bound on all posteriors that is found in no time for groups of any size: for every
+/// value the ratio of the smallest to the largest belief takes the place of all others.
 pub(super) fn largest(priors: &[f64], n: usize) -> f64 {
-    if n <= MOST_ROWS {
-        return swap_bound(priors, n);
+    if n < 2 {
+        return 1.0;
     }
-    let mut least = 1.0f64;
-    for value in 0..n {
+    let ratio = |value: usize| {
         let beliefs = (0..n).map(|row| priors[row * n + value]);
-        let (low, high) = beliefs
-            .fold((f64::INFINITY, 0.0f64), |(low, high), share| {
-                (low.min(share), high.max(share))
-            });
-        least = least.min(if high > 0.0 { low / high } else { 0.0 });
-    }
-    1.0 / (1.0 + (n - 1) as f64 * least * least)
+        let ends = beliefs.fold((f64::INFINITY, 0.0f64), |(low, high), share| {
+            (low.min(share), high.max(share))
+        });
+        if ends.1 > 0.0 { ends.0 / ends.1 } else { 0.0 }
+    };
+    let mut ratios: Vec<f64> = (0..n).map(ratio).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    // The least of a value and another one are the two least of all.
+    1.0 / (1.0 + (n - 1) as f64 * ratios[0] * ratios[1])
 }
 
 #[cfg(test)]
@@ -103,10 +102,14 @@ mod tests {
                 (0..n * n).map(|_| rng.random_range(least..1.0)).collect();
             let (posterior, bound) = (largest(&priors, n), swap_bound(&priors, n));
             assert!(posterior <= bound + 1e-12, "{posterior} {bound}");
+            let simple = super::largest(&priors, n);
+            assert!(bound <= simple + 1e-12, "{bound} {simple}");
         }
         assert_eq!(super::largest(&[0.5; 41 * 41], 41), 1.0 / 41.0);
         let mut uneven = vec![0.5; 41 * 41];
         uneven[7] = 0.25;
+        assert_eq!(super::largest(&uneven, 41), 1.0 / 21.0);
+        uneven[8] = 0.25;
         assert_eq!(super::largest(&uneven, 41), 1.0 / 11.0);
         assert!(swap_bound(&uneven, 41) <= 1.0 / 11.0);
         assert_eq!(swap_bound(&[0.5, 0.0, 0.5, 0.5], 2), 1.0);
