@@ -1,13 +1,18 @@
 //! Rows without a group are put into groups that stand it.
 
+use rand_chacha::ChaCha20Rng;
+
 use super::judge::Judge;
 use super::tree::{Grouper, Outcome};
 
-/// How many of the nearest groups are tried for a row.
-const NEAREST: usize = 24;
+/// How often a group is tried, in all, for rows without one: many times if they are few.
+const MOST_TRIES: usize = 300_000;
 
-/// How often rows of a few groups are dealt anew to fit one more.
-const DEALS: usize = 6;
+/// How often for one row, at least and at most.
+const TRIES: (usize, usize) = (8, 400);
+
+/// How often all rows still left are tried again: other groups have changed meanwhile.
+const ROUNDS: usize = 3;
 
 /// If there are more rows times groups than this, only some groups are looked at.
 const MOST_DISTANCES: usize = 20_000_000;
@@ -24,32 +29,50 @@ impl Grouper<'_> {
         let mut judge = Judge::new(self.task, self.tuple_of, self.whole);
         let mut centres: Vec<Vec<f32>> =
             outcome.groups.iter().map(|group| self.centre(group)).collect();
-        let left = std::mem::take(&mut outcome.left);
-        let each = (MOST_DISTANCES / left.len().max(1)).max(4 * NEAREST);
-        let step = centres.len().div_ceil(each).max(1);
-        for (turn, row) in left.into_iter().enumerate() {
-            let near = self.nearest(row, &centres, turn % step, step);
-            if let Some(at) = self.join(row, &near, outcome, &mut judge) {
-                centres[at] = self.centre(&outcome.groups[at]);
-                continue;
-            }
-            match self.redeal(row, &near, outcome, &mut judge, &mut rng) {
-                Some(changed) => {
-                    for at in changed {
-                        let centre = self.centre(&outcome.groups[at]);
-                        if at < centres.len() {
-                            centres[at] = centre;
-                        } else {
-                            centres.push(centre);
-                        }
-                    }
-                }
-                None => outcome.left.push(row),
+        for _ in 0..ROUNDS {
+            let left = std::mem::take(&mut outcome.left);
+            let n_left = left.len();
+            self.place_each(left, &mut centres, outcome, &mut judge, &mut rng);
+            if outcome.left.is_empty() || outcome.left.len() == n_left {
+                break;
             }
         }
         let broken = judge.broken;
         outcome.broken.resize(broken.len(), 0);
         outcome.broken.iter_mut().zip(&broken).for_each(|(sum, more)| *sum += more);
+    }
+
+    /// Goes through rows without a group once.
+    fn place_each(
+        &self,
+        left: Vec<u32>,
+        centres: &mut Vec<Vec<f32>>,
+        outcome: &mut Outcome,
+        judge: &mut Judge<'_>,
+        rng: &mut ChaCha20Rng,
+    ) {
+        let tries = (MOST_TRIES / left.len().max(1)).clamp(TRIES.0, TRIES.1);
+        let each = (MOST_DISTANCES / left.len().max(1)).max(4 * tries);
+        let step = centres.len().div_ceil(each).max(1);
+        for (turn, row) in left.into_iter().enumerate() {
+            // Groups that have the value are passed over: look at more.
+            let near = self.nearest(row, centres, turn % step, step, 2 * tries);
+            let changed = match self.join(row, &near, tries, outcome, judge) {
+                Some(at) => vec![at],
+                None => self.redeal(row, &near, tries, outcome, judge, rng),
+            };
+            if changed.is_empty() {
+                outcome.left.push(row);
+            }
+            for at in changed {
+                let centre = self.centre(&outcome.groups[at]);
+                if at < centres.len() {
+                    centres[at] = centre;
+                } else {
+                    centres.push(centre);
+                }
+            }
+        }
     }
 
     /// Where a group lies.
@@ -69,6 +92,7 @@ impl Grouper<'_> {
         centres: &[Vec<f32>],
         first: usize,
         step: usize,
+        wanted: usize,
     ) -> Vec<usize> {
         let numbers = self.numbers(row);
         let places = (first..centres.len()).step_by(step);
@@ -81,8 +105,6 @@ impl Grouper<'_> {
         let order = |a: &(f32, usize), b: &(f32, usize)| {
             a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
         };
-        // Half of those looked at lack the value, or more.
-        let wanted = (2 * NEAREST).min(near.len());
         if wanted < near.len() {
             near.select_nth_unstable_by(wanted, order);
             near.truncate(wanted);
@@ -96,6 +118,7 @@ impl Grouper<'_> {
         &self,
         row: u32,
         near: &[usize],
+        tries: usize,
         outcome: &mut Outcome,
         judge: &mut Judge<'_>,
     ) -> Option<usize> {
@@ -115,7 +138,7 @@ impl Grouper<'_> {
             }
             group.pop();
             tried += 1;
-            if tried >= NEAREST {
+            if tried >= tries {
                 break;
             }
         }
@@ -123,41 +146,48 @@ impl Grouper<'_> {
     }
 
     /// Deals a row and a few of these groups anew, such that all of it is in groups again.
-    /// Returns the groups that changed or are new.
+    /// Returns the groups that changed or are new; none if it cannot be done.
     fn redeal(
         &self,
         row: u32,
         near: &[usize],
+        tries: usize,
         outcome: &mut Outcome,
         judge: &mut Judge<'_>,
-        rng: &mut rand_chacha::ChaCha20Rng,
-    ) -> Option<Vec<usize>> {
-        for turn in 0..DEALS {
-            let few = near.get(turn..turn + 1 + turn % 3 + 1)?;
+        rng: &mut ChaCha20Rng,
+    ) -> Vec<usize> {
+        for turn in 0..tries {
+            // One to three groups, each farther than those before, and as many groups as
+            // before or one more.
+            let (first, n_old) = (turn / 6, 1 + turn % 3);
+            let Some(few) = near.get(first..first + n_old) else { break };
+            let n_groups = n_old + turn / 3 % 2;
             let mut pool: Vec<u32> = vec![row];
             few.iter().for_each(|at| pool.extend(&outcome.groups[*at]));
-            // As many groups as before, or one more or less.
-            let n_groups = few.len() + 1 - turn / 3;
             let size = pool.len() / n_groups;
-            if size < self.least || size > self.most {
+            if size < self.least || size >= self.most {
                 continue;
             }
             let (hands, over) = self.hands(&pool, size, rng);
-            if !over.is_empty() || !hands.iter().all(|hand| judge.of(hand).is_some()) {
+            let fits = over.is_empty() && hands.len() >= n_old;
+            if !fits || !hands.iter().all(|hand| judge.of(hand).is_some()) {
                 continue;
             }
-            let mut changed = Vec::new();
-            let mut hands = hands.into_iter();
-            for at in few {
-                outcome.groups[*at] = hands.next().unwrap_or_default();
-                changed.push(*at);
+            let mut changed = Vec::with_capacity(hands.len());
+            for (place, hand) in hands.into_iter().enumerate() {
+                match few.get(place) {
+                    Some(at) => {
+                        outcome.groups[*at] = hand;
+                        changed.push(*at);
+                    }
+                    None => {
+                        changed.push(outcome.groups.len());
+                        outcome.groups.push(hand);
+                    }
+                }
             }
-            for hand in hands {
-                changed.push(outcome.groups.len());
-                outcome.groups.push(hand);
-            }
-            return Some(changed);
+            return changed;
         }
-        None
+        Vec::new()
     }
 }

@@ -78,7 +78,7 @@ impl Grouper<'_> {
         };
         let mut outcome = one.join(other);
         let left = std::mem::take(&mut outcome.left);
-        let beyond = [0, 1, 2, 4, 7];
+        let beyond = [0, 1, 2, 4];
         let mut sizes: Vec<usize> =
             beyond.iter().map(|more| (self.least + more).min(self.most)).collect();
         sizes.dedup();
