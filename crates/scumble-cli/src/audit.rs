@@ -97,6 +97,12 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
                 "who is hit is only expected; what is true, linkage and losses need the table: \
                  give it with `--original FILE`",
             );
+        } else if args.original.is_none() && release.manifest.buckets.is_some() {
+            note(
+                "who is hit is only expected; what is true, and what somebody concludes who knows \
+                 how values depend on quasi columns, need the table: give it with \
+                 `--original FILE`",
+            );
         } else if args.original.is_none() {
             note("attacks and losses need the table: give it with `--original FILE`");
         }

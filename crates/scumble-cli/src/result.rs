@@ -184,6 +184,20 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
                 .to_owned(),
         );
     }
+    let known = report.attacks.iter().find(|known| known.name == "background-knowledge");
+    if let (Some(known), Some(buckets)) = (known, &manifest.buckets) {
+        let number = |key: &str| known.detail.get(key).and_then(Value::as_f64);
+        if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above")) {
+            warnings.push(format!(
+                "somebody who knows how `{}` depends on quasi columns is surer than {} of {} of \
+                 all people, at most {}. `r-robustness` bounds that",
+                buckets.column,
+                percent(bound),
+                percent(above),
+                percent(known.worst),
+            ));
+        }
+    }
     let changed = report.attacks.iter().find(|attack| {
         let of = |key: &str| attack.detail.get(key);
         of("noise") == Some(&json!("keyed")) && of("same_matrix") == Some(&json!(false))
