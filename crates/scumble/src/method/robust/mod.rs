@@ -100,6 +100,7 @@ fn settle(
     left_out: &mut Vec<u32>,
 ) -> u64 {
     let values = &task.data.census.sensitive[0];
+    outcome.groups.retain(|group| !group.is_empty());
     loop {
         let mut whole = [Histogram::new(task.data.census.sensitive_sizes[0])];
         for row in outcome.groups.iter().flatten() {

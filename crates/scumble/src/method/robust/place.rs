@@ -157,11 +157,13 @@ impl Grouper<'_> {
         rng: &mut ChaCha20Rng,
     ) -> Vec<usize> {
         for turn in 0..tries {
-            // One to three groups, each farther than those before, and as many groups as
-            // before or one more.
-            let (first, n_old) = (turn / 6, 1 + turn % 3);
+            // One to three groups, farther each time; one group more, as many or one less.
+            let (first, n_old) = (turn / 9, 1 + turn % 3);
             let Some(few) = near.get(first..first + n_old) else { break };
-            let n_groups = n_old + turn / 3 % 2;
+            let n_groups = n_old + 1 - turn / 3 % 3;
+            if n_groups == 0 {
+                continue;
+            }
             let mut pool: Vec<u32> = vec![row];
             few.iter().for_each(|at| pool.extend(&outcome.groups[*at]));
             let size = pool.len() / n_groups;
@@ -169,22 +171,18 @@ impl Grouper<'_> {
                 continue;
             }
             let (hands, over) = self.hands(&pool, size, rng);
-            let fits = over.is_empty() && hands.len() >= n_old;
-            if !fits || !hands.iter().all(|hand| judge.of(hand).is_some()) {
+            if !over.is_empty() || !hands.iter().all(|hand| judge.of(hand).is_some()) {
                 continue;
             }
-            let mut changed = Vec::with_capacity(hands.len());
-            for (place, hand) in hands.into_iter().enumerate() {
-                match few.get(place) {
-                    Some(at) => {
-                        outcome.groups[*at] = hand;
-                        changed.push(*at);
-                    }
-                    None => {
-                        changed.push(outcome.groups.len());
-                        outcome.groups.push(hand);
-                    }
-                }
+            let mut changed: Vec<usize> = few.to_vec();
+            let mut hands = hands.into_iter();
+            for at in few {
+                // A group without rows is not published.
+                outcome.groups[*at] = hands.next().unwrap_or_default();
+            }
+            for hand in hands {
+                changed.push(outcome.groups.len());
+                outcome.groups.push(hand);
             }
             return changed;
         }
