@@ -299,7 +299,9 @@ fn trends(setting: &Setting, all: &[Found]) -> Vec<Claim> {
         ));
         claims.push(Claim::new(
             said("PP incurs less error than Ana"),
-            ana_text,
+            format!(
+                "{ana_text}; but its groups are of similar rows, the source's are not"
+            ),
             ana_least > 1.0,
         ));
         let ana: Vec<f64> = of(ANA)
