@@ -188,10 +188,22 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
     if let (Some(known), Some(buckets)) = (known, &manifest.buckets) {
         let number = |key: &str| known.detail.get(key).and_then(Value::as_f64);
         if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above")) {
+            let sets = known.detail.get("posterior").and_then(Value::as_object);
+            let sets = sets.into_iter().flatten();
+            let strong = sets.filter(|(_, worst)| {
+                worst.as_f64().is_some_and(|worst| worst > bound + 1e-9)
+            });
+            let strong: Vec<&str> = strong.map(|(name, _)| name.as_str()).collect();
+            let robust = report.promises.iter().any(|p| p.name == "r-robustness");
+            let advice = match robust {
+                true => "The promise does not cover that: name these in `signatures`",
+                false => "`r-robustness` bounds that",
+            };
             warnings.push(format!(
-                "somebody who knows how `{}` depends on quasi columns is surer than {} of {} of \
-                 all people, at most {}. `r-robustness` bounds that",
+                "somebody who knows how `{}` depends on {} is surer than {} of the values of up \
+                 to {} of all people, and {} sure of somebody's. {advice}",
                 buckets.column,
+                strong.join(" or "),
                 percent(bound),
                 percent(above),
                 percent(known.worst),

@@ -160,7 +160,8 @@ fn unplaced(task: &RobustTask<'_>, outcome: &Outcome, n_left: u64) -> Error {
             names.join(" and ")
         ));
     }
-    let share = (1000.0 * n_left as f64 / n_rows.max(1) as f64).ceil() / 1000.0;
+    // Another run has other rows left.
+    let share = (1100.0 * n_left as f64 / n_rows.max(1) as f64).ceil() / 1000.0;
     Error::unsatisfiable(title(task), reason).with_hint(format!(
         "a smaller `r`, fewer or other `signatures`, a larger `largest-group` than {}, or \
          `suppression = {share}`",
