@@ -544,6 +544,7 @@ fn an_interval_of_what_is_possible_never_looks_certain() {
         count,
         unbiased: Some(unbiased),
         standard_error: Some(25.0),
+        at_least: 0.0,
         at_most: 500.0,
     };
     let near = |found: Option<(f64, f64)>, wanted: (f64, f64)| {
