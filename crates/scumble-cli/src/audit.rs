@@ -98,11 +98,16 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
                  give it with `--original FILE`",
             );
         } else if args.original.is_none() && release.manifest.buckets.is_some() {
-            note(
-                "who is hit is only expected; what is true, and what somebody concludes who knows \
-                 how values depend on quasi columns, need the table: give it with \
-                 `--original FILE`",
-            );
+            let known = match args.knowledge.is_empty() {
+                true => {
+                    ", and what somebody concludes who knows how values depend on quasi columns"
+                }
+                false => "",
+            };
+            note(&format!(
+                "who is hit is only expected; what is true{known} needs the table: give it with \
+                 `--original FILE`"
+            ));
         } else if args.original.is_none() {
             note("attacks and losses need the table: give it with `--original FILE`");
         }

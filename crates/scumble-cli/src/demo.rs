@@ -165,6 +165,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
         "{}\n\
          loss: 0 if all cells are as they were, 1 if all are `*`.\n\
          kept: randomized values that are published as they are.\n\
+         a group: how many people a value may belong to, on average.\n\
          found: patients whose row is guessed by who knows their quasi columns; by chance \
          without them.\n\
          Where values are randomized or given by group: patients whose value is guessed.\n\n\
@@ -202,12 +203,14 @@ fn change(promise: &Checked) -> String {
     format!("{} {}", promise.name, changes.join(", "))
 }
 
-/// The loss, or how many randomized values stay as they are.
+/// The loss, or how many randomized values stay as they are, or how large groups are.
 fn cost(report: &Report) -> String {
     let loss = report.loss.get("loss").map(|loss| short(*loss));
     let kept = report.loss.get("record-utility");
     let kept = kept.map(|kept| format!("{} kept", percent(*kept)));
-    loss.or(kept).unwrap_or_else(|| "-".to_owned())
+    let size = report.loss.get("average-group");
+    let size = size.map(|size| format!("{size:.1} a group"));
+    loss.or(kept).or(size).unwrap_or_else(|| "-".to_owned())
 }
 
 fn linkage(report: &Report) -> String {

@@ -97,7 +97,9 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     } else if !args.quiet {
         say_what_is_left_out(&published);
         say_what_to_look_at(&published);
-        for note in &noise_notes(&spec, &published.manifest) {
+        for note in
+            published.notes.iter().chain(&noise_notes(&spec, &published.manifest))
+        {
             self::note(note);
         }
         print(&summary(&published))?;
@@ -287,7 +289,9 @@ fn buckets_text(published: &Published, column: &str) -> String {
             format!("{least} to {most} rows, {} on average", short(mean))
         }
     };
-    format!("groups  {size}; values of `{column}` are counted for each in sensitive.csv")
+    format!(
+        "groups  {size}; values of `{column}` are counted for each in sensitive.csv"
+    )
 }
 
 /// How a column was randomized, in a few words.

@@ -5,7 +5,7 @@ use scumble::recipe::Stage;
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
-use crate::output::{aligned, counted, percent, short};
+use crate::output::{aligned, counted, grouped, percent, short};
 use crate::progress::stage_name;
 
 /// The version of the JSON that commands print.
@@ -117,6 +117,14 @@ pub(crate) fn attacks_text(report: &Report) -> String {
             Some(column) => format!("{} ({column})", attack.name),
             None => attack.name.clone(),
         };
+        let skipped = attack.detail.get("skipped").and_then(Value::as_u64);
+        if attack.name == "background-knowledge"
+            && skipped.unwrap_or(0) > 0
+            && looked_at(attack) == 0
+        {
+            rows.push(vec![name, "not tried".into(), String::new(), String::new()]);
+            continue;
+        }
         rows.push(vec![
             name,
             percent(attack.success),
@@ -125,6 +133,13 @@ pub(crate) fn attacks_text(report: &Report) -> String {
         ]);
     }
     aligned(&rows)
+}
+
+/// How many groups an attack by knowledge looked at.
+fn looked_at(attack: &Attack) -> u64 {
+    let number =
+        |key: &str| attack.detail.get(key).and_then(Value::as_u64).unwrap_or(0);
+    number("exact") + number("binary") + number("impossible")
 }
 
 /// The most certain guess; about presence, both ways.
@@ -184,10 +199,43 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let known = report.attacks.iter().find(|known| known.name == "background-knowledge");
+    if let (Some(buckets), 1..) = (&manifest.buckets, manifest.left_out) {
+        let which = match &*manifest.method.name {
+            "anatomy" => "the commonest values",
+            _ => "the values that are hardest to hide",
+        };
+        warnings.push(format!(
+            "{} were left out, most with one of {which} of `{}`: who knows that a person was in \
+             the table, and does not find them, knows that. No attack below looks at them",
+            counted(manifest.left_out, "row"),
+            buckets.column,
+        ));
+    }
+    let known =
+        report.attacks.iter().find(|known| known.name == "background-knowledge");
+    if let Some(known) = known {
+        let number =
+            |key: &str| known.detail.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let (skipped, impossible) = (number("skipped"), number("impossible"));
+        if skipped > 0 {
+            warnings.push(format!(
+                "background-knowledge was not tried on {} of {}: people fit into several of \
+                 them, or they are too large",
+                grouped(skipped),
+                counted(skipped + looked_at(known), "group"),
+            ));
+        }
+        if impossible > 0 {
+            warnings.push(format!(
+                "what is known rules out the values of {}: is this the right file?",
+                counted(impossible, "group"),
+            ));
+        }
+    }
     if let (Some(known), Some(buckets)) = (known, &manifest.buckets) {
         let number = |key: &str| known.detail.get(key).and_then(Value::as_f64);
-        if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above")) {
+        if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above"))
+        {
             let sets = known.detail.get("posterior").and_then(Value::as_object);
             let sets = sets.into_iter().flatten();
             let strong = sets.filter(|(_, worst)| {
@@ -231,6 +279,14 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
              is certain about {}. Do not hand this release out",
             people(certain),
         ));
+    }
+    let robust = report.promises.iter().find(|p| p.name == "r-robustness" && !p.holds);
+    if robust.is_some() {
+        warnings.push(
+            "r-robustness holds only against the knowledge the release was made with: is this \
+             the file, or the table?"
+                .to_owned(),
+        );
     }
     let broken =
         report.promises.iter().find(|p| p.name == "delta-presence" && !p.holds);

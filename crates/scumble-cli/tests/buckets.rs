@@ -12,7 +12,8 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let mut table = String::from("id,age,sex,town,disease\n");
     for row in 0..600 {
-        let disease = ["flu", "cold", "gout", "cancer", "asthma", "malaria"][row * 5 % 6];
+        let disease =
+            ["flu", "cold", "gout", "cancer", "asthma", "malaria"][row * 5 % 6];
         let sex = if row % 3 == 0 || disease == "gout" { "m" } else { "f" };
         table.push_str(&format!(
             "p{row},{},{sex},town {},{disease}\n",
@@ -87,11 +88,22 @@ fn what_cannot_be_met_or_read_is_refused() {
     let mut case = |title: &str, promise: &str, method: &str, arguments: &[&str]| {
         let home = home(promise, method);
         let found = run(home.path(), arguments);
-        assert!(!home.path().join("release").exists(), "{title}: something was written");
-        assert!(found.starts_with("exit 1\n") || found.starts_with("exit 2\n"), "{title}");
+        assert!(
+            !home.path().join("release").exists(),
+            "{title}: something was written"
+        );
+        assert!(
+            found.starts_with("exit 1\n") || found.starts_with("exit 2\n"),
+            "{title}"
+        );
         text.push_str(&format!("# {title}\n{found}\n"));
     };
-    case("l above the number of values", "l-diversity = 8", "name = \"anatomy\"", &PUBLISH);
+    case(
+        "l above the number of values",
+        "l-diversity = 8",
+        "name = \"anatomy\"",
+        &PUBLISH,
+    );
     case("r above the commonest", "r-robustness = 7", "", &PUBLISH);
     case(
         "too much is known",

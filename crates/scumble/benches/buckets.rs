@@ -41,7 +41,8 @@ fn table(rows: usize) -> String {
             disease += 1;
         }
         let sex = if female { 'f' } else { 'm' };
-        writeln!(text, "{age},{sex},{district},e{education},disease{disease:02}").unwrap();
+        writeln!(text, "{age},{sex},{district},e{education},disease{disease:02}")
+            .unwrap();
     }
     text
 }
@@ -97,7 +98,15 @@ fn main() {
         .unwrap_or(1_000_000);
     println!(
         "{:<26} {:>9} {:>7} {:>7} {:>7} {:>7} {:>7} {:>9} {:>10}",
-        "case", "rows", "read", "search", "write", "audit", "all", "to plain", "group size"
+        "case",
+        "rows",
+        "read",
+        "search",
+        "write",
+        "audit",
+        "all",
+        "to plain",
+        "group size"
     );
     for rows in [10_000, 100_000, 1_000_000].into_iter().filter(|n| *n <= largest) {
         let home = tempfile::tempdir().unwrap();

@@ -54,7 +54,8 @@ fn people(n: usize, seed: u64) -> String {
             let age = random.random_range(20..60);
             let sex = if random.random::<bool>() { 'f' } else { 'm' };
             let older = (age - 20) as usize / 20;
-            let disease = (random.random_range(0..8) + older * usize::from(sex == 'f')) % 9;
+            let disease =
+                (random.random_range(0..8) + older * usize::from(sex == 'f')) % 9;
             (disease, age, sex)
         })
         .collect();
@@ -101,7 +102,10 @@ fn groups_have_the_values_of_their_rows() {
             let mut counts: BTreeMap<String, u64> = BTreeMap::new();
             for row in rows {
                 let original = &originals[&row["row"]];
-                assert_eq!((&row["age"], &row["sex"]), (&original["age"], &original["sex"]));
+                assert_eq!(
+                    (&row["age"], &row["sex"]),
+                    (&original["age"], &original["sex"])
+                );
                 assert!(!row.contains_key("disease"));
                 *counts.entry(original["disease"].clone()).or_default() += 1;
             }
@@ -157,8 +161,10 @@ fn threads_do_not_matter_and_seeds_do() {
     for columns in [WITH_ROWS, WITHOUT_ROWS] {
         for more in METHODS {
             let read = |threads: usize, seed: u64| {
-                let pool =
-                    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
                 let recipe = format!("{columns}{more}");
                 let published =
                     pool.install(|| run(home.path(), &recipe, seed).unwrap());
@@ -179,7 +185,8 @@ fn threads_do_not_matter_and_seeds_do() {
 fn numbers_of_groups_tell_nothing() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("table.csv"), people(40, 5)).unwrap();
-    let recipe = format!("{WITH_ROWS}promise.l-diversity = 4\nmethod.name = \"anatomy\"");
+    let recipe =
+        format!("{WITH_ROWS}promise.l-diversity = 4\nmethod.name = \"anatomy\"");
     let mut seen: BTreeMap<(&str, u64), f64> = BTreeMap::new();
     let (mut groups, seeds) = (0, 400);
     for seed in 0..seeds {
@@ -258,7 +265,9 @@ fn prior(
         let alike: Vec<&Record> = rows
             .iter()
             .filter(|row| {
-                columns.iter().all(|c| level_of(row, c, level) == level_of(of, c, level))
+                columns
+                    .iter()
+                    .all(|c| level_of(row, c, level) == level_of(of, c, level))
             })
             .collect();
         if alike.len() >= support || level == 3 {
@@ -309,10 +318,12 @@ fn every_robust_group_passes_enumeration() {
         let path = home.path().join("table.csv");
         fs::write(&path, people(60 + 5 * seed as usize, 100 + seed)).unwrap();
         let originals = records(&path);
-        let (r, support) = ([2.0, 2.5, 3.0, 4.0][seed as usize % 4], 5 + 5 * (seed % 3));
+        let (r, support) =
+            ([2.0, 2.5, 3.0, 4.0][seed as usize % 4], 5 + 5 * (seed % 3));
         let recipe = format!(
             "{columns}promise.r-robustness = {{ r = {r}, support = {support}, signatures = \
-             [[\"age\"], [\"sex\"], [\"age\", \"sex\"]] }}\nmethod.largest-group = 8"
+             [[\"age\"], [\"sex\"], [\"age\", \"sex\"]] }}\n\
+             method = {{ largest-group = 8, suppression = 0.4 }}"
         );
         let published = match run(home.path(), &recipe, seed) {
             Ok(published) => published,
@@ -344,7 +355,11 @@ fn every_robust_group_passes_enumeration() {
                 let total = worlds(&priors, 0, &mut used, &mut chosen, 1.0, &mut mass);
                 assert!(total > 0.0);
                 for share in mass.iter().flatten() {
-                    assert!(share / total <= 1.0 / r + 1e-12, "{} of {r}", share / total);
+                    assert!(
+                        share / total <= 1.0 / r + 1e-12,
+                        "{} of {r}",
+                        share / total
+                    );
                 }
                 checked += 1;
             }
@@ -374,8 +389,10 @@ fn left_out_rows_are_few_and_told() {
     assert!(!home.path().join("release").exists());
     let published = run(home.path(), &recipe(0.2), 1).unwrap();
     assert_eq!((published.manifest.rows, published.manifest.left_out), (80, 20));
-    let flu: u64 =
-        buckets(&published.directory).values().filter_map(|values| values.get("flu")).sum();
+    let flu: u64 = buckets(&published.directory)
+        .values()
+        .filter_map(|values| values.get("flu"))
+        .sum();
     assert_eq!(flu, 20);
     let told = &published.manifest.not_promised;
     assert!(told.iter().any(|text| text.starts_with("rows left out: all 20 have")));

@@ -38,7 +38,7 @@ const COLUMNS: [&str; 13] = [
 ];
 
 /// l of `anatomy`, and r of `robust`.
-const PARTS: [u64; 6] = [2, 3, 4, 5, 6, 8];
+const PARTS: [u64; 4] = [2, 3, 4, 5];
 
 /// The shares of rows that a query must at least select.
 const SELECTIVITIES: [f64; 3] = [0.001, 0.005, 0.01];

@@ -88,8 +88,9 @@ impl Estimate {
     /// more than a quarter of the rows that are open, so that the interval would be as long
     /// as all there is.
     pub fn tells_nothing(&self) -> bool {
-        let open = self.at_most - self.at_least;
-        self.standard_error.is_some_and(|error| error > open / 4.0)
+        let open = self.at_most;
+        self.at_least == 0.0
+            && self.standard_error.is_some_and(|error| error > open / 4.0)
     }
 }
 

@@ -128,7 +128,10 @@ fn remedy(excess: u64, n_rows: u64) -> String {
         return "ask for less: there are too few different values".to_owned();
     }
     let share = (1000.0 * excess as f64 / n_rows as f64).ceil() / 1000.0;
-    format!("ask for less, or leave rows of this value out: `suppression = {share}`")
+    format!(
+        "ask for less, or leave rows of this value out: `suppression = {share}` (who is \
+         missing from the release is then known to have it)"
+    )
 }
 
 /// Every order with equal probability.

@@ -201,7 +201,7 @@ fn mistakes_in_promises_are_told() {
         in_promise("expected-anonymity = { k = 10 }"),
         "r:6:1: the promise `expected-anonymity` is not available yet\n\
          available: `k-anonymity`, `l-diversity`, `t-closeness`, `delta-presence`, \
-         `breach`, `fine-grain`"
+         `breach`, `fine-grain`, `r-robustness`"
     );
     assert_eq!(
         in_promise("delta-presence = 0.5"),
@@ -279,7 +279,7 @@ fn mistakes_in_method_and_release_are_told() {
     assert_eq!(
         in_method("name = \"blur\""),
         "r:8:8: the method `blur` is not available yet\n\
-         available: `full-domain`, `mondrian`, `uniform-perturbation`, \
+         available: `full-domain`, `mondrian`, `anatomy`, `robust`, `uniform-perturbation`, \
          `partitioned-perturbation`, `fine-grain-perturbation`, `general-perturbation`, \
          `perturbed-generalization`"
     );

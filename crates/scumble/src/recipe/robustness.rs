@@ -68,7 +68,9 @@ impl RobustnessSpec {
         }
         if let Some(item) = support {
             if spec.knowledge != KnowledgeSpec::Table {
-                return Err(item.error("`support` goes with `knowledge = \"table\"` only"));
+                return Err(
+                    item.error("`support` goes with `knowledge = \"table\"` only")
+                );
             }
             spec.support = match u64::try_from(item.integer()?) {
                 Ok(rows @ 1..) => rows,
@@ -123,9 +125,9 @@ fn sets(item: &Item<'_>) -> Result<Vec<(Vec<String>, Spot)>> {
         sets.push((columns, element.spot()));
     }
     if sets.is_empty() {
-        return Err(item.error("`signatures` is empty").with_hint(
-            "leave it out: then every single quasi column is looked at",
-        ));
+        return Err(item
+            .error("`signatures` is empty")
+            .with_hint("leave it out: then every single quasi column is looked at"));
     }
     Ok(sets)
 }

@@ -6,9 +6,9 @@ use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ColumnSpec, Microdata, Population};
 use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
+use crate::recipe::bucketize::{self, bucketizes, check_largest};
 use crate::recipe::choose::{Chosen, choose, weighting};
 use crate::recipe::order::{Order, promises, resolve};
-use crate::recipe::bucketize::{self, bucketizes, check_largest};
 use crate::recipe::randomize::{self, randomizes};
 use crate::recipe::write::{Job, uncertified};
 use crate::recipe::{MethodName, Spec};
@@ -83,6 +83,8 @@ pub struct Published {
     pub removed: Vec<String>,
     /// How the search went.
     pub search: Search,
+    /// What a steward should look at, and no file says.
+    pub notes: Vec<String>,
 }
 
 /// How a search went.
@@ -199,6 +201,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         unnamed: order.unnamed,
         removed: order.removed,
         search,
+        notes: Vec::new(),
     })
 }
 

@@ -43,8 +43,8 @@ impl Stated {
                 Error::io("read what is known", shown.clone(), error)
             })?;
             stated.add(&bytes, &shown)?;
+            stated.check(&shown)?;
         }
-        stated.check()?;
         Ok(stated)
     }
 
@@ -52,7 +52,7 @@ impl Stated {
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self> {
         let mut stated = Self { sets: Vec::new() };
         stated.add(bytes, name)?;
-        stated.check()?;
+        stated.check(name)?;
         Ok(stated)
     }
 
@@ -72,7 +72,9 @@ impl Stated {
             .from_reader(bytes);
         let fault = |error: csv::Error| {
             let line = error.position().map_or(1, csv::Position::line);
-            Error::input("the line cannot be read as CSV").at(name, line as usize, 1)
+            Error::input("the line does not have as many cells as the header")
+                .at(name, line as usize, 1)
+                .with_hint("a cell with a comma stands in double quotes")
         };
         let header = reader.headers().map_err(fault)?.clone();
         let n_columns = header.len().saturating_sub(2);
@@ -110,7 +112,8 @@ impl Stated {
                 .ok()
                 .filter(|share: &f64| (0.0..=1.0).contains(share))
                 .ok_or_else(|| {
-                    at(Error::out_of_range(PROBABILITY, text, "from 0 to 1"))
+                    at(Error::out_of_range(PROBABILITY, text, "from 0 to 1")
+                        .with_hint("7 % is 0.07, with a point"))
                 })?;
             let value = record.get(n_columns).unwrap_or_default().to_owned();
             let values = self.signature(&stated);
@@ -144,7 +147,7 @@ impl Stated {
         self.sets[place].signatures.entry(cells).or_default()
     }
 
-    fn check(&self) -> Result<()> {
+    fn check(&self, name: &str) -> Result<()> {
         for set in &self.sets {
             for (cells, values) in &set.signatures {
                 let sum: f64 = values.iter().map(|(_, share)| share).sum();
@@ -153,7 +156,8 @@ impl Stated {
                         "what is known of {} adds up to {sum:.6}, but probabilities add up \
                          to 1 at most",
                         shown(&set.columns, cells)
-                    )));
+                    ))
+                    .in_file(name));
                 }
             }
         }
@@ -232,9 +236,9 @@ mod tests {
             ("sex,x,probability\nM,a,0.5\nM,a,0.1\n", "known.csv:3:1: two lines are"),
             (
                 "sex,x,probability\nM,a,0.5\nM,b,0.6\n",
-                "what is known of “sex = M” adds",
+                "known.csv: what is known of “sex = M” adds",
             ),
-            ("sex,x,probability\nM,a\n", "known.csv:2:1: the line cannot be read"),
+            ("sex,x,probability\nM,a\n", "known.csv:2:1: the line does not have"),
         ] {
             assert!(message(text).starts_with(expected), "{}", message(text));
         }

@@ -142,7 +142,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
             };
             format!(
                 "Knows the value of another member of the group, and takes it out. Who knows \
-                 two others can be {} sure of somebody, who knows three {}; {} The promise \
+                 two others can be {} sure of somebody, who knows three others {}; {} The promise \
                  does not cover that.",
                 worst("2"),
                 worst("3"),

@@ -160,11 +160,37 @@ fn unplaced(task: &RobustTask<'_>, outcome: &Outcome, n_left: u64) -> Error {
             names.join(" and ")
         ));
     }
+    let hopeless = hopeless(task);
+    if hopeless > 0 {
+        reason.push_str(&format!(
+            "; of {hopeless} rows a value is believed with more than 1/r from the start, and \
+             these can hardly be hidden"
+        ));
+    }
     // Another run has other rows left.
     let share = (1100.0 * n_left as f64 / n_rows.max(1) as f64).ceil() / 1000.0;
+    let leave_out = match share < 1.0 {
+        true => format!(
+            ", or `suppression = {share}` (who is missing from the release is then known to \
+             be one of these)"
+        ),
+        false => String::new(),
+    };
     Error::unsatisfiable(title(task), reason).with_hint(format!(
-        "a smaller `r`, fewer or other `signatures`, a larger `largest-group` than {}, or \
-         `suppression = {share}`",
+        "a smaller `r`, fewer or other `signatures`, a larger `largest-group` than \
+         {}{leave_out}",
         task.largest
     ))
+}
+
+/// How many rows have a signature of which some value is believed with more than 1/r.
+fn hopeless(task: &RobustTask<'_>) -> u64 {
+    let most = 1.0 / task.robustness.r().to_f64();
+    let census = &task.data.census;
+    let strong = |tuple: &usize| {
+        let beliefs = task.priors.sets.iter().flat_map(|set| set.of(*tuple));
+        beliefs.into_iter().any(|belief| *belief > most)
+    };
+    let tuples = (0..census.n_tuples()).filter(strong);
+    tuples.map(|tuple| census.rows[tuple]).sum()
 }

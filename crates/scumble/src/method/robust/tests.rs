@@ -169,7 +169,9 @@ fn an_extreme_signature_is_refused_or_left_out() {
     let start = "3-robustness cannot be met: no group was found for ";
     let end = "of 840 rows; most groups tried fail against who knows how values depend on \
                `q0`";
-    assert!(text.starts_with(start) && text.ends_with(end), "{text}");
+    assert!(text.starts_with(start) && text.contains(end), "{text}");
+    let hopeless = "of 40 rows a value is believed with more than 1/r";
+    assert!(text.contains(hopeless), "{text}");
     assert!(error.hints()[0].contains("`suppression = 0.0"), "{:?}", error.hints());
     asked.limit = 60;
     let found = asked.run(1).unwrap();
@@ -219,7 +221,7 @@ fn groups_too_large_to_sum_are_counted() {
     let data = table(&rows);
     let mut rng = ChaCha20Rng::seed_from_u64(4);
     let shares: Vec<f64> =
-        (0..40 * 20).map(|_| 0.05 * (1.0 + 0.1 * rng.random::<f64>())).collect();
+        (0..40 * 20).map(|_| 0.02 + 0.08 * rng.random::<f64>()).collect();
     let set = PriorSet {
         columns: vec![0],
         of_tuple: (0..40).collect(),

@@ -33,6 +33,21 @@ pub(in crate::recipe) fn check_largest(spec: &Spec) -> Result<()> {
     }
 }
 
+/// Groups must be allowed to be as large as the promises need.
+pub(super) fn check_size(spec: &Spec) -> Result<()> {
+    let Some((largest, spot)) = spec.method.largest_group else { return Ok(()) };
+    let robust =
+        robustness(spec).map_or(1.0, |(typed, _)| typed.robustness.r().to_f64());
+    let least = (robust.ceil() as u64).max(parts(spec));
+    if largest as u64 >= least {
+        return Ok(());
+    }
+    let error = Error::recipe(format!(
+        "`largest-group` is {largest}, but the promises need groups of at least {least} rows"
+    ));
+    Err(spec.error_at(spot, error))
+}
+
 /// The method of a recipe that publishes values by group.
 pub(super) fn check(spec: &Spec) -> Result<MethodName> {
     let method = spec.method.name.unwrap_or(MethodName::Robust);
@@ -54,10 +69,12 @@ pub(super) fn check(spec: &Spec) -> Result<MethodName> {
         }
     }
     if method == MethodName::Robust && promised.is_none() {
-        let error = Error::recipe("`robust` needs to know how sure somebody may become");
+        let error =
+            Error::recipe("`robust` needs to know how sure somebody may become");
         return Err(spec.error_at(
             spot,
-            error.with_hint("promise `r-robustness = 3`, or the like, or use `anatomy`"),
+            error
+                .with_hint("promise `r-robustness = 3`, or the like, or use `anatomy`"),
         ));
     }
     let foreign = spec.method.groups.iter().find(|(name, _)| name != "suppression");

@@ -9,7 +9,7 @@ use crate::hierarchy::Microdata;
 use crate::promise::{PriorSet, Priors};
 use crate::recipe::order::resolve;
 use crate::recipe::{KnowledgeSpec, RobustnessSpec, Spec};
-use crate::table::Stated;
+use crate::table::{Kind, Stated, format_number, parse_number};
 use crate::words::nearest;
 
 /// What the adversary knows, bound to the table.
@@ -62,12 +62,12 @@ impl Known {
                     Ok(places)
                 });
                 let sets: Vec<Vec<usize>> = sets.collect::<Result<_>>()?;
-                let priors = Priors::stated(data, 0, &stated, &sets).map_err(|error| {
-                    match error.place() {
+                let priors = Priors::stated(data, 0, &stated, &sets).map_err(
+                    |error| match error.place() {
                         Some(_) => error,
                         None => spec.error_at(*spot, error),
-                    }
-                })?;
+                    },
+                )?;
                 Ok(Self { priors, stated: Some(stated) })
             }
         }
@@ -102,6 +102,44 @@ impl Known {
         Some(self.priors.sets.iter().map(note).collect())
     }
 }
+
+/// Values that files speak of and the table does not have, in words: perhaps they are
+/// misspelt. These are the files' own words.
+pub(super) fn unknown_values(stated: &Stated, data: &Microdata) -> Option<String> {
+    let (column, spec) = (data.sensitive.first()?, data.specs.last()?);
+    let index = column.domain.index();
+    let has = |text: &str| {
+        index.contains_key(text)
+            || data.codes.last().is_some_and(|codes| codes.contains_key(text))
+            || spec.reading.is_missing(text)
+            || parse_number(text).is_some_and(|number| {
+                column.domain.kind() == Kind::Number
+                    && index.contains_key(&*format_number(number))
+            })
+    };
+    let signatures = stated.sets.iter().flat_map(|set| set.signatures.values());
+    let values = signatures.flatten().map(|(value, _)| value.as_str());
+    let mut unknown: Vec<&str> = values.filter(|value| !has(value)).collect();
+    unknown.sort_unstable();
+    unknown.dedup();
+    let shown: Vec<String> =
+        unknown.iter().take(MOST_SHOWN).map(|value| format!("`{value}`")).collect();
+    let more = match unknown.len().saturating_sub(MOST_SHOWN) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!unknown.is_empty()).then(|| {
+        format!(
+            "what is known speaks of values that `{}` does not have: {}{more}; are they \
+             spelt as in the table?",
+            column.name,
+            shown.join(", ")
+        )
+    })
+}
+
+/// So many values are listed in a message.
+const MOST_SHOWN: usize = 5;
 
 /// A whole number without a point.
 fn number(value: f64) -> Value {
@@ -163,7 +201,10 @@ fn narrow(
                 "`knowledge` says nothing by {}",
                 named(columns)
             ));
-            spec.error_at(*spot, error.with_hint("leave this set out, or add lines for it"))
+            spec.error_at(
+                *spot,
+                error.with_hint("leave this set out, or add lines for it"),
+            )
         })?;
         sets.push(set.clone());
     }

@@ -15,7 +15,7 @@ use crate::hierarchy::Microdata;
 use crate::method::{AnatomyTask, Buckets, Robust, RobustTask, anatomy, robust};
 use crate::promise::{Promises, RRobustness};
 use crate::random::Randomness;
-use crate::recipe::bucketize::check::{check, parts, robustness};
+use crate::recipe::bucketize::check::{check, check_size, parts, robustness};
 use crate::recipe::bucketize::knowledge::Known;
 use crate::recipe::bucketize::notes::Made;
 use crate::recipe::notes::published_columns;
@@ -57,6 +57,7 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     let promises = promises(spec, &data)?;
 
     watch.stage(Stage::Search, 0);
+    check_size(spec)?;
     let typed = robustness(spec).map(|(typed, _)| typed);
     let known = typed.map(|typed| Known::read(spec, typed, request.folder, &data));
     let known = known.transpose()?;
@@ -75,16 +76,18 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         priors: known.as_ref().map(|known| &known.priors),
         fallback: known.as_ref().and_then(|known| known.fallback(&data)),
     };
-    let mut notes: Vec<PromiseNote> = Vec::new();
-    notes.extend(
+    let mut promised: Vec<PromiseNote> = Vec::new();
+    promised.extend(
         promises
             .iter()
             .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked())),
     );
-    notes.extend(typed.zip(known.as_ref()).map(|(typed, known)| {
+    promised.extend(typed.zip(known.as_ref()).map(|(typed, known)| {
         PromiseNote::unchecked(RRobustness::NAME, known.asked(typed, &data))
     }));
     let n_groups = formed.buckets.n_groups();
+    let stated = known.as_ref().and_then(|known| known.stated.as_ref());
+    let said = stated.and_then(|stated| knowledge::unknown_values(stated, &data));
     let mut manifest = Manifest {
         format: FORMAT,
         software: SOFTWARE.to_owned(),
@@ -92,7 +95,12 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         rows: data.n_rows() - left_out,
         left_out,
         data: DataFile::of(spec.release.format),
-        columns: published_columns(spec, &order, &data, Some(&vec![0; data.quasi.len()])),
+        columns: published_columns(
+            spec,
+            &order,
+            &data,
+            Some(&vec![0; data.quasi.len()]),
+        ),
         weights: None,
         perturbation: Vec::new(),
         buckets: Some(BucketsNote {
@@ -102,7 +110,7 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         }),
         sampled: None,
         method: made.method_note(),
-        promises: notes,
+        promises: promised,
         loss: BTreeMap::new(),
         not_promised: made.not_promised(),
         checksums,
@@ -112,11 +120,8 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     watch.stage(Stage::Audit, 0);
     let release = Release::open(draft.path())?;
     let stated = known.and_then(|known| known.stated).map(Knowledge::Stated);
-    let given = Given {
-        original: Some(&data),
-        population: None,
-        knowledge: stated.as_ref(),
-    };
+    let given =
+        Given { original: Some(&data), population: None, knowledge: stated.as_ref() };
     let report = audit::audit(&release, given, &|_| ())?;
     certify(&mut manifest, &report)?;
     manifest.write(draft.path())?;
@@ -130,6 +135,7 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         unnamed: order.unnamed,
         removed: order.removed,
         search: Search { n_groups, ..Search::default() },
+        notes: said.into_iter().collect(),
     })
 }
 
@@ -190,15 +196,14 @@ impl Job<'_> {
     ) -> Result<BTreeMap<String, String>> {
         let file = DataFile::of(self.spec.release.format);
         let published = self.order.published.iter();
-        let columns: Vec<(String, Origin)> =
-            [(GROUP_COLUMN.to_owned(), Origin::Group)]
-                .into_iter()
-                .chain(
-                    published
-                        .filter(|(_, origin)| !matches!(origin, Origin::Sensitive(_)))
-                        .cloned(),
-                )
-                .collect();
+        let columns: Vec<(String, Origin)> = [(GROUP_COLUMN.to_owned(), Origin::Group)]
+            .into_iter()
+            .chain(
+                published
+                    .filter(|(_, origin)| !matches!(origin, Origin::Sensitive(_)))
+                    .cloned(),
+            )
+            .collect();
         let rows = self.draft.path().join(&file.file);
         let values = self.draft.path().join(SENSITIVE_FILE);
         let task = BucketsTask {

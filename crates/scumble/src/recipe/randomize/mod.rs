@@ -204,6 +204,7 @@ impl Run<'_> {
             unnamed: self.order.unnamed,
             removed: self.order.removed,
             search,
+            notes: Vec::new(),
         })
     }
 

@@ -89,7 +89,8 @@ impl Run<'_> {
             &rows,
             &path,
         )?;
-        let mut columns = published_columns(spec, &self.order, &data, grouping.levels());
+        let mut columns =
+            published_columns(spec, &self.order, &data, grouping.levels());
         let reading = Reading { kind: Kind::Number, ..Reading::category() };
         columns.push(PublishedColumn {
             name: SIZE_COLUMN.to_owned(),

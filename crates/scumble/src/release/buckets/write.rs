@@ -244,7 +244,8 @@ impl<'a> Writer<'a> {
         // The groups of each entry, in any order: tickets are random.
         let mut wanted: Vec<(u32, Option<u32>)> = Vec::with_capacity(tickets.len());
         for group in 0..self.number_of.len() as u32 {
-            wanted.extend(self.entries(group).iter().map(|entry| (*entry, Some(group))));
+            wanted
+                .extend(self.entries(group).iter().map(|entry| (*entry, Some(group))));
         }
         wanted.extend(task.buckets.left_out.iter().map(|entry| (*entry, None)));
         wanted.par_sort_unstable();
@@ -281,14 +282,19 @@ impl<'a> Writer<'a> {
                     let (mut all, mut n_lines) = (Vec::new(), 0);
                     for number in numbers {
                         let entries = self.entries(self.group_of[*number as usize]);
-                        let mut values: Vec<u32> =
-                            entries.iter().map(|entry| codes[*entry as usize]).collect();
+                        let mut values: Vec<u32> = entries
+                            .iter()
+                            .map(|entry| codes[*entry as usize])
+                            .collect();
                         values.sort_unstable();
                         let name = (number + 1).to_string();
                         for same in values.chunk_by(|a, b| a == b) {
                             let count = same.len().to_string();
-                            let cells =
-                                [name.as_bytes(), &texts[same[0] as usize], count.as_bytes()];
+                            let cells = [
+                                name.as_bytes(),
+                                &texts[same[0] as usize],
+                                count.as_bytes(),
+                            ];
                             all.extend(line(cells.into_iter()));
                             n_lines += 1;
                         }
