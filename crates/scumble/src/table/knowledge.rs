@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use hashbrown::HashSet;
+
 use crate::error::{Error, Result};
 
 /// What is known, for each set of columns.
@@ -14,6 +16,8 @@ use crate::error::{Error, Result};
 pub struct Stated {
     /// The sets, each once, in the order of the files.
     pub sets: Vec<StatedSet>,
+    /// What the files call their columns of values.
+    pub value_columns: Vec<String>,
 }
 
 /// What is known of people by their values in some columns.
@@ -36,13 +40,14 @@ const PROBABILITY: &str = "probability";
 impl Stated {
     /// Reads one or more files.
     pub fn read(paths: &[&Path]) -> Result<Self> {
-        let mut stated = Self { sets: Vec::new() };
+        let mut stated = Self { sets: Vec::new(), value_columns: Vec::new() };
+        let mut seen = HashSet::new();
         for path in paths {
             let shown = path.display().to_string();
             let bytes = std::fs::read(path).map_err(|error| {
                 Error::io("read what is known", shown.clone(), error)
             })?;
-            stated.add(&bytes, &shown)?;
+            stated.add(&bytes, &shown, &mut seen)?;
             stated.check(&shown)?;
         }
         Ok(stated)
@@ -50,8 +55,8 @@ impl Stated {
 
     /// The same from memory; `name` is what messages call it.
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self> {
-        let mut stated = Self { sets: Vec::new() };
-        stated.add(bytes, name)?;
+        let mut stated = Self { sets: Vec::new(), value_columns: Vec::new() };
+        stated.add(bytes, name, &mut HashSet::new())?;
         stated.check(name)?;
         Ok(stated)
     }
@@ -64,7 +69,13 @@ impl Stated {
         })
     }
 
-    fn add(&mut self, bytes: &[u8], name: &str) -> Result<()> {
+    /// `seen` has what lines are about.
+    fn add(
+        &mut self,
+        bytes: &[u8],
+        name: &str,
+        seen: &mut HashSet<Vec<String>>,
+    ) -> Result<()> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)
@@ -93,6 +104,10 @@ impl Stated {
                 return Err(Error::input(error).at(name, 1, 1));
             }
         }
+        let value_column = header.get(n_columns).unwrap_or_default();
+        if !self.value_columns.iter().any(|known| known == value_column) {
+            self.value_columns.push(value_column.to_owned());
+        }
         let mut n_lines = 0;
         for record in reader.records() {
             let record = record.map_err(fault)?;
@@ -116,13 +131,14 @@ impl Stated {
                         .with_hint("7 % is 0.07, with a point"))
                 })?;
             let value = record.get(n_columns).unwrap_or_default().to_owned();
-            let values = self.signature(&stated);
-            if values.iter().any(|(known, _)| *known == value) {
+            let about = stated.iter().flat_map(|(column, cell)| [*column, *cell]);
+            let about = about.chain([&*value]).map(str::to_owned).collect();
+            if !seen.insert(about) {
                 let error =
                     Error::input("two lines are about the same people and value");
                 return Err(at(error));
             }
-            values.push((value, probability));
+            self.signature(&stated).push((value, probability));
         }
         if n_lines == 0 {
             return Err(Error::input("nothing is known: there is only a header")

@@ -71,7 +71,7 @@ pub(super) fn recheck(
                 let robust = Robust::of(note, manifest)?;
                 robustness(note, &robust, view, &priors(&robust)?)?
             }
-            _ => check_values(manifest, note, view)?,
+            _ => check_values(note, view)?,
         };
         let (name, asked) = (note.name.clone(), note.asked.clone());
         Ok(Checked { name, asked, measured, holds: rows_at_risk == 0, rows_at_risk })
@@ -80,11 +80,7 @@ pub(super) fn recheck(
 }
 
 /// Diversity and closeness.
-fn check_values(
-    manifest: &Manifest,
-    note: &PromiseNote,
-    view: &View,
-) -> Result<(Value, u64)> {
+fn check_values(note: &PromiseNote, view: &View) -> Result<(Value, u64)> {
     let asked = asked(note)?;
     if matches!(asked, Asked::K(_) | Asked::Presence(..)) {
         return Err(Error::input(format!(
@@ -101,13 +97,12 @@ fn check_values(
             note.name, view.column.name
         )));
     }
-    // The method promises more of distinct values: that none is more than its share.
+    // Where values stand apart more is promised: that none has more than its share.
     let parts = match asked {
-        Asked::Diversity(Diversity::Distinct(l))
-            if manifest.method.name == "anatomy" =>
-        {
+        Asked::Diversity(Diversity::Distinct(l) | Diversity::Recursive { l, .. }) => {
             Some(l)
         }
+        Asked::Diversity(Diversity::Entropy(l)) => Some(l.to_f64().ceil() as u64),
         _ => None,
     };
     let (groups, whole) = (&view.groups, view.whole());

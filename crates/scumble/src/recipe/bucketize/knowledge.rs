@@ -41,6 +41,18 @@ impl Known {
                     files.iter().map(|file| resolve(folder, file)).collect();
                 let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
                 let mut stated = Stated::read(&paths)?;
+                let sensitive = &data.sensitive[0].name;
+                let other = |name: &&String| *name != "value" && *name != sensitive;
+                if let Some(name) = stated.value_columns.iter().find(other) {
+                    let error = Error::recipe(format!(
+                        "what is known is about `{name}`, but the sensitive column is \
+                         `{sensitive}`"
+                    ))
+                    .with_hint(format!(
+                        "call the column before `probability` `value`, or `{sensitive}`"
+                    ));
+                    return Err(spec.error_at(*spot, error));
+                }
                 if let Some(wanted) = &typed.signatures {
                     places(spec, data, wanted)?;
                     narrow(spec, &mut stated, wanted)?;

@@ -123,9 +123,10 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     let given =
         Given { original: Some(&data), population: None, knowledge: stated.as_ref() };
     let report = audit::audit(&release, given, &|_| ())?;
+    let public = public(&draft, &report, stated.as_ref())?;
     certify(&mut manifest, &report)?;
     manifest.write(draft.path())?;
-    audit::write_page(draft.path(), &manifest, &report)?;
+    audit::write_page(draft.path(), &manifest, &public)?;
     draft.publish()?;
     Ok(Published {
         directory,
@@ -137,6 +138,21 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         search: Search { n_groups, ..Search::default() },
         notes: said.into_iter().collect(),
     })
+}
+
+/// What of an audit may be published: attacks only as readers of the files can try them. How
+/// well others fare depends on who has which value.
+fn public(
+    draft: &Draft,
+    report: &audit::Report,
+    knowledge: Option<&Knowledge>,
+) -> Result<audit::Report> {
+    let mut release = Release::open(draft.path())?;
+    // What this promise needs is not in the files.
+    release.manifest.promises.retain(|promise| promise.name != RRobustness::NAME);
+    let given = Given { knowledge, ..Given::default() };
+    let seen = audit::audit(&release, given, &|_| ())?;
+    Ok(audit::Report { attacks: seen.attacks, ..report.clone() })
 }
 
 /// Groups to be formed.

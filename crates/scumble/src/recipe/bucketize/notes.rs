@@ -63,8 +63,9 @@ impl Made<'_> {
         );
         if self.method == MethodName::Robust {
             say(
-                "the search: groups were formed again until they kept the promise, so \
-                 somebody who knows the method may learn a little from what was formed",
+                "the search: groups were formed again until they kept the promise, so somebody \
+                 who knows the method learns from what was formed; in small tables that can be \
+                 somebody's value, for certain",
             );
         }
         if self.binary > 0 {

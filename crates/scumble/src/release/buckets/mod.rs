@@ -71,11 +71,15 @@ impl Release {
                 buckets.push(Bucket { group: group.clone(), values: Vec::new() });
                 buckets.len() - 1
             });
-            let values = &mut buckets[number].values;
-            if values.iter().any(|(known, _)| *known == value) {
+            buckets[number].values.push((value, count));
+        }
+        for bucket in &buckets {
+            let mut values: Vec<&str> =
+                bucket.values.iter().map(|(v, _)| &**v).collect();
+            values.sort_unstable();
+            if values.windows(2).any(|pair| pair[0] == pair[1]) {
                 return Err(wrong("a group has two lines for the same value"));
             }
-            values.push((value, count));
         }
         Ok(Some(buckets))
     }
