@@ -227,7 +227,7 @@ fn values_by_group_are_asked_like_randomized_ones() {
         json["rows"].as_array().unwrap().clone()
     };
     let all = rows("bucket-queries");
-    assert_eq!(all.len(), 2 * 2 * 6 * 3);
+    assert_eq!(all.len(), 2 * 2 * 4 * 3);
     // Half of these people have each of two occupations.
     let adult = |method: &str, parts: u64| {
         let fits = |row: &&serde_json::Value| {

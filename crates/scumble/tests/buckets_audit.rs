@@ -463,19 +463,38 @@ fn other_promises_are_refused() {
 
 /// Anatomy promises that no value has more than 1/l of a group; others only l of them.
 #[test]
-fn anatomy_promises_shares() {
-    let people = || {
-        let values = ["a", "a", "b"];
-        values.map(|value| person(1, &["m"], value)).to_vec()
+fn diversity_of_any_kind_bounds_shares() {
+    let people = |values: &[&str]| -> Vec<_> {
+        values.iter().map(|value| person(1, &["m"], value)).collect()
     };
-    let asked = json!({ "l": 2, "kind": "distinct" });
-    let mut hand = Hand::new(&["sex"], people()).promise("l-diversity", asked);
-    assert!(hand.audit().unwrap().holds());
-    hand.manifest["method"]["name"] = json!("anatomy");
-    let report = hand.audit().unwrap();
-    assert!(!report.holds());
-    assert_eq!(report.promises[0].measured, json!({ "l": 2, "share": 2.0 / 3.0 }));
-    assert_eq!(report.promises[0].rows_at_risk, 3);
+    for method in ["anatomy", "robust", "zz"] {
+        for (asked, values, share) in [
+            (json!({ "l": 2, "kind": "distinct" }), &["a", "a", "b"][..], 2.0 / 3.0),
+            (
+                json!({ "l": 2, "kind": "entropy" }),
+                &["a", "a", "a", "a", "a", "a", "b", "c", "d", "e"],
+                0.6,
+            ),
+            (
+                json!({ "l": 2, "c": 9, "kind": "recursive" }),
+                &["a", "a", "a", "b", "c"],
+                0.6,
+            ),
+        ] {
+            let mut hand =
+                Hand::new(&["sex"], people(values)).promise("l-diversity", asked);
+            hand.manifest["method"]["name"] = json!(method);
+            let report = hand.audit().unwrap();
+            assert!(!report.holds());
+            assert_eq!(report.promises[0].measured["share"], share);
+            assert_eq!(report.promises[0].rows_at_risk, values.len() as u64);
+        }
+        let asked = json!({ "l": 2, "kind": "distinct" });
+        let mut hand =
+            Hand::new(&["sex"], people(&["a", "b"])).promise("l-diversity", asked);
+        hand.manifest["method"]["name"] = json!(method);
+        assert!(hand.audit().unwrap().holds());
+    }
 }
 
 #[test]

@@ -146,7 +146,10 @@ fn a_value_too_common_is_an_error_that_helps() {
     );
     assert_eq!(
         error.hints(),
-        ["ask for less, or leave rows of this value out: `suppression = 0.2`"]
+        [
+            "ask for less, or leave rows of this value out: `suppression = 0.2` (who is missing \
+          from the release is then known to have it)"
+        ]
     );
     assert_eq!(deal(&data, &distinct(2), 2, 20, 0).unwrap().left_out.len(), 20);
     let error = deal(&table(&[(vec![1], 1), (vec![2], 1)]), &none(), 2, 2, 0);
