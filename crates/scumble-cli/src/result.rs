@@ -280,6 +280,21 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             people(certain),
         ));
     }
+    let robust = report.promises.iter().find(|p| p.name == "r-robustness" && p.holds);
+    if let Some(robust) = robust {
+        let number = |key: &str| robust.measured.get(key).and_then(Value::as_u64);
+        let (groups, exact) =
+            (number("groups").unwrap_or(0), number("exact").unwrap_or(0));
+        if exact < groups {
+            warnings.push(format!(
+                "{} of {} are too large to weigh all their possible worlds: of these it is only \
+                 certain that somebody who knows of one value how it depends, and of the \
+                 others nothing, stays below 1/r. A smaller `largest-group` avoids that",
+                grouped(groups - exact),
+                counted(groups, "group"),
+            ));
+        }
+    }
     let robust = report.promises.iter().find(|p| p.name == "r-robustness" && !p.holds);
     if robust.is_some() {
         warnings.push(

@@ -71,6 +71,23 @@ fn knowledge_from_a_file() {
 }
 
 #[test]
+fn values_that_the_table_does_not_have_are_noted() {
+    let home = home("r-robustness = { r = 2, knowledge = \"known.csv\" }", "");
+    let known = "sex,value,probability\nm,GOUT,0.25\nf,gout,0.2\nm,,0.1\n";
+    fs::write(home.path().join("known.csv"), known).unwrap();
+    let found = run(home.path(), &PUBLISH);
+    let noted =
+        "what is known speaks of values that `disease` does not have: ``, `GOUT`; are";
+    assert!(found.starts_with("exit 0") && found.contains(noted), "{found}");
+    let other = known.replace("value", "illness");
+    fs::write(home.path().join("known.csv"), other).unwrap();
+    let found = run(home.path(), &[&PUBLISH[..], &["--force"]].concat());
+    let refused =
+        "what is known is about `illness`, but the sensitive column is `disease`";
+    assert!(found.starts_with("exit 2") && found.contains(refused), "{found}");
+}
+
+#[test]
 fn knowledge_against_a_generalized_release() {
     let home = home("k-anonymity = 5", "name = \"full-domain\"");
     run(home.path(), &PUBLISH);

@@ -113,6 +113,9 @@ fn groups_have_the_values_of_their_rows() {
             seen += rows.len();
         }
         assert_eq!(seen, 700);
+        // How knowledge of the table fares depends on who has which value.
+        let page = fs::read_to_string(release.join("report.html")).unwrap();
+        assert!(page.contains("corruption") && !page.contains("background-knowledge"));
         assert_eq!(published.manifest.rows, 700);
         let note = published.manifest.buckets.as_ref().unwrap();
         assert_eq!((note.groups as usize, &*note.column), (rows.len(), "disease"));
@@ -396,4 +399,62 @@ fn left_out_rows_are_few_and_told() {
     assert_eq!(flu, 20);
     let told = &published.manifest.not_promised;
     assert!(told.iter().any(|text| text.starts_with("rows left out: all 20 have")));
+}
+
+/// Groups of 17 and more people of whom something different is believed each: their worlds
+/// are too many, and nothing more is claimed than was checked.
+#[test]
+fn large_groups_say_what_is_still_certain() {
+    let home = tempfile::tempdir().unwrap();
+    let (mut table, mut known) =
+        (String::from("who,disease\n"), String::from("who,value,probability\n"));
+    for person in 0..40 {
+        writeln!(table, "p{person},v{}", person % 20).unwrap();
+        for value in 0..20 {
+            let share = 0.01 + 0.002 * f64::from((7 * person + 3 * value) % 18);
+            writeln!(known, "p{person},v{value},{share:.3}").unwrap();
+        }
+    }
+    fs::write(home.path().join("table.csv"), table).unwrap();
+    fs::write(home.path().join("known.csv"), known).unwrap();
+    let recipe = |more: &str| {
+        format!(
+            "columns = {{ who = \"quasi\", disease = \"sensitive\" }}\n\
+             promise.r-robustness = {{ r = 4, knowledge = \"known.csv\" }}\n{more}"
+        )
+    };
+    let large = "promise.l-diversity = 17\nmethod.largest-group = 20";
+    let published = run(home.path(), &recipe(large), 1).unwrap();
+    let note = &published.manifest.promises[1];
+    assert_eq!(
+        (&note.measured["exact"], &note.measured["groups"]),
+        (&0.into(), &2.into())
+    );
+    assert!(
+        note.certified.starts_with("exact posteriors of the possible worlds of 0 of 2")
+    );
+    let told = &published.manifest.not_promised;
+    let all_at_once = "all values at once: 2 groups are too large";
+    assert!(told.iter().any(|text| text.starts_with(all_at_once)), "{told:?}");
+    // With less difference between people, a bound on all worlds will do.
+    let even = fs::read_to_string(home.path().join("known.csv")).unwrap();
+    let even: String = even
+        .lines()
+        .map(|line| match line.rsplit_once(',') {
+            Some((start, share)) if share.starts_with("0.03") => {
+                format!("{start},0.022\n")
+            }
+            Some((start, share)) if share.starts_with('0') => {
+                format!("{start},0.020\n")
+            }
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    fs::write(home.path().join("known.csv"), even).unwrap();
+    let published = run(home.path(), &recipe(large), 1).unwrap();
+    assert_eq!(published.manifest.promises[1].measured["exact"], 2);
+    // Small groups are certified exactly.
+    let published = run(home.path(), &recipe(""), 1).unwrap();
+    let measured = &published.manifest.promises[0].measured;
+    assert_eq!(measured["exact"], measured["groups"]);
 }
