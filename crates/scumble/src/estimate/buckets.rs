@@ -10,7 +10,7 @@
 //!
 //! *Why.* Rows are sorted by what their cells leave open: which values would satisfy the
 //! condition. Within a group this is the number of rows that get a value they can use
-//! ([`Arranged`](super::Arranged)). Arrangements of groups do not depend on each other, so
+//! ([`Arranged`]). Arrangements of groups do not depend on each other, so
 //! variances add up.
 //!
 //! # Limits

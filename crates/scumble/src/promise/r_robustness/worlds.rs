@@ -20,7 +20,7 @@
 //! as many values as it has rows. Values are drawn one after the other, and all that
 //! matters of the past is how many went to each class: `ahead[s]` is the probability to
 //! come to the state s, `behind[s]` to reach the end from it, and
-//! sum over s of ahead[s] q(c, x) behind[s + c] is the joint probability of "x to c" and
+//! sum over s of `ahead[s] q(c, x) behind[s + c]` is the joint probability of "x to c" and
 //! the condition. ∎
 //!
 //! Every number is a probability, and they are only added, multiplied and divided: nothing
