@@ -147,36 +147,46 @@ impl<'a> Writer<'a> {
         line.push(b'\n');
     }
 
-    /// Rows are known from the counts.
-    fn write_counted(&self, sink: &mut Sink) -> Result<()> {
+    /// Writes what `lines` adds for each group, and says how many lines that is, in the order
+    /// of their numbers.
+    fn write_groups(
+        &self,
+        sink: &mut Sink,
+        lines: impl Fn(u32, &[u32], &mut Vec<u8>) -> usize + Sync,
+    ) -> Result<()> {
         let numbers: Vec<u32> = (0..self.group_of.len() as u32).collect();
         for wave in numbers.chunks(WAVE) {
-            let lines: Vec<(Vec<u8>, usize)> = wave
+            let written: Vec<(Vec<u8>, usize)> = wave
                 .par_chunks(HANDFUL)
                 .map(|numbers| {
                     let (mut all, mut n_lines) = (Vec::new(), 0);
                     for number in numbers {
                         let entries = self.entries(self.group_of[*number as usize]);
-                        let mut lines: Vec<Vec<u8>> = entries
-                            .iter()
-                            .map(|entry| {
-                                let mut line = Vec::with_capacity(64);
-                                self.push_line(&mut line, *number, *entry, &[]);
-                                line
-                            })
-                            .collect();
-                        lines.sort_unstable();
-                        n_lines += lines.len();
-                        all.extend(lines.into_iter().flatten());
+                        n_lines += lines(*number, entries, &mut all);
                     }
                     (all, n_lines)
                 })
                 .collect();
-            for (lines, n_lines) in lines {
+            for (lines, n_lines) in written {
                 sink.write_lines(&lines, n_lines)?;
             }
         }
         Ok(())
+    }
+
+    /// Rows are known from the counts.
+    fn write_counted(&self, sink: &mut Sink) -> Result<()> {
+        self.write_groups(sink, |number, entries, all| {
+            let line = |entry: &u32| {
+                let mut line = Vec::with_capacity(64);
+                self.push_line(&mut line, number, *entry, &[]);
+                line
+            };
+            let mut lines: Vec<Vec<u8>> = entries.iter().map(line).collect();
+            lines.sort_unstable();
+            all.extend(lines.into_iter().flatten());
+            entries.len()
+        })
     }
 
     /// Rows have cells that were not counted: the table is read again, first to decide which
@@ -274,38 +284,20 @@ impl<'a> Writer<'a> {
         };
         let texts: Vec<Vec<u8>> =
             column.domain.texts().iter().map(|text| quoted(text)).collect();
-        let numbers: Vec<u32> = (0..self.group_of.len() as u32).collect();
-        for wave in numbers.chunks(WAVE) {
-            let lines: Vec<(Vec<u8>, usize)> = wave
-                .par_chunks(HANDFUL)
-                .map(|numbers| {
-                    let (mut all, mut n_lines) = (Vec::new(), 0);
-                    for number in numbers {
-                        let entries = self.entries(self.group_of[*number as usize]);
-                        let mut values: Vec<u32> = entries
-                            .iter()
-                            .map(|entry| codes[*entry as usize])
-                            .collect();
-                        values.sort_unstable();
-                        let name = (number + 1).to_string();
-                        for same in values.chunk_by(|a, b| a == b) {
-                            let count = same.len().to_string();
-                            let cells = [
-                                name.as_bytes(),
-                                &texts[same[0] as usize],
-                                count.as_bytes(),
-                            ];
-                            all.extend(line(cells.into_iter()));
-                            n_lines += 1;
-                        }
-                    }
-                    (all, n_lines)
-                })
-                .collect();
-            for (lines, n_lines) in lines {
-                sink.write_lines(&lines, n_lines)?;
+        self.write_groups(&mut sink, |number, entries, all| {
+            let mut values: Vec<u32> =
+                entries.iter().map(|entry| codes[*entry as usize]).collect();
+            values.sort_unstable();
+            let name = (number + 1).to_string();
+            let mut n_lines = 0;
+            for same in values.chunk_by(|a, b| a == b) {
+                let count = same.len().to_string();
+                let text = &texts[same[0] as usize];
+                all.extend(line([name.as_bytes(), text, count.as_bytes()].into_iter()));
+                n_lines += 1;
             }
-        }
+            n_lines
+        })?;
         sink.finish()
     }
 }
