@@ -4,17 +4,15 @@ use rand::RngExt;
 use rand::seq::IndexedRandom;
 use scumble::decimal::Decimal;
 use scumble::error::Result;
-use scumble::hierarchy::{ColumnSpec, Microdata, Rule};
 use scumble::method::{RobustTask, robust};
 use scumble::promise::{
     PriorSet, Priors, Promises, RRobustness, Scratch, binary_posteriors, delta_ceil,
     delta_max, delta_safe, swap_bound, within_bound,
 };
 use scumble::random::Randomness;
-use scumble::table::{ReadOptions, Reading, Role, Source};
 
-use crate::demo::sample;
 use crate::output::{counted, grouped, percent, short};
+use crate::reproduce::bucketed::patients;
 use crate::reproduce::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::reproduce::outcome::{Cell, Claim, OURS, Outcome, SOURCE};
 use crate::reproduce::{Data, Experiment};
@@ -391,25 +389,6 @@ fn all_patients(judged: &RRobustness) -> Result<(String, bool)> {
         grouped(bound)
     );
     Ok((text, holds))
-}
-
-/// The hospital's list of the demo.
-fn patients() -> Result<Microdata> {
-    let quasi = |name, reading, rule| ColumnSpec::new(name, Role::Quasi, reading, rule);
-    let specs = [
-        quasi(
-            "age",
-            Reading::number(),
-            Rule::widths(vec![5.0, 10.0, 20.0, 40.0], 0.0)?,
-        ),
-        quasi("sex", Reading::category(), Rule::Plain),
-        quasi("zip", Reading::category(), Rule::Plain),
-        quasi("nationality", Reading::category(), Rule::Plain),
-        ColumnSpec::new("disease", Role::Sensitive, Reading::category(), Rule::Plain),
-    ];
-    let text = sample("patients.csv").into_bytes();
-    let source = Source::from_bytes("patients.csv", text, &ReadOptions::default())?;
-    Microdata::read(&source, &specs, &|_| ())
 }
 
 fn claims(
