@@ -15,7 +15,7 @@ use crate::output::{counted, note, print};
 use crate::progress::Progress;
 use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
 
-/// Recheck what a release promises, from its files alone, and attack it.
+/// Recheck what a release promises, from its files, and attack it.
 ///
 /// Exits with 0 if every promise holds, with 1 if one does not.
 #[derive(Debug, Args)]

@@ -72,7 +72,7 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     let _ = write!(
         html,
         "<footer><p>The rows are in <code>{}</code>{}; <code>manifest.json</code> says \
-         how to read them. Anybody can recheck the promises with <code>scumble audit</code>, \
+         how to read them. {} can recheck the promises with <code>scumble audit</code>, \
          and whoever has the original table can repeat the attacks.</p></footer>\n</main>\n</body>\n</html>\n",
         Html(&manifest.data.file),
         match &manifest.buckets {
@@ -80,6 +80,11 @@ fn page(manifest: &Manifest, report: &Report) -> String {
                 format!(", sensitive values in <code>{}</code>", Html(&note.file))
             }
             None => String::new(),
+        },
+        // Of knowledge, not even what it is about is in the files.
+        match report.promises.iter().any(|promise| promise.name == "r-robustness") {
+            true => "Who has what the attacker is taken to know",
+            false => "Anybody",
         },
     );
     html

@@ -6,6 +6,7 @@ use crate::audit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ColumnSpec, Microdata, Population};
 use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
+use crate::random::Randomness;
 use crate::recipe::bucketize::{self, bucketizes, check_largest};
 use crate::recipe::choose::{Chosen, choose, weighting};
 use crate::recipe::order::{Order, promises, resolve};
@@ -64,6 +65,20 @@ impl<'a> Request<'a> {
     pub fn new(spec: &'a Spec, folder: &'a Path) -> Self {
         Self { spec, folder, directory: None, replace: false, plan: None, seed: None }
     }
+
+    /// Where the release goes.
+    pub(super) fn target(&self) -> PathBuf {
+        let directory = self.directory.clone();
+        directory.unwrap_or_else(|| resolve(self.folder, &self.spec.release.directory))
+    }
+
+    /// What all chance comes from.
+    pub(super) fn randomness(&self) -> Result<Randomness> {
+        match self.seed {
+            Some(seed) => Ok(Randomness::of_seed(seed)),
+            None => Randomness::fresh(),
+        }
+    }
 }
 
 /// What was published.
@@ -116,10 +131,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         return bucketize::publish(request, watch);
     }
     check_largest(spec)?;
-    let directory = request
-        .directory
-        .clone()
-        .unwrap_or_else(|| resolve(request.folder, &spec.release.directory));
+    let directory = request.target();
     let draft = Draft::new(&directory, request.replace)?;
     let mut order = Order::new(spec, request.folder)?;
     if let Some(plan) = &request.plan {

@@ -25,18 +25,19 @@ use crate::audit::buckets::recheck::{From, Robust};
 use crate::audit::buckets::view::View;
 use crate::audit::original::without_others;
 use crate::audit::recheck::{Asked, Diversity, all_asked};
-use crate::audit::{Given, Knowledge, Report};
+use crate::audit::{Attack, Given, Knowledge, Report};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
 use crate::release::{Manifest, Release};
 use crate::table::{Domain, Reading, Role, Stated, StatedSet};
 
-/// Audits a release of buckets.
+/// Audits a release of buckets: as the auditor can, and with the attacks that its readers can
+/// try, who have no original.
 pub(super) fn audit(
     release: &Release,
     given: Given<'_>,
     progress: &(dyn Fn(u64) + Sync),
-) -> Result<Report> {
+) -> Result<(Report, Report)> {
     let manifest = &release.manifest;
     let view = View::read(release, progress)?;
     let alone = given.original.and_then(without_others);
@@ -46,27 +47,20 @@ pub(super) fn audit(
     let seen = Seen { manifest, view, original, stated: stated(given.knowledge) };
     let promises =
         recheck::recheck(manifest, &seen.view, |robust| seen.believed(robust))?;
-    let known = seen.known(given.knowledge)?;
-    let (view, original) = (&seen.view, seen.original.as_ref());
-    let mut attacks = vec![homogeneity::attack(view, original)];
-    let target = Target {
-        column: &view.column.name,
-        groups: &view.groups,
-        n_tuples: view.tuples.len(),
-        n_values: view.column.domain.len(),
-        blind: homogeneity::blind(view),
-        bound: bound(manifest),
-        left_aside: 0,
-    };
-    attacks.extend(target.attack(&known, original));
-    attacks.push(corruption::attack(view));
-    Ok(Report {
+    let report = Report {
         rows: seen.view.rows,
         promises,
-        attacks,
+        attacks: seen.attacks(given.knowledge)?,
         loss: losses(&seen.view, manifest.left_out),
         group_sizes: seen.view.groups.sizes(),
-    })
+    };
+    if seen.original.is_none() {
+        return Ok((report.clone(), report));
+    }
+    let reader = Seen { original: None, ..seen };
+    let knowledge = reader.stated.and(given.knowledge);
+    let public = Report { attacks: reader.attacks(knowledge)?, ..report.clone() };
+    Ok((report, public))
 }
 
 /// What nobody should be believed more than: 1/r, or else 1/l.
@@ -98,6 +92,25 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
+    /// Tries every attack that what is given allows.
+    fn attacks(&self, knowledge: Option<&Knowledge>) -> Result<Vec<Attack>> {
+        let known = self.known(knowledge)?;
+        let (view, original) = (&self.view, self.original.as_ref());
+        let mut attacks = vec![homogeneity::attack(view, original)];
+        let target = Target {
+            column: &view.column.name,
+            groups: &view.groups,
+            n_tuples: view.tuples.len(),
+            n_values: view.column.domain.len(),
+            blind: homogeneity::blind(view),
+            bound: bound(self.manifest),
+            left_aside: 0,
+        };
+        attacks.extend(target.attack(&known, original));
+        attacks.push(corruption::attack(view));
+        Ok(attacks)
+    }
+
     /// What an adversary believes who knows what r-robustness speaks of.
     fn believed(&self, robust: &Robust) -> Result<Vec<Priors>> {
         let cannot = "r-robustness cannot be rechecked";

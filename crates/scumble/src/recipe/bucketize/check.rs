@@ -34,7 +34,7 @@ pub(in crate::recipe) fn check_largest(spec: &Spec) -> Result<()> {
 }
 
 /// Groups must be allowed to be as large as the promises need.
-pub(super) fn check_size(spec: &Spec) -> Result<()> {
+fn check_size(spec: &Spec) -> Result<()> {
     let Some((largest, spot)) = spec.method.largest_group else { return Ok(()) };
     let robust =
         robustness(spec).map_or(1.0, |(typed, _)| typed.robustness.r().to_f64());
@@ -89,6 +89,7 @@ pub(super) fn check(spec: &Spec) -> Result<MethodName> {
     if method != MethodName::Robust {
         check_largest(spec)?;
     }
+    check_size(spec)?;
     check_columns(spec, method, promised.unwrap_or(spot))?;
     Ok(method)
 }

@@ -15,11 +15,11 @@ use crate::hierarchy::Microdata;
 use crate::method::{AnatomyTask, Buckets, Robust, RobustTask, anatomy, robust};
 use crate::promise::{Promises, RRobustness};
 use crate::random::Randomness;
-use crate::recipe::bucketize::check::{check, check_size, parts, robustness};
+use crate::recipe::bucketize::check::{check, parts, robustness};
 use crate::recipe::bucketize::knowledge::Known;
 use crate::recipe::bucketize::notes::Made;
 use crate::recipe::notes::published_columns;
-use crate::recipe::order::{Order, promises, resolve};
+use crate::recipe::order::{Order, promises};
 use crate::recipe::run::certify;
 use crate::recipe::{
     MethodName, Published, Request, RobustnessSpec, Search, Spec, Stage, Watch,
@@ -40,16 +40,10 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         return Err(Error::recipe(format!("`{}` takes no plan", method.name()))
             .with_hint("groups are formed by chance, and anew for every table"));
     }
-    let directory = request
-        .directory
-        .clone()
-        .unwrap_or_else(|| resolve(request.folder, &spec.release.directory));
+    let directory = request.target();
     let draft = Draft::new(&directory, request.replace)?;
     let order = Order::new(spec, request.folder)?;
-    let randomness = match request.seed {
-        Some(seed) => Randomness::of_seed(seed),
-        None => Randomness::fresh()?,
-    };
+    let randomness = request.randomness()?;
 
     watch.stage(Stage::Read, order.source.bytes());
     let progress = |bytes| watch.advance(bytes);
@@ -57,7 +51,6 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     let promises = promises(spec, &data)?;
 
     watch.stage(Stage::Search, 0);
-    check_size(spec)?;
     let typed = robustness(spec).map(|(typed, _)| typed);
     let known = typed.map(|typed| Known::read(spec, typed, request.folder, &data));
     let known = known.transpose()?;
@@ -76,12 +69,10 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         priors: known.as_ref().map(|known| &known.priors),
         fallback: known.as_ref().and_then(|known| known.fallback(&data)),
     };
-    let mut promised: Vec<PromiseNote> = Vec::new();
-    promised.extend(
-        promises
-            .iter()
-            .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked())),
-    );
+    let mut promised: Vec<PromiseNote> = promises
+        .iter()
+        .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked()))
+        .collect();
     promised.extend(typed.zip(known.as_ref()).map(|(typed, known)| {
         PromiseNote::unchecked(RRobustness::NAME, known.asked(typed, &data))
     }));
@@ -122,8 +113,7 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     let stated = known.and_then(|known| known.stated).map(Knowledge::Stated);
     let given =
         Given { original: Some(&data), population: None, knowledge: stated.as_ref() };
-    let report = audit::audit(&release, given, &|_| ())?;
-    let public = public(&draft, &report, stated.as_ref())?;
+    let (report, public) = audit::audit_buckets(&release, given, &|_| ())?;
     certify(&mut manifest, &report)?;
     manifest.write(draft.path())?;
     audit::write_page(draft.path(), &manifest, &public)?;
@@ -138,21 +128,6 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         search: Search { n_groups, ..Search::default() },
         notes: said.into_iter().collect(),
     })
-}
-
-/// What of an audit may be published: attacks only as readers of the files can try them. How
-/// well others fare depends on who has which value.
-fn public(
-    draft: &Draft,
-    report: &audit::Report,
-    knowledge: Option<&Knowledge>,
-) -> Result<audit::Report> {
-    let mut release = Release::open(draft.path())?;
-    // What this promise needs is not in the files.
-    release.manifest.promises.retain(|promise| promise.name != RRobustness::NAME);
-    let given = Given { knowledge, ..Given::default() };
-    let seen = audit::audit(&release, given, &|_| ())?;
-    Ok(audit::Report { attacks: seen.attacks, ..report.clone() })
 }
 
 /// Groups to be formed.

@@ -17,7 +17,7 @@ use crate::audit;
 use crate::error::{Error, Result};
 use crate::hierarchy::{ColumnSpec, Microdata};
 use crate::random::Randomness;
-use crate::recipe::order::{Order, resolve};
+use crate::recipe::order::Order;
 use crate::recipe::randomize::keyed::Secret;
 use crate::recipe::randomize::notes::{
     method_note, not_promised, perturbation_note, published_columns, subtable_column,
@@ -42,16 +42,10 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
                 "its decisions are in the manifest, because analysts need them",
             ));
     }
-    let directory = request
-        .directory
-        .clone()
-        .unwrap_or_else(|| resolve(request.folder, &spec.release.directory));
+    let directory = request.target();
     let draft = Draft::new(&directory, request.replace)?;
     let order = Order::new(spec, request.folder)?;
-    let randomness = match request.seed {
-        Some(seed) => Randomness::of_seed(seed),
-        None => Randomness::fresh()?,
-    };
+    let randomness = request.randomness()?;
     let request = &request;
     let run = Run { spec, method, order, directory, draft, randomness, request };
     match method {
