@@ -22,5 +22,6 @@ pub mod promise;
 pub mod random;
 pub mod recipe;
 pub mod release;
+pub mod space;
 pub mod table;
 mod words;

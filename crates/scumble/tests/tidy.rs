@@ -18,7 +18,7 @@ const ORDER: [&str; 9] = [
 ];
 
 /// What every folder may use.
-const COMMON: [&str; 4] = ["error", "decimal", "random", "words"];
+const COMMON: [&str; 5] = ["error", "decimal", "random", "space", "words"];
 
 /// What stands beside the flow and may use all of it.
 const BESIDE: [&str; 1] = ["inspect"];

@@ -39,6 +39,8 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         weights: None,
         perturbation: Vec::new(),
         buckets: None,
+        blur: None,
+        condensed: None,
         sampled: None,
         method: MethodNote {
             name: String::new(),

@@ -7,6 +7,7 @@
 mod advice;
 mod breach;
 mod delta_presence;
+mod expected_anonymity;
 mod fine_grain;
 mod k_anonymity;
 mod l_diversity;
@@ -18,6 +19,7 @@ use std::fmt;
 pub use advice::{PresenceAdvice, PresenceRisk};
 pub use breach::{Bound, Breach, Breaches, amplification};
 pub use delta_presence::{Adversary, DeltaPresence};
+pub use expected_anonymity::{ExpectedAnonymity, Wish};
 pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};

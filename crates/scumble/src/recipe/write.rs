@@ -89,6 +89,8 @@ impl Job<'_> {
             }),
             perturbation: Vec::new(),
             buckets: None,
+            blur: None,
+            condensed: None,
             sampled: None,
             method: method_note(spec, self.name, &data.quasi, grouping, self.search),
             promises: unchecked.collect(),

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Rule};
-use crate::release::{BucketsNote, PerturbationNote};
+use crate::release::{BlurNote, BucketsNote, CondensedNote, PerturbationNote};
 use crate::table::{Kind, Reading, Role};
 
 /// The version of the format this library writes and reads.
@@ -47,6 +47,12 @@ pub struct Manifest {
     /// Where sensitive values are, if rows only say which group they are in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub buckets: Option<BucketsNote>,
+    /// How numbers were blurred, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blur: Option<BlurNote>,
+    /// How numbers were condensed, if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condensed: Option<CondensedNote>,
     /// The column that tells how many rows each published row stands for, if they are a
     /// sample of one from each group.
     #[serde(default, skip_serializing_if = "Option::is_none")]

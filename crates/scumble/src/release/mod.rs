@@ -3,6 +3,7 @@
 #![doc = include_str!("FORMAT.md")]
 
 mod apply;
+mod blur;
 mod buckets;
 pub mod cell;
 mod directory;
@@ -17,6 +18,10 @@ mod shuffle;
 mod sink;
 
 pub use apply::apply;
+pub use blur::{
+    BlurNote, BlurredColumn, CondensedNote, FRAME_COLUMN, FrameKind, FrameNote,
+    LEVEL_COLUMN, spread_column,
+};
 pub use buckets::{Bucket, BucketsNote, BucketsTask, SENSITIVE_FILE, write_buckets};
 pub use directory::Draft;
 pub use manifest::{

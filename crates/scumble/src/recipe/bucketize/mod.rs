@@ -99,6 +99,8 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
             column: data.sensitive[0].name.clone(),
             groups: n_groups as u64,
         }),
+        blur: None,
+        condensed: None,
         sampled: None,
         method: made.method_note(),
         promises: promised,

@@ -159,6 +159,8 @@ impl Run<'_> {
             weights: None,
             perturbation: designs.notes(secret.is_some()),
             buckets: None,
+            blur: None,
+            condensed: None,
             sampled: None,
             method: method_note(spec, self.method, &designs.designs),
             promises: designs.promise_note().into_iter().collect(),

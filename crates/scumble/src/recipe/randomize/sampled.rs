@@ -122,6 +122,8 @@ impl Run<'_> {
             weights: None,
             perturbation: designs.notes(false),
             buckets: None,
+            blur: None,
+            condensed: None,
             sampled: Some(SIZE_COLUMN.to_owned()),
             method,
             promises: notes,

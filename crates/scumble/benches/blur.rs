@@ -1,0 +1,3 @@
+//! How long blur takes.
+
+fn main() {}

@@ -1,0 +1,121 @@
+//! Blurred numbers: what the manifest says about the noise.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::space::Shape;
+
+/// The data's column that tells at which level of the ladder a row is, under `strict`.
+pub const LEVEL_COLUMN: &str = "level";
+
+/// The data's column that tells which frame a row is in, if there are several.
+pub const FRAME_COLUMN: &str = "frame";
+
+/// The data's column that tells how wide the noise of a blurred column is.
+pub fn spread_column(column: &str) -> String {
+    format!("{column}.spread")
+}
+
+/// How numbers were blurred.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlurNote {
+    /// The shape of the noise.
+    pub shape: Shape,
+    /// Which way it is scaled and turned.
+    pub frame: FrameKind,
+    /// Whether only rows of the same frame and level count as company.
+    pub strict: bool,
+    /// The blurred columns, in the order of the data.
+    pub columns: Vec<BlurredColumn>,
+    /// Quasi columns that are kept as they are: only rows that share them count.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<String>,
+    /// How often the best guess may be right, if that was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub best_guess: Option<f64>,
+    /// The frames, numbered from 1; empty unless strict.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub frames: Vec<FrameNote>,
+}
+
+/// Which way noise is scaled and turned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FrameKind {
+    /// By the standard deviations of the whole table.
+    Global,
+    /// By those of a part of it.
+    Local,
+    /// Along the principal axes of a part of it.
+    Rotated,
+}
+
+impl FrameKind {
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Rotated => "rotated",
+        }
+    }
+}
+
+/// A blurred column.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlurredColumn {
+    /// Its name.
+    pub name: String,
+    /// True and published numbers have so many decimals; true ones with more were rounded
+    /// to these before anything else.
+    pub decimals: u32,
+    /// Where true numbers may be, both ends included.
+    pub domain: [f64; 2],
+}
+
+/// Rows that are blurred in the same way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FrameNote {
+    /// Its number.
+    pub frame: u32,
+    /// The cells its rows share in exact columns.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub exact: BTreeMap<String, String>,
+    /// The blurred columns in which numbers of its rows are missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
+    /// Which part of space its rows come from: true numbers are from the first one up to
+    /// below the second.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub part: BTreeMap<String, [Option<f64>; 2]>,
+    /// The axes of the noise, each a direction of length 1 with a number for every blurred
+    /// column that is not missing, in order; without them the axes are these columns.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub axes: Option<Vec<Vec<f64>>>,
+    /// The ladder: for each level, from 1 on, the spread on every axis.
+    pub levels: Vec<Vec<f64>>,
+}
+
+impl BlurNote {
+    /// The places of the blurred columns that a frame's rows have.
+    pub fn present(&self, frame: &FrameNote) -> Vec<usize> {
+        let missing = |name: &String| frame.missing.contains(name);
+        (0..self.columns.len())
+            .filter(|column| !missing(&self.columns[*column].name))
+            .collect()
+    }
+}
+
+/// How numbers were condensed: rows of a group are drawn anew from its mean and covariance.
+/// The data then has a first column `group`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CondensedNote {
+    /// How many groups there are.
+    pub groups: u64,
+    /// The columns that were drawn anew.
+    pub columns: Vec<BlurredColumn>,
+    /// Columns whose values all rows of a group share.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exact: Vec<String>,
+}

@@ -1,0 +1,428 @@
+//! Points arranged so that those near a place are found quickly, and shapes of noise.
+//!
+//! # Guarantee
+//! A visit sees every living point within reach once, unless it is told to stop; those in
+//! nearer boxes come first. The order of visits depends on the points alone.
+//!
+//! # Limits
+//! With many dimensions most boxes are near to everything, and a visit looks at most points.
+//! No library is used: those for such trees fix the number of dimensions when they are
+//! compiled, and ours comes from a recipe.
+//!
+//! # Cost
+//! O(n log n) to arrange n points; a visit takes time for the points near it and, in few
+//! dimensions, little more.
+//!
+//! # Source
+//! `bentley1975multidimensional`.
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+/// How noise is spread around a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// Normal noise; its spread is the standard deviation.
+    Gaussian,
+    /// Even within a box; its spread is the length of the box's side.
+    Uniform,
+}
+
+impl Shape {
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Gaussian => "gaussian",
+            Self::Uniform => "uniform",
+        }
+    }
+}
+
+/// Boxes with at most so many points are not divided: looking at all of them is faster.
+const LEAF: usize = 24;
+
+/// Points in a tree of boxes, each halved along its widest side.
+#[derive(Debug)]
+pub struct Space {
+    dims: usize,
+    /// Coordinates, point by point, in the order of the tree.
+    coordinates: Vec<f64>,
+    /// The row of each point of the tree.
+    rows: Vec<u32>,
+    /// Where in the tree each row is.
+    places: Vec<u32>,
+    living: Vec<bool>,
+    nodes: Vec<Node>,
+    /// Lowest and highest coordinates of each node, `2 * dims` numbers a node.
+    boxes: Vec<f64>,
+}
+
+#[derive(Debug)]
+struct Node {
+    start: u32,
+    end: u32,
+    /// The first half; the second follows it. Nought for a leaf.
+    left: u32,
+
+    living: u32,
+}
+
+/// How far points are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Metric {
+    /// The square of the straight distance.
+    Ball,
+    /// The largest difference of a coordinate.
+    Cube,
+}
+
+impl Metric {
+    fn add(self, sum: f64, difference: f64) -> f64 {
+        match self {
+            Self::Ball => sum + difference * difference,
+            Self::Cube => sum.max(difference.abs()),
+        }
+    }
+}
+
+impl Space {
+    /// Arranges points; `coordinates` holds `dims` numbers, none of them NaN, for each row.
+    pub fn new(dims: usize, coordinates: &[f64]) -> Self {
+        let n_rows = if dims == 0 { 0 } else { coordinates.len() / dims };
+        let mut space = Self {
+            dims,
+            coordinates: Vec::new(),
+            rows: (0..n_rows as u32).collect(),
+            places: vec![0; n_rows],
+            living: vec![true; n_rows],
+            nodes: vec![Node {
+                start: 0,
+                end: n_rows as u32,
+                left: 0,
+                living: n_rows as u32,
+            }],
+            boxes: Vec::new(),
+        };
+        let mut next = 0;
+        while next < space.nodes.len() {
+            space.divide(next, coordinates);
+            next += 1;
+        }
+        for (place, row) in space.rows.iter().enumerate() {
+            space.places[*row as usize] = place as u32;
+            let start = *row as usize * dims;
+            space.coordinates.extend(&coordinates[start..start + dims]);
+        }
+        space
+    }
+
+    /// Measures the box of a node, and halves it if it has many points.
+    fn divide(&mut self, number: usize, coordinates: &[f64]) {
+        let dims = self.dims;
+        let (start, end) = (self.nodes[number].start, self.nodes[number].end);
+        let rows = &mut self.rows[start as usize..end as usize];
+        let mut low = vec![f64::INFINITY; dims];
+        let mut high = vec![f64::NEG_INFINITY; dims];
+        for row in rows.iter() {
+            let point = &coordinates[*row as usize * dims..][..dims];
+            for (axis, value) in point.iter().enumerate() {
+                low[axis] = low[axis].min(*value);
+                high[axis] = high[axis].max(*value);
+            }
+        }
+        let width = |axis: &usize| high[*axis] - low[*axis];
+        let widest = (0..dims).max_by(|a, b| width(a).total_cmp(&width(b)));
+        if let Some(widest) = widest
+            && rows.len() > LEAF
+            && width(&widest) > 0.0
+        {
+            let half = rows.len() / 2;
+            let key = |row: &u32| coordinates[*row as usize * dims + widest];
+            rows.select_nth_unstable_by(half, |a, b| {
+                key(a).total_cmp(&key(b)).then(a.cmp(b))
+            });
+            let middle = start + half as u32;
+            self.nodes[number].left = self.nodes.len() as u32;
+            for (start, end) in [(start, middle), (middle, end)] {
+                let living = end - start;
+                self.nodes.push(Node { start, end, left: 0, living });
+            }
+        }
+        self.boxes.extend(low);
+        self.boxes.extend(high);
+    }
+
+    /// How many points there are, living or not.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// How many dimensions it has.
+    pub fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// The coordinates of a row.
+    pub fn point(&self, row: usize) -> &[f64] {
+        &self.coordinates[self.places[row] as usize * self.dims..][..self.dims]
+    }
+
+    /// Whether a row has not been removed.
+    pub fn lives(&self, row: usize) -> bool {
+        self.living[self.places[row] as usize]
+    }
+
+    /// How many points have not been removed.
+    pub fn n_living(&self) -> usize {
+        self.nodes[0].living as usize
+    }
+
+    /// Rows in an order in which neighbours stand together, for work in parallel.
+    pub fn in_order(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// Removes a row, so that visits pass it over.
+    pub fn remove(&mut self, row: usize) {
+        let place = self.places[row];
+        if !std::mem::replace(&mut self.living[place as usize], false) {
+            return;
+        }
+        let mut number = 0;
+        loop {
+            let node = &mut self.nodes[number];
+            node.living -= 1;
+            if node.left == 0 {
+                return;
+            }
+            let left = node.left as usize;
+            number = if place < self.nodes[left].end { left } else { left + 1 };
+        }
+    }
+
+    /// Visits the living points within a straight distance of `centre`: row, coordinates,
+    /// and the square of the distance.
+    pub fn within_ball(
+        &self,
+        centre: &[f64],
+        radius: f64,
+        mut visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+    ) {
+        let _ = self.walk(Metric::Ball, centre, radius * radius, 0, &mut visit);
+    }
+
+    /// Visits the living points that differ from `centre` by at most `reach` in every
+    /// coordinate: row, coordinates, and the largest difference.
+    pub fn within_cube(
+        &self,
+        centre: &[f64],
+        reach: f64,
+        mut visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+    ) {
+        let _ = self.walk(Metric::Cube, centre, reach, 0, &mut visit);
+    }
+
+    fn walk<V>(
+        &self,
+        metric: Metric,
+        centre: &[f64],
+        limit: f64,
+        number: usize,
+        visit: &mut V,
+    ) -> ControlFlow<()>
+    where
+        V: FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+    {
+        let node = &self.nodes[number];
+        if node.living == 0 {
+            return ControlFlow::Continue(());
+        }
+        if node.left == 0 {
+            for place in node.start as usize..node.end as usize {
+                if !self.living[place] {
+                    continue;
+                }
+                let point = &self.coordinates[place * self.dims..][..self.dims];
+                let mut distance = 0.0;
+                for (a, b) in point.iter().zip(centre) {
+                    distance = metric.add(distance, a - b);
+                }
+                if distance <= limit {
+                    visit(self.rows[place] as usize, point, distance)?;
+                }
+            }
+            return ControlFlow::Continue(());
+        }
+        let left = node.left as usize;
+        let near = self.distance_to(metric, centre, left);
+        let far = self.distance_to(metric, centre, left + 1);
+        let mut halves = [(near, left), (far, left + 1)];
+        if far < near {
+            halves.swap(0, 1);
+        }
+        for (distance, half) in halves {
+            if distance <= limit {
+                self.walk(metric, centre, limit, half, visit)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// How far the box of a node is.
+    fn distance_to(&self, metric: Metric, centre: &[f64], number: usize) -> f64 {
+        let bounds = &self.boxes[number * 2 * self.dims..][..2 * self.dims];
+        let (low, high) = bounds.split_at(self.dims);
+        let mut distance = 0.0;
+        for ((value, low), high) in centre.iter().zip(low).zip(high) {
+            distance = metric.add(distance, (low - value).max(value - high).max(0.0));
+        }
+        distance
+    }
+
+    /// The living points nearest to `centre`, at most `count`: the square of the distance,
+    /// and the row, in ascending order.
+    pub fn nearest(&self, centre: &[f64], count: usize) -> Vec<(f64, usize)> {
+        let mut found = Vec::with_capacity(count + 1);
+        if count > 0 {
+            self.gather(centre, count, 0, &mut found);
+        }
+        found
+    }
+
+    fn gather(
+        &self,
+        centre: &[f64],
+        count: usize,
+        number: usize,
+        found: &mut Vec<(f64, usize)>,
+    ) {
+        let node = &self.nodes[number];
+        if node.living == 0 {
+            return;
+        }
+        if node.left == 0 {
+            for place in node.start as usize..node.end as usize {
+                if !self.living[place] {
+                    continue;
+                }
+                let point = &self.coordinates[place * self.dims..][..self.dims];
+                let distance = point.iter().zip(centre).map(|(a, b)| (a - b) * (a - b));
+                let item = (distance.sum::<f64>(), self.rows[place] as usize);
+                let less = |known: &(f64, usize)| {
+                    known.0.total_cmp(&item.0).then(known.1.cmp(&item.1)).is_lt()
+                };
+                let at = found.partition_point(less);
+                if at < count {
+                    found.insert(at, item);
+                    found.truncate(count);
+                }
+            }
+            return;
+        }
+        let left = node.left as usize;
+        let mut halves = [left, left + 1]
+            .map(|half| (self.distance_to(Metric::Ball, centre, half), half));
+        if halves[1].0 < halves[0].0 {
+            halves.swap(0, 1);
+        }
+        for (distance, half) in halves {
+            let full = found.len() == count;
+            // A box as far as the last one found may hold an equally far row with a
+            // smaller number, which comes first.
+            if !full || found.last().is_some_and(|(last, _)| distance <= *last) {
+                self.gather(centre, count, half, found);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    use super::*;
+
+    fn points(dims: usize, n_rows: usize, seed: u64) -> Vec<f64> {
+        let mut generator = ChaCha20Rng::seed_from_u64(seed);
+        // Few different values, so that many points are equal.
+        (0..dims * n_rows).map(|_| f64::from(generator.random_range(0..12u8))).collect()
+    }
+
+    #[test]
+    fn a_visit_sees_what_is_within_reach_and_alive() {
+        for seed in 0..20 {
+            let (dims, n_rows) = (1 + seed as usize % 4, 40 * seed as usize);
+            let all = points(dims, n_rows, seed);
+            let mut space = Space::new(dims, &all);
+            for row in (0..n_rows).step_by(3) {
+                space.remove(row);
+                space.remove(row);
+            }
+            assert_eq!(space.n_living(), n_rows - n_rows.div_ceil(3));
+            for row in (0..n_rows).step_by(7) {
+                let centre = space.point(row).to_vec();
+                assert_eq!(centre, all[row * dims..][..dims]);
+                let other = |row: usize| all[row * dims..][..dims].iter().zip(&centre);
+                let living: Vec<usize> =
+                    (0..n_rows).filter(|row| row % 3 != 0).collect();
+                let straight =
+                    |row: usize| other(row).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+                let expected: Vec<usize> = living
+                    .iter()
+                    .copied()
+                    .filter(|row| straight(*row) <= 9.0)
+                    .collect();
+                let mut seen = Vec::new();
+                space.within_ball(&centre, 3.0, |row, _, distance| {
+                    assert_eq!(distance, straight(row));
+                    seen.push(row);
+                    ControlFlow::Continue(())
+                });
+                seen.sort_unstable();
+                assert_eq!(seen, expected);
+                let expected: Vec<usize> = living
+                    .iter()
+                    .copied()
+                    .filter(|row| other(*row).all(|(a, b)| (a - b).abs() <= 2.0))
+                    .collect();
+                let mut seen = Vec::new();
+                space.within_cube(&centre, 2.0, |row, _, _| {
+                    seen.push(row);
+                    ControlFlow::Continue(())
+                });
+                seen.sort_unstable();
+                assert_eq!(seen, expected);
+                let mut expected: Vec<(f64, usize)> =
+                    living.iter().map(|row| (straight(*row), *row)).collect();
+                expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+                expected.truncate(5);
+                assert_eq!(space.nearest(&centre, 5), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_visit_stops_when_told() {
+        let space = Space::new(2, &points(2, 500, 1));
+        let mut seen = 0;
+        space.within_ball(&[5.0, 5.0], 100.0, |_, _, _| {
+            seen += 1;
+            if seen == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        assert_eq!(seen, 10);
+    }
+
+    #[test]
+    fn no_points_are_no_trouble() {
+        let space = Space::new(3, &[]);
+        assert!(space.is_empty() && space.nearest(&[0.0; 3], 4).is_empty());
+    }
+}

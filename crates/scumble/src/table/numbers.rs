@@ -1,0 +1,335 @@
+//! The numbers of a table, row by row: what is needed where every row has a place in space.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::table::{Reading, Source};
+
+/// Which columns to read.
+#[derive(Debug, Clone)]
+pub struct NumbersTask<'a> {
+    /// Columns of numbers, and how they are read.
+    pub numbers: Vec<(&'a str, Reading)>,
+    /// Columns that are kept as they are, and what stands for "not known" in them.
+    pub exact: Vec<(&'a str, Reading)>,
+    /// A column that says how much each row asks for.
+    pub wish: Option<&'a str>,
+}
+
+/// Numbers of a table, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Numbers {
+    /// How many rows there are.
+    pub n_rows: usize,
+    /// How many decimals each column's numbers have, at most.
+    pub decimals: Vec<u32>,
+    /// The numbers, row after row; NaN where one is missing.
+    pub values: Vec<f64>,
+    /// Which kind of row each is, by its exact cells.
+    pub kinds: Vec<u32>,
+    /// The cells of each kind, in the order of their texts.
+    pub kind_cells: Vec<Vec<Box<str>>>,
+    /// What each row asks for; empty if nobody was asked.
+    pub wishes: Vec<f64>,
+}
+
+impl Numbers {
+    /// Reads them. Every cell of a column of numbers must be a finite number or missing,
+    /// and every wish a number from 1 on.
+    pub fn read(
+        source: &Source,
+        task: &NumbersTask<'_>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
+        let names: Vec<&str> = task
+            .numbers
+            .iter()
+            .chain(&task.exact)
+            .map(|(name, _)| *name)
+            .chain(task.wish)
+            .collect();
+        let places = names.iter().map(|name| {
+            source.header().iter().position(|known| known == name).ok_or_else(|| {
+                Error::input(format!("no column is called `{name}`"))
+                    .in_file(source.name())
+            })
+        });
+        let places: Vec<usize> = places.collect::<Result<_>>()?;
+        let (n_numbers, n_exact) = (task.numbers.len(), task.exact.len());
+        let folded = source.fold(
+            &places,
+            || Part::new(n_numbers),
+            |part, spot, cells| {
+                let (numbers, rest) = cells.split_at(n_numbers);
+                for (column, cell) in numbers.iter().enumerate() {
+                    let (_, reading) = &task.numbers[column];
+                    let value = if reading.is_missing(cell) {
+                        Ok(f64::NAN)
+                    } else {
+                        parse(cell)
+                    };
+                    match value {
+                        Ok(value) => part.values.push(value),
+                        Err(fault) => {
+                            part.fault(spot, column, fault);
+                            part.values.push(f64::NAN);
+                        }
+                    }
+                    let decimals = decimals(cell);
+                    part.decimals[column] = part.decimals[column].max(decimals);
+                }
+                let (exact, wish) = rest.split_at(n_exact);
+                let exact: Vec<Box<str>> = exact
+                    .iter()
+                    .zip(&task.exact)
+                    .map(|(cell, (_, reading))| {
+                        let missing = reading.is_missing(cell);
+                        if missing { reading.missing_text() } else { cell }.into()
+                    })
+                    .collect();
+                let kind = part.kind(exact);
+                part.kinds.push(kind);
+                if let [wish] = wish {
+                    let value = parse(wish).ok().filter(|value| *value >= 1.0);
+                    if value.is_none() {
+                        part.fault(spot, n_numbers + n_exact, Fault::Wish);
+                    }
+                    part.wishes.push(value.unwrap_or(1.0));
+                }
+                part.spots.push(spot);
+                Ok(())
+            },
+            progress,
+        )?;
+        let first =
+            folded.states.iter().filter_map(|part| part.fault).min_by_key(|f| f.0);
+        if let Some((spot, column, fault)) = first {
+            let error = fault.error(folded.row_number(spot), names[column]);
+            return Err(error.in_file(source.name()));
+        }
+        Ok(gathered(&folded.states, &folded.block_starts, folded.n_rows, n_numbers))
+    }
+
+    /// How many columns of numbers there are.
+    pub fn n_columns(&self) -> usize {
+        self.decimals.len()
+    }
+
+    /// The numbers of a row.
+    pub fn row(&self, row: usize) -> &[f64] {
+        &self.values[row * self.n_columns()..][..self.n_columns()]
+    }
+
+    /// Rounds every column to so many decimals.
+    pub fn snap(&mut self, decimals: &[u32]) {
+        let n_columns = self.n_columns();
+        for row in self.values.chunks_exact_mut(n_columns.max(1)) {
+            for (value, decimals) in row.iter_mut().zip(decimals) {
+                *value = snapped(*value, *decimals);
+            }
+        }
+    }
+}
+
+/// The number with so many decimals nearest to `value`, as its text reads back.
+pub fn snapped(value: f64, decimals: u32) -> f64 {
+    // Steps of ten are exact up to 10^22, and division rounds correctly: the quotient is
+    // the number nearest to the decimal, as reading the text gives it.
+    let scale = 10f64.powi(decimals.min(22) as i32);
+    let scaled = (value * scale).round();
+    if scaled.is_finite() && scaled.abs() < 9e15 { scaled / scale + 0.0 } else { value }
+}
+
+/// What is wrong with a cell.
+#[derive(Debug, Clone, Copy)]
+enum Fault {
+    Text,
+    Infinite,
+    Wish,
+}
+
+impl Fault {
+    fn error(self, row: u64, column: &str) -> Error {
+        let place = |what: &str| format!("row {row}, column `{column}`: {what}");
+        match self {
+            Self::Text => Error::input(place("the cell is not a number")).with_hint(
+                "only numbers can be blurred; list texts for \"not known\" under \
+                     `[input] missing`, or give the column another role",
+            ),
+            Self::Infinite => Error::input(place("the number is not finite"))
+                .with_hint(
+                    "take the row out, or list the text under `[input] missing`",
+                ),
+            Self::Wish => Error::input(place("the cell is not a number from 1 on"))
+                .with_hint("it says among how many people this one must be hidden"),
+        }
+    }
+}
+
+fn parse(text: &str) -> std::result::Result<f64, Fault> {
+    let text = text.trim();
+    let number: f64 = text.parse().map_err(|_| Fault::Text)?;
+    if number.is_nan() {
+        return Err(Fault::Text);
+    }
+    if number.is_infinite() { Err(Fault::Infinite) } else { Ok(number + 0.0) }
+}
+
+/// How many decimals a number is written with.
+fn decimals(text: &str) -> u32 {
+    let text = text.trim();
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let written = mantissa.split_once('.').map_or("", |(_, rest)| rest);
+    let written = written.trim_end_matches('0').len() as i64;
+    let exponent: i64 = exponent.parse().unwrap_or(0);
+    (written - exponent).clamp(0, 400) as u32
+}
+
+/// What one worker has read.
+struct Part {
+    values: Vec<f64>,
+    decimals: Vec<u32>,
+    kinds: Vec<u32>,
+    cells: Vec<Vec<Box<str>>>,
+    index: HashMap<Vec<Box<str>>, u32>,
+    wishes: Vec<f64>,
+    spots: Vec<crate::table::Spot>,
+    fault: Option<(crate::table::Spot, usize, Fault)>,
+}
+
+impl Part {
+    fn new(n_numbers: usize) -> Self {
+        Self {
+            values: Vec::new(),
+            decimals: vec![0; n_numbers],
+            kinds: Vec::new(),
+            cells: Vec::new(),
+            index: HashMap::new(),
+            wishes: Vec::new(),
+            spots: Vec::new(),
+            fault: None,
+        }
+    }
+
+    /// Keeps the first fault.
+    fn fault(&mut self, spot: crate::table::Spot, column: usize, fault: Fault) {
+        if self.fault.is_none_or(|(known, ..)| spot < known) {
+            self.fault = Some((spot, column, fault));
+        }
+    }
+
+    fn kind(&mut self, cells: Vec<Box<str>>) -> u32 {
+        let (index, known) = (&mut self.index, &mut self.cells);
+        *index.entry(cells).or_insert_with_key(|cells| {
+            known.push(cells.clone());
+            known.len() as u32 - 1
+        })
+    }
+}
+
+/// Puts the workers' rows into the order of the table.
+fn gathered(
+    parts: &[Part],
+    block_starts: &[u64],
+    n_rows: u64,
+    n_columns: usize,
+) -> Numbers {
+    let n_rows = n_rows as usize;
+    let mut kind_cells: Vec<Vec<Box<str>>> =
+        parts.iter().flat_map(|part| part.cells.iter().cloned()).collect();
+    kind_cells.sort_unstable();
+    kind_cells.dedup();
+    let asked = parts.iter().any(|part| !part.wishes.is_empty());
+    let mut numbers = Numbers {
+        n_rows,
+        decimals: vec![0; n_columns],
+        values: vec![0.0; n_rows * n_columns],
+        kinds: vec![0; n_rows],
+        kind_cells,
+        wishes: vec![1.0; if asked { n_rows } else { 0 }],
+    };
+    for part in parts {
+        let kinds: Vec<u32> = part
+            .cells
+            .iter()
+            .map(|cells| {
+                numbers.kind_cells.partition_point(|known| known < cells) as u32
+            })
+            .collect();
+        for (place, spot) in part.spots.iter().enumerate() {
+            let row =
+                (block_starts[spot.block as usize] + u64::from(spot.row)) as usize;
+            numbers.values[row * n_columns..][..n_columns]
+                .copy_from_slice(&part.values[place * n_columns..][..n_columns]);
+            numbers.kinds[row] = kinds[part.kinds[place] as usize];
+            if asked {
+                numbers.wishes[row] = part.wishes[place];
+            }
+        }
+        for (all, one) in numbers.decimals.iter_mut().zip(&part.decimals) {
+            *all = (*all).max(*one);
+        }
+    }
+    numbers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::ReadOptions;
+
+    fn read(text: &str) -> Result<Numbers> {
+        let options = ReadOptions { block_bytes: Some(8), ..ReadOptions::default() };
+        let source = Source::from_bytes("a.csv", text.as_bytes().to_vec(), &options)?;
+        let task = NumbersTask {
+            numbers: vec![("x", Reading::number()), ("y", Reading::number())],
+            exact: vec![("sex", Reading::category())],
+            wish: Some("k"),
+        };
+        Numbers::read(&source, &task, &|_| ())
+    }
+
+    #[test]
+    fn rows_keep_their_order_and_kinds_are_sorted() {
+        let numbers =
+            read("k,x,sex,y\n5,1.25,m,-3\n2,,f,1e-4\n9,7,m,0.5\n1,1.50,,2\n").unwrap();
+        assert_eq!(numbers.n_rows, 4);
+        assert_eq!(numbers.decimals, [2, 4]);
+        assert_eq!(numbers.row(0), [1.25, -3.0]);
+        assert!(numbers.row(1)[0].is_nan());
+        assert_eq!(numbers.row(2), [7.0, 0.5]);
+        assert_eq!(numbers.kinds, [2, 1, 2, 0]);
+        assert_eq!(numbers.wishes, [5.0, 2.0, 9.0, 1.0]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_an_error_with_its_place() {
+        let message = |text| read(text).unwrap_err().to_string();
+        assert_eq!(
+            message("k,x,sex,y\n5,1,m,2\n5,abc,m,2\n5,inf,m,2\n"),
+            "a.csv: row 2, column `x`: the cell is not a number"
+        );
+        assert_eq!(
+            message("k,x,sex,y\n5,1,m,-inf\n"),
+            "a.csv: row 1, column `y`: the number is not finite"
+        );
+        assert_eq!(
+            message("k,x,sex,y\n5,1,m,nan\n"),
+            "a.csv: row 1, column `y`: the cell is not a number"
+        );
+        assert_eq!(
+            message("k,x,sex,y\n0,1,m,2\n"),
+            "a.csv: row 1, column `k`: the cell is not a number from 1 on"
+        );
+    }
+
+    #[test]
+    fn rounding_gives_what_the_text_reads_as() {
+        for (value, decimals, text) in
+            [(0.30000000000000004, 1, "0.3"), (2.675, 2, "2.68"), (-0.4, 0, "0")]
+        {
+            assert_eq!(snapped(value, decimals).to_string(), text);
+        }
+        assert_eq!(snapped(1e300, 3), 1e300);
+    }
+}
