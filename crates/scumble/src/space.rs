@@ -40,6 +40,29 @@ impl Shape {
     }
 }
 
+/// Which way noise is scaled and turned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FrameKind {
+    /// By the standard deviations of the whole table.
+    Global,
+    /// By those of a part of it.
+    Local,
+    /// Along the principal axes of a part of it.
+    Rotated,
+}
+
+impl FrameKind {
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Local => "local",
+            Self::Rotated => "rotated",
+        }
+    }
+}
+
 /// Boxes with at most so many points are not divided: looking at all of them is faster.
 const LEAF: usize = 24;
 

@@ -2,6 +2,7 @@
 
 mod anatomy;
 mod apply;
+mod blur;
 mod buckets;
 mod full_domain;
 mod leave_out;
@@ -16,6 +17,7 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
+pub use blur::{BlurTask, Blurred, BlurredFrame, Frame};
 pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};

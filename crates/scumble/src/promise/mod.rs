@@ -19,7 +19,7 @@ use std::fmt;
 pub use advice::{PresenceAdvice, PresenceRisk};
 pub use breach::{Bound, Breach, Breaches, amplification};
 pub use delta_presence::{Adversary, DeltaPresence};
-pub use expected_anonymity::{ExpectedAnonymity, Wish};
+pub use expected_anonymity::{ExpectedAnonymity, Law, Wish, tail};
 pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};

@@ -19,8 +19,8 @@ mod sink;
 
 pub use apply::apply;
 pub use blur::{
-    BlurNote, BlurredColumn, CondensedNote, FRAME_COLUMN, FrameKind, FrameNote,
-    LEVEL_COLUMN, spread_column,
+    BlurNote, BlurredColumn, CondensedNote, FRAME_COLUMN, FrameNote, LEVEL_COLUMN,
+    spread_column,
 };
 pub use buckets::{Bucket, BucketsNote, BucketsTask, SENSITIVE_FILE, write_buckets};
 pub use directory::Draft;

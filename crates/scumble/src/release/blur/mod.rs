@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::space::Shape;
+use crate::space::{FrameKind, Shape};
 
 /// The data's column that tells at which level of the ladder a row is, under `strict`.
 pub const LEVEL_COLUMN: &str = "level";
@@ -37,29 +37,6 @@ pub struct BlurNote {
     /// The frames, numbered from 1; empty unless strict.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frames: Vec<FrameNote>,
-}
-
-/// Which way noise is scaled and turned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum FrameKind {
-    /// By the standard deviations of the whole table.
-    Global,
-    /// By those of a part of it.
-    Local,
-    /// Along the principal axes of a part of it.
-    Rotated,
-}
-
-impl FrameKind {
-    /// Its name in recipes and manifests.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Global => "global",
-            Self::Local => "local",
-            Self::Rotated => "rotated",
-        }
-    }
 }
 
 /// A blurred column.

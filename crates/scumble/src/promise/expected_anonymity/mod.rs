@@ -22,6 +22,10 @@
 //! # Source
 //! `aggarwal2008unifying`, definitions 2.4 and 2.5; METHODS D.
 
+mod law;
+
+pub use law::{Law, tail};
+
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};

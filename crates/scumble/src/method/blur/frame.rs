@@ -1,0 +1,73 @@
+//! A part of the table that is blurred along the same axes.
+
+use crate::promise::Law;
+use crate::space::Shape;
+
+/// Rows that share axes, and their coordinates.
+#[derive(Debug, Clone)]
+pub struct Frame {
+    /// The rows of the table.
+    pub rows: Vec<u32>,
+    /// How many axes there are.
+    pub dims: usize,
+    /// Coordinates along the axes, row after row, in the columns' own units.
+    pub coordinates: Vec<f64>,
+    /// The standard deviation along each axis; nought where all rows are equal.
+    pub scales: Vec<f64>,
+    /// The step of the lattice along each axis, if axes are columns; else nought.
+    pub steps: Vec<f64>,
+    /// How wide a cell of rounding is along each axis; nought if rounding is exact.
+    pub cuts: Vec<f64>,
+    /// The shape of the noise.
+    pub shape: Shape,
+}
+
+impl Frame {
+    /// The law whose spreads are at least `factor` standard deviations, as they are
+    /// published: with few digits, and sides of boxes an odd number of steps long.
+    pub fn law(&self, factor: f64) -> Law {
+        let spreads = self
+            .scales
+            .iter()
+            .zip(&self.steps)
+            .map(|(scale, step)| published(factor * scale, *step, self.shape))
+            .collect();
+        Law { shape: self.shape, spreads, cuts: self.cuts.clone() }
+    }
+}
+
+/// A spread that can be published and is not below `wanted`.
+fn published(wanted: f64, step: f64, shape: Shape) -> f64 {
+    if wanted <= 0.0 {
+        return 0.0;
+    }
+    if shape == Shape::Uniform && step > 0.0 {
+        let half = ((wanted / step - 1.0) / 2.0).ceil().max(0.0);
+        let side = (2.0 * half + 1.0) * step;
+        // A box of one step is no noise at all.
+        return if half == 0.0 { 0.0 } else { side };
+    }
+    // Four digits, rounded up.
+    let unit = 10f64.powi(wanted.log10().floor() as i32 - 3);
+    let text = format!("{:.6e}", (wanted / unit).ceil() * unit);
+    let rounded: f64 = text.parse().unwrap_or(wanted);
+    if rounded < wanted { (rounded + unit).max(wanted) } else { rounded }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn published_spreads_are_short_and_not_below() {
+        for wanted in [1e-7, 0.012_345_6, 0.999_96, 1.0, 37.0, 123_456.7] {
+            let spread = published(wanted, 0.0, Shape::Gaussian);
+            assert!(spread >= wanted && spread <= wanted * 1.0011, "{wanted} {spread}");
+            assert!(spread.to_string().trim_matches(['0', '.']).len() < 10, "{spread}");
+        }
+        assert_eq!(published(0.9, 1.0, Shape::Uniform), 0.0);
+        assert_eq!(published(1.1, 1.0, Shape::Uniform), 3.0);
+        assert_eq!(published(3.0, 1.0, Shape::Uniform), 3.0);
+        assert_eq!(published(3.1, 0.5, Shape::Uniform), 3.5);
+    }
+}
