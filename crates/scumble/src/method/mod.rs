@@ -17,7 +17,7 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
-pub use blur::{BlurTask, Blurred, BlurredFrame, Frame};
+pub use blur::{BlurTask, Blurred, BlurredFrame, Frame, draw_noise};
 pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};

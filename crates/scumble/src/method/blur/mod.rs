@@ -1,8 +1,10 @@
 //! Blur: numbers with calibrated noise.
 
 mod frame;
+mod noise;
 
 pub use frame::Frame;
+pub use noise::draw_noise;
 
 use crate::space::{FrameKind, Shape};
 use crate::table::Numbers;
