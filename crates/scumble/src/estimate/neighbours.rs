@@ -1,0 +1,5 @@
+//! stub
+/// x
+#[derive(Debug)] pub struct Classifier;
+/// x
+#[derive(Debug)] pub struct Verdict;
