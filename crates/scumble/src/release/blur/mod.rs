@@ -66,8 +66,11 @@ pub struct FrameNote {
     /// below the second.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub part: BTreeMap<String, [Option<f64>; 2]>,
-    /// The axes of the noise, each a direction of length 1 with a number for every blurred
-    /// column that is not missing, in order; without them the axes are these columns.
+    /// The axes of the noise, each with a weight for every blurred column that is not
+    /// missing, in order: the coordinate of a row along an axis is the sum of its numbers
+    /// times these weights, and noise is drawn along coordinates. As many axes as columns,
+    /// and the matrix can be inverted, but need not be a rotation: weights also scale.
+    /// Without them the axes are the columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub axes: Option<Vec<Vec<f64>>>,
     /// The ladder: for each level, from 1 on, the spread on every axis.
