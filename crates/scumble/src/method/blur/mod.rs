@@ -1,6 +1,7 @@
 //! Blur: numbers with calibrated noise.
 
 mod frame;
+mod guess;
 mod noise;
 
 pub use frame::Frame;
