@@ -1,7 +1,12 @@
 //! Blur: numbers with calibrated noise.
 
+mod calibrate;
+mod company;
+mod core;
 mod frame;
 
+pub use calibrate::{anonymity, least_factors, most_company};
+pub use core::{Condition, Needs, largest_set, need};
 pub use frame::Frame;
 
 use crate::space::{FrameKind, Shape};
