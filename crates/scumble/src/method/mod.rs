@@ -17,7 +17,10 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
-pub use blur::{BlurTask, Blurred, BlurredFrame, Frame, draw_noise};
+pub use blur::{
+    BlurTask, Blurred, BlurredFrame, Condition, Frame, Needs, anonymity, draw_noise,
+    largest_set, least_factors, most_company, need,
+};
 pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};

@@ -1,9 +1,14 @@
 //! Blur: numbers with calibrated noise.
 
+mod calibrate;
+mod company;
+mod core;
 mod frame;
 mod guess;
 mod noise;
 
+pub use calibrate::{anonymity, least_factors, most_company};
+pub use core::{Condition, Needs, largest_set, need};
 pub use frame::Frame;
 pub use noise::draw_noise;
 
