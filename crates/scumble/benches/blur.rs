@@ -52,7 +52,8 @@ fn frame(points: Vec<f64>, d: usize, shape: Shape) -> Frame {
     let scales = (0..d)
         .map(|a| {
             let m = points.iter().skip(a).step_by(d).sum::<f64>() / n as f64;
-            let v = points.iter().skip(a).step_by(d).map(|x| (x - m).powi(2)).sum::<f64>();
+            let v =
+                points.iter().skip(a).step_by(d).map(|x| (x - m).powi(2)).sum::<f64>();
             (v / n as f64).sqrt()
         })
         .collect();
@@ -71,7 +72,10 @@ fn sub(frame: &Frame, rows: &[u32]) -> Frame {
     let d = frame.dims;
     Frame {
         rows: (0..rows.len() as u32).collect(),
-        coordinates: rows.iter().flat_map(|r| frame.coordinates[*r as usize * d..][..d].to_vec()).collect(),
+        coordinates: rows
+            .iter()
+            .flat_map(|r| frame.coordinates[*r as usize * d..][..d].to_vec())
+            .collect(),
         ..frame.clone()
     }
 }
@@ -83,17 +87,39 @@ fn top(frame: &Frame, rows: &[u32], needs: &[f64]) -> f64 {
 }
 
 /// exhaustive: best ladder with at most m levels over the grid; cost is the sum
-fn best(frame: &Frame, rows: &[u32], needs: &[f64], grid: &[f64], m: usize) -> (f64, Vec<(f64, usize)>) {
-    if rows.is_empty() { return (0.0, vec![]); }
+fn best(
+    frame: &Frame,
+    rows: &[u32],
+    needs: &[f64],
+    grid: &[f64],
+    m: usize,
+) -> (f64, Vec<(f64, usize)>) {
+    if rows.is_empty() {
+        return (0.0, vec![]);
+    }
     let f = top(frame, rows, needs);
     let mut found = (f * rows.len() as f64, vec![(f, rows.len())]);
-    if m == 1 { return found; }
+    if m == 1 {
+        return found;
+    }
     for g in grid.iter().filter(|g| **g < f) {
-        let kept = largest_set(frame, &frame.law(*g), rows, Needs { company: needs, condition: None }, rows.len()).unwrap();
-        if kept.is_empty() { continue; }
+        let kept = largest_set(
+            frame,
+            &frame.law(*g),
+            rows,
+            Needs { company: needs, condition: None },
+            rows.len(),
+        )
+        .unwrap();
+        if kept.is_empty() {
+            continue;
+        }
         let c = kept.len() as f64 * g;
-        if c >= found.0 { continue; }
-        let rest: Vec<u32> = rows.iter().copied().filter(|r| kept.binary_search(r).is_err()).collect();
+        if c >= found.0 {
+            continue;
+        }
+        let rest: Vec<u32> =
+            rows.iter().copied().filter(|r| kept.binary_search(r).is_err()).collect();
         let grid: Vec<f64> = grid.iter().copied().filter(|x| x > g).collect();
         let r = best(frame, &rest, needs, &grid, m - 1);
         if c + r.0 < found.0 {
@@ -107,11 +133,62 @@ fn best(frame: &Frame, rows: &[u32], needs: &[f64], grid: &[f64], m: usize) -> (
 
 fn main() {
     let mode = std::env::args().nth(1).unwrap_or_default();
+    if mode == "ladder" {
+        let n: usize = std::env::args().nth(2).unwrap().parse().unwrap();
+        let d = 5;
+        let spare: usize = std::env::args().nth(3).unwrap().parse().unwrap();
+        for (name, make) in [
+            ("uniform", uniform as fn(usize, usize) -> Vec<f64>),
+            ("clustered", clustered),
+        ] {
+            for shape in [Shape::Gaussian, Shape::Uniform] {
+                let frame = frame(make(n, d), d, shape);
+                let needs: Vec<f64> = vec![need(10.0); n];
+                let rows: Vec<u32> = (0..n as u32).step_by(10).collect();
+                let start = Instant::now();
+                let factors = least_factors(&frame, &needs, &rows);
+                let mean = factors.iter().sum::<f64>() / rows.len() as f64;
+                println!(
+                    "{name} {shape:?} calibrate {:.2?} mean {mean:.4}",
+                    start.elapsed()
+                );
+                for m in [2, 3, 5, 8] {
+                    let start = Instant::now();
+                    let l = scumble::method::ladder(
+                        &frame,
+                        Needs { company: &needs, condition: None },
+                        m,
+                        spare,
+                    )
+                    .unwrap();
+                    let f: Vec<f64> =
+                        l.laws.iter().map(|l| l.spreads[0] / frame.scales[0]).collect();
+                    let mut c = vec![0; f.len()];
+                    for x in l.levels.iter().flatten() {
+                        c[*x as usize] += 1;
+                    }
+                    let placed: usize = c.iter().sum();
+                    let cost =
+                        c.iter().zip(&f).map(|(c, f)| *c as f64 * f).sum::<f64>()
+                            / placed as f64;
+                    println!(
+                        "  {m} levels: {:.2?} ratio {:.3} left {} {f:.4?} {c:?}",
+                        start.elapsed(),
+                        cost / mean,
+                        n - placed
+                    );
+                }
+            }
+        }
+        return;
+    }
     if mode == "try" {
-        for (name, make) in
-            [("uniform", uniform as fn(usize, usize) -> Vec<f64>), ("clustered", clustered)]
-        {
-            let n = 10_000; let d = 5;
+        for (name, make) in [
+            ("uniform", uniform as fn(usize, usize) -> Vec<f64>),
+            ("clustered", clustered),
+        ] {
+            let n = 10_000;
+            let d = 5;
             for shape in [Shape::Gaussian, Shape::Uniform] {
                 let frame = frame(make(n, d), d, shape);
                 let needs: Vec<f64> = vec![need(10.0); n];
@@ -121,21 +198,31 @@ fn main() {
                 let mean = factors.iter().sum::<f64>() / n as f64;
                 let (lo, hi) = (factors[n / 20], factors[n - 1] * 2.0);
                 let steps = 14;
-                let grid: Vec<f64> = (0..steps).map(|i| lo * (hi / lo).powf(i as f64 / steps as f64)).collect();
-                println!("{name} {shape:?} mean {mean:.4} max {:.4} grid {grid:.3?}", factors[n-1]);
+                let grid: Vec<f64> = (0..steps)
+                    .map(|i| lo * (hi / lo).powf(i as f64 / steps as f64))
+                    .collect();
+                println!(
+                    "{name} {shape:?} mean {mean:.4} max {:.4} grid {grid:.3?}",
+                    factors[n - 1]
+                );
                 for m in 1..=3 {
                     let start = Instant::now();
                     let (cost, l) = best(&frame, &rows, &needs, &grid, m);
-                    println!("  {m} levels: ratio {:.3} {l:.4?} {:.1?}", cost / n as f64 / mean, start.elapsed());
+                    println!(
+                        "  {m} levels: ratio {:.3} {l:.4?} {:.1?}",
+                        cost / n as f64 / mean,
+                        start.elapsed()
+                    );
                 }
             }
         }
         return;
     }
     for (n, d) in [(10_000, 5), (100_000, 6)] {
-        for (name, make) in
-            [("uniform", uniform as fn(usize, usize) -> Vec<f64>), ("clustered", clustered)]
-        {
+        for (name, make) in [
+            ("uniform", uniform as fn(usize, usize) -> Vec<f64>),
+            ("clustered", clustered),
+        ] {
             for shape in [Shape::Gaussian, Shape::Uniform] {
                 let frame = frame(make(n, d), d, shape);
                 let needs: Vec<f64> = vec![need(10.0); n];
@@ -145,14 +232,27 @@ fn main() {
                 let took = start.elapsed();
                 factors.sort_by(f64::total_cmp);
                 let mean = factors.iter().sum::<f64>() / n as f64;
-                println!("{n}x{d} {name} {shape:?}: calibrate {took:.2?}, mean {mean:.4} quantiles {:.4?}", 
-                    [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0].map(|q: f64| factors[((n - 1) as f64 * q) as usize]));
+                println!(
+                    "{n}x{d} {name} {shape:?}: calibrate {took:.2?}, mean {mean:.4} quantiles {:.4?}",
+                    [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0]
+                        .map(|q: f64| factors[((n - 1) as f64 * q) as usize])
+                );
                 for q in [0.25f64, 0.5, 0.75, 0.9, 0.99, 1.0] {
                     let f = factors[((n - 1) as f64 * q) as usize];
                     let law = frame.law(f);
                     let start = Instant::now();
-                    let kept = largest_set(&frame, &law, &rows, Needs { company: &needs, condition: None }, n);
-                    println!("   core at {f:.4} (q {q}): {} in {:.2?}", kept.map_or(0, |k| k.len()), start.elapsed());
+                    let kept = largest_set(
+                        &frame,
+                        &law,
+                        &rows,
+                        Needs { company: &needs, condition: None },
+                        n,
+                    );
+                    println!(
+                        "   core at {f:.4} (q {q}): {} in {:.2?}",
+                        kept.map_or(0, |k| k.len()),
+                        start.elapsed()
+                    );
                 }
             }
         }

@@ -52,7 +52,8 @@ fn plain(frame: &Frame, spreads: &[f64], row: usize) -> f64 {
         }
         match frame.shape {
             Shape::Gaussian => {
-                let square: f64 = w.iter().zip(spreads).map(|(w, s)| (w / s).powi(2)).sum();
+                let square: f64 =
+                    w.iter().zip(spreads).map(|(w, s)| (w / s).powi(2)).sum();
                 0.5 * statrs::function::erf::erfc(square.sqrt() / 8f64.sqrt())
             }
             Shape::Uniform => {
@@ -68,9 +69,13 @@ fn anonymity_is_the_plain_sum() {
     for seed in 0..12 {
         for shape in SHAPES {
             let frame = frame(shape, 1 + seed as usize % 5, 300, seed);
-            let spreads: Vec<f64> =
-                frame.scales.iter().map(|scale| scale * 0.3 * (1.0 + seed as f64)).collect();
-            let law = Law { shape, spreads: spreads.clone(), cuts: vec![0.0; frame.dims] };
+            let spreads: Vec<f64> = frame
+                .scales
+                .iter()
+                .map(|scale| scale * 0.3 * (1.0 + seed as f64))
+                .collect();
+            let law =
+                Law { shape, spreads: spreads.clone(), cuts: vec![0.0; frame.dims] };
             for row in 0..300 {
                 let sum = plain(&frame, &spreads, row);
                 assert!((anonymity(&frame, &law, row) - sum).abs() < 1e-9);
@@ -131,8 +136,9 @@ fn plain_set(frame: &Frame, law: &Law, rows: &[u32], needs: &[f64]) -> Vec<u32> 
     let mut left = rows.to_vec();
     loop {
         let short = left.iter().position(|row| {
-            let count =
-                |other: &u32| law.count(&differences(frame, *row as usize, *other as usize));
+            let count = |other: &u32| {
+                law.count(&differences(frame, *row as usize, *other as usize))
+            };
             left.iter().map(count).sum::<f64>() < needs[*row as usize]
         });
         match short {
@@ -158,19 +164,26 @@ fn the_largest_set_is_found() {
             if seed % 5 == 0 {
                 frame.scales[0] = 1e-4;
             }
-            let needs: Vec<f64> =
-                (0..n_rows).map(|_| need(2.0 + f64::from(random.random_range(0..6u8)))).collect();
+            let needs: Vec<f64> = (0..n_rows)
+                .map(|_| need(2.0 + f64::from(random.random_range(0..6u8))))
+                .collect();
             let rows: Vec<u32> =
                 (0..n_rows as u32).filter(|_| random.random_range(0..8) > 0).collect();
             for factor in [0.0, 0.1, 0.3, 0.6, 1.0] {
                 let law = frame.law(factor);
                 let asked = Needs { company: &needs, condition: None };
                 let kept = largest_set(&frame, &law, &rows, asked, n_rows).unwrap();
-                assert_eq!(kept, plain_set(&frame, &law, &rows, &needs), "{shape:?} {seed}");
+                assert_eq!(
+                    kept,
+                    plain_set(&frame, &law, &rows, &needs),
+                    "{shape:?} {seed}"
+                );
                 let spare = rows.len() - kept.len();
                 assert!(largest_set(&frame, &law, &rows, asked, spare).is_some());
                 if spare > 0 {
-                    assert!(largest_set(&frame, &law, &rows, asked, spare - 1).is_none());
+                    assert!(
+                        largest_set(&frame, &law, &rows, asked, spare - 1).is_none()
+                    );
                 }
                 sizes.push(kept.len());
             }

@@ -18,8 +18,8 @@ mod weights;
 pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
 pub use blur::{
-    BlurTask, Blurred, BlurredFrame, Condition, Frame, Needs, anonymity, draw_noise,
-    largest_set, least_factors, most_company, need,
+    BlurTask, Blurred, BlurredFrame, Condition, Frame, Ladder, Needs, anonymity, blur,
+    draw_noise, ladder, largest_set, least_factors, most_company, need, peel,
 };
 pub use buckets::Buckets;
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};

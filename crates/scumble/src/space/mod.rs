@@ -240,7 +240,8 @@ impl Space {
             let node = &mut self.nodes[number];
             node.living -= 1;
             if node.left == 0 {
-                let (start, len) = (node.start as usize, (node.end - node.start) as usize);
+                let (start, len) =
+                    (node.start as usize, (node.end - node.start) as usize);
                 for axis in 0..self.dims {
                     let at = start * self.dims + axis * len + (place as usize - start);
                     self.columns[at] = f64::INFINITY;
@@ -356,8 +357,7 @@ impl Space {
         let (low, high) = bounds.split_at(self.dims);
         let mut distance = 0.0;
         for ((value, low), high) in centre.iter().zip(low).zip(high) {
-            distance =
-                add::<CUBE>(distance, (low - value).max(value - high).max(0.0));
+            distance = add::<CUBE>(distance, (low - value).max(value - high).max(0.0));
         }
         distance
     }

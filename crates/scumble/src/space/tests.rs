@@ -24,15 +24,11 @@ fn a_visit_sees_what_is_within_reach_and_alive() {
             let centre = space.point(row).to_vec();
             assert_eq!(centre, all[row * dims..][..dims]);
             let other = |row: usize| all[row * dims..][..dims].iter().zip(&centre);
-            let living: Vec<usize> =
-                (0..n_rows).filter(|row| row % 3 != 0).collect();
+            let living: Vec<usize> = (0..n_rows).filter(|row| row % 3 != 0).collect();
             let straight =
                 |row: usize| other(row).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-            let expected: Vec<usize> = living
-                .iter()
-                .copied()
-                .filter(|row| straight(*row) <= 9.0)
-                .collect();
+            let expected: Vec<usize> =
+                living.iter().copied().filter(|row| straight(*row) <= 9.0).collect();
             let mut seen = Vec::new();
             space.within_ball(&centre, 3.0, |row, _, distance| {
                 assert_eq!(distance, straight(row));

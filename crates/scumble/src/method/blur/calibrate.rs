@@ -69,6 +69,15 @@ const WITHIN: f64 = 1.01;
 /// For some rows of the frame, the least factor of its scales with which `wanted` (by row
 /// of the frame) is reached if all rows count; infinite if none is.
 pub fn least_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
+    factors(frame, wanted, rows, true)
+}
+
+/// The same without looking at far rows: a little above the least, by how much is not known.
+pub(super) fn rough_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
+    factors(frame, wanted, rows, false)
+}
+
+fn factors(frame: &Frame, wanted: &[f64], rows: &[u32], certain: bool) -> Vec<f64> {
     let used: Vec<usize> =
         (0..frame.dims).filter(|axis| frame.scales[*axis] > 0.0).collect();
     let n_rows = frame.rows.len();
@@ -77,7 +86,8 @@ pub fn least_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
         let point = &frame.coordinates[row * frame.dims..][..frame.dims];
         let origin = &frame.coordinates[..frame.dims];
         points.extend(
-            used.iter().map(|axis| (point[*axis] - origin[*axis]) / frame.scales[*axis]),
+            used.iter()
+                .map(|axis| (point[*axis] - origin[*axis]) / frame.scales[*axis]),
         );
     }
     let field = Field {
@@ -85,6 +95,7 @@ pub fn least_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
         cuts: used.iter().map(|axis| frame.cuts[*axis] / frame.scales[*axis]).collect(),
         space: Space::new(used.len(), &points),
         n_rows,
+        certain,
     };
     if used.is_empty() {
         let least = |row: &u32| {
@@ -97,13 +108,20 @@ pub fn least_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
     for row in rows {
         asked[*row as usize] = true;
     }
-    let order: Vec<u32> =
-        field.space.in_order().iter().copied().filter(|row| asked[*row as usize]).collect();
+    let order: Vec<u32> = field
+        .space
+        .in_order()
+        .iter()
+        .copied()
+        .filter(|row| asked[*row as usize])
+        .collect();
     let found: Vec<f64> = order
         .par_chunks(64)
         .flat_map_iter(|rows| {
             let mut near = Near::default();
-            let least = |row: &u32| field.least(*row as usize, wanted[*row as usize], &mut near);
+            let least = |row: &u32| {
+                field.least(*row as usize, wanted[*row as usize], &mut near)
+            };
             rows.iter().map(least).collect::<Vec<f64>>()
         })
         .collect();
@@ -120,6 +138,8 @@ struct Field {
     cuts: Vec<f64>,
     space: Space,
     n_rows: usize,
+    /// Whether factors must be within 1 % of the least.
+    certain: bool,
 }
 
 /// The rows listed around one.
@@ -136,7 +156,7 @@ impl Field {
     fn least(&self, row: usize, wanted: f64, near: &mut Near) -> f64 {
         let centre = self.space.point(row);
         let mut factor = self.first_guess(centre, wanted);
-        let mut wide = Law::reach(self.space.dims());
+        let mut wide = self.wide(wanted);
         near.n_listed = 0;
         loop {
             if near.n_listed < self.n_rows {
@@ -160,7 +180,7 @@ impl Field {
             let found = self.solve(near, wanted, factor);
             let below = found / WITHIN;
             let rest = match self.shape {
-                Shape::Gaussian if !all => {
+                Shape::Gaussian if !all && self.certain => {
                     let far = (self.n_rows - near.n_listed) as f64;
                     far * tail(near.radius / (2.0 * below)) + ROUNDING * wanted
                 }
@@ -172,6 +192,18 @@ impl Field {
             factor = found * 1.05;
             wide *= 1.15;
         }
+    }
+
+    /// How far to look, in halves of the distance by the spread: so far that the rest does
+    /// not matter much.
+    fn wide(&self, wanted: f64) -> f64 {
+        let mut wide = Law::reach(self.space.dims());
+        let dims = self.space.dims() as f64;
+        let little = 0.004 * dims * (wanted - 1.0).max(0.1);
+        while self.certain && self.n_rows as f64 * tail(wide) > little {
+            wide += 0.1;
+        }
+        wide
     }
 
     fn first_guess(&self, centre: &[f64], wanted: f64) -> f64 {
@@ -213,7 +245,9 @@ impl Field {
                     if apart == 0.0 {
                         near.n_equal += 1;
                     } else {
-                        numbers.extend(point.iter().zip(centre).map(|(a, b)| (a - b).abs()));
+                        numbers.extend(
+                            point.iter().zip(centre).map(|(a, b)| (a - b).abs()),
+                        );
                     }
                     ControlFlow::Continue(())
                 });
@@ -250,19 +284,27 @@ impl Field {
 
     /// The least factor with which the list suffices, given one with which it does.
     fn solve(&self, near: &Near, wanted: f64, mut high: f64) -> f64 {
-        let mut low = high / 1.25;
-        while self.sum(near, low) >= wanted {
-            high = low;
-            low /= 1.6;
-        }
-        while high > low * PRECISION {
-            let middle = (low * high).sqrt();
-            if self.sum(near, middle) >= wanted {
-                high = middle;
+        // Sums grow about as a power of the factor: the dimension, at most.
+        let power = 1.0 / self.space.dims() as f64;
+        let mut low = 0.0;
+        let mut guess = high;
+        loop {
+            let sum = self.sum(near, guess);
+            let aside = if sum >= wanted {
+                high = guess;
+                1.0 / PRECISION
             } else {
-                low = middle;
+                low = guess;
+                PRECISION
+            };
+            if high <= low * PRECISION * PRECISION {
+                return high;
             }
+            let equal = near.n_equal as f64;
+            let ratio = (wanted - equal) / (sum - equal).max(1e-3 * (wanted - equal));
+            let next = guess * ratio.powf(power) * aside;
+            let middle = if low > 0.0 { (low * high).sqrt() } else { high / 1.5 };
+            guess = if next > low && next < high { next } else { middle };
         }
-        high
     }
 }

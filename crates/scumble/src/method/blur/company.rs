@@ -89,7 +89,9 @@ impl<'a> Company<'a> {
     pub(super) fn new(frame: &'a Frame, law: &'a Law, rows: &'a [u32]) -> Self {
         let dims = frame.dims;
         let (limit, weightless) = match law.shape {
-            Shape::Gaussian => ((2.0 * Law::reach(dims)).powi(2), 4.0 * Law::reach(dims)),
+            Shape::Gaussian => {
+                ((2.0 * Law::reach(dims)).powi(2), 4.0 * Law::reach(dims))
+            }
             Shape::Uniform => (1.0, 2.0),
         };
         // On an axis without noise any difference is out of reach.
@@ -116,8 +118,7 @@ impl<'a> Company<'a> {
             0.0 => 0.0,
             spread => law.cuts[axis] / spread,
         });
-        let table_slip =
-            if law.shape == Shape::Gaussian { TABLE_SLIP } else { 0.0 };
+        let table_slip = if law.shape == Shape::Gaussian { TABLE_SLIP } else { 0.0 };
         Self {
             frame,
             law,
@@ -140,7 +141,11 @@ impl<'a> Company<'a> {
         self.sweep(row, |batch, _| {
             batch.add_to(&mut sum);
             lower = sum.total - sum.terms * slip - sum.edges * self.edge;
-            if lower >= plenty { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if lower >= plenty {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
         });
         if lower >= need {
             return Verdict::Enough(lower);
@@ -175,7 +180,9 @@ impl<'a> Company<'a> {
         let mut difference = vec![0.0; dims];
         let mut sum = 0.0;
         let mut add = |other: usize, _: &[f64], _: f64| {
-            for (w, (a, b)) in difference.iter_mut().zip(point(other).iter().zip(centre)) {
+            for (w, (a, b)) in
+                difference.iter_mut().zip(point(other).iter().zip(centre))
+            {
                 *w = a - b;
             }
             sum += self.law.count(&difference);
@@ -186,9 +193,15 @@ impl<'a> Company<'a> {
         match self.law.shape {
             Shape::Gaussian => {
                 let radius = self.limit.sqrt();
-                self.space.within_ball(place, radius + radius * self.slip + 1e-6, &mut add);
+                self.space.within_ball(
+                    place,
+                    radius + radius * self.slip + 1e-6,
+                    &mut add,
+                );
             }
-            Shape::Uniform => self.space.within_cube(place, 1.0 + self.slip + 1e-6, &mut add),
+            Shape::Uniform => {
+                self.space.within_cube(place, 1.0 + self.slip + 1e-6, &mut add)
+            }
         }
         sum
     }
@@ -201,7 +214,8 @@ impl<'a> Company<'a> {
         let centre = self.space.point(row);
         match self.law.shape {
             Shape::Gaussian => {
-                let (low, high) = (self.limit * (1.0 - 1e-6), self.limit * (1.0 + 1e-6));
+                let (low, high) =
+                    (self.limit * (1.0 - 1e-6), self.limit * (1.0 + 1e-6));
                 self.space.leaves_within::<false>(centre, high, |leaf| {
                     batches(leaf, |first, len| {
                         let mut batch = Batch::new(0.0);
@@ -242,7 +256,8 @@ impl<'a> Company<'a> {
                             {
                                 let w = (other - value).abs();
                                 *apart += w;
-                                *product *= (1.0 - 2.0 * cut).min(1.0 - cut - w).max(0.0);
+                                *product *=
+                                    (1.0 - 2.0 * cut).min(1.0 - cut - w).max(0.0);
                             }
                         }
                         for (count, apart) in batch.counts.iter_mut().zip(&apart) {

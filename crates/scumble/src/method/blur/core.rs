@@ -82,7 +82,9 @@ pub fn largest_set(
     let unscaled = needs.condition.map(|_| {
         let points: Vec<f64> = rows
             .iter()
-            .flat_map(|row| &frame.coordinates[*row as usize * frame.dims..][..frame.dims])
+            .flat_map(|row| {
+                &frame.coordinates[*row as usize * frame.dims..][..frame.dims]
+            })
             .copied()
             .collect();
         Space::new(frame.dims, &points)
@@ -97,6 +99,29 @@ pub fn largest_set(
         rows,
     };
     search.run(spare)
+}
+
+/// The places in `rows` of those that have too little company among all of them.
+pub(super) fn falling_short(
+    frame: &Frame,
+    law: &Law,
+    rows: &[u32],
+    needs: Needs<'_>,
+) -> Vec<u32> {
+    if law.spreads.iter().all(|spread| *spread == 0.0) {
+        let kept = equal_rows(frame, rows, needs.company);
+        let lost = |place: &u32| kept.binary_search(&rows[*place as usize]).is_err();
+        return (0..rows.len() as u32).filter(lost).collect();
+    }
+    let company = Company::new(frame, law, rows);
+    let short = |place: &u32| {
+        let need = needs.company[rows[*place as usize] as usize];
+        company.judge(*place as usize, need, need) == Verdict::Short
+    };
+    let mut found: Vec<u32> =
+        company.space.in_order().par_iter().copied().filter(short).collect();
+    found.sort_unstable();
+    found
 }
 
 struct Search<'a> {
@@ -168,7 +193,8 @@ impl Search<'_> {
                     // With some in reserve a row need not be looked at again so soon.
                     match self.company.judge(row, need, need * 1.1) {
                         Verdict::Enough(sum) => {
-                            let parts = (sum * PARTS).floor().max((need * PARTS).ceil());
+                            let parts =
+                                (sum * PARTS).floor().max((need * PARTS).ceil());
                             self.had[row].store(parts as i64, Ordering::Relaxed);
                             false
                         }
@@ -219,20 +245,20 @@ impl Search<'_> {
 
 /// Without noise only equal rows are company.
 fn equal_rows(frame: &Frame, rows: &[u32], needs: &[f64]) -> Vec<u32> {
-    let point = |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
+    let point =
+        |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
     let by_point = |a: u32, b: u32| {
         let pairs = point(a).iter().zip(point(b));
         // Both noughts are the same.
         pairs.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|order| order.is_ne())
     };
     let mut sorted = rows.to_vec();
-    sorted.par_sort_unstable_by(|a, b| {
-        by_point(*a, *b).unwrap_or_else(|| a.cmp(b))
-    });
+    sorted.par_sort_unstable_by(|a, b| by_point(*a, *b).unwrap_or_else(|| a.cmp(b)));
     let mut kept = Vec::new();
     for group in sorted.chunk_by(|a, b| by_point(*a, *b).is_none()) {
         let mut size = group.len();
-        let enough = |size: usize| move |row: &&u32| needs[**row as usize] <= size as f64;
+        let enough =
+            |size: usize| move |row: &&u32| needs[**row as usize] <= size as f64;
         loop {
             let left = group.iter().filter(enough(size)).count();
             if left == size {

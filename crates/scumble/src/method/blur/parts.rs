@@ -12,7 +12,8 @@ use super::{BlurTask, BlurredFrame, Frame};
 pub(super) fn frames(task: &BlurTask<'_>) -> Vec<(BlurredFrame, Frame)> {
     let numbers = task.numbers;
     let scales = deviations(task);
-    let missing = |row: u32| numbers.row(row as usize).iter().map(|value| value.is_nan());
+    let missing =
+        |row: u32| numbers.row(row as usize).iter().map(|value| value.is_nan());
     let kind = |row: u32| numbers.kinds.get(row as usize).copied().unwrap_or(0);
     let alike = |a: u32, b: u32| kind(a).cmp(&kind(b)).then(missing(a).cmp(missing(b)));
     let mut rows: Vec<u32> = (0..numbers.n_rows as u32).collect();
@@ -31,7 +32,10 @@ pub(super) fn frames(task: &BlurTask<'_>) -> Vec<(BlurredFrame, Frame)> {
                 dims: columns.len(),
                 coordinates: values.collect(),
                 scales: columns.iter().map(|column| scales[*column]).collect(),
-                steps: columns.iter().map(|column| step(task.decimals[*column])).collect(),
+                steps: columns
+                    .iter()
+                    .map(|column| step(task.decimals[*column]))
+                    .collect(),
                 cuts: vec![0.0; columns.len()],
                 shape: task.shape,
             };
@@ -69,7 +73,8 @@ fn deviations(task: &BlurTask<'_>) -> Vec<f64> {
             if present(column).all(|value| value == first) {
                 return 0.0;
             }
-            (present(column).map(|value| (value - mean).powi(2)).sum::<f64>() / count).sqrt()
+            (present(column).map(|value| (value - mean).powi(2)).sum::<f64>() / count)
+                .sqrt()
         })
         .collect()
 }
