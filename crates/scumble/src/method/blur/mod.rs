@@ -2,6 +2,10 @@
 
 mod frame;
 mod guess;
+mod local;
+mod nearby;
+#[cfg(test)]
+mod testing;
 
 pub use frame::Frame;
 
