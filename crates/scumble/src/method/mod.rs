@@ -4,6 +4,7 @@ mod anatomy;
 mod apply;
 mod blur;
 mod buckets;
+mod condensation;
 mod full_domain;
 mod leave_out;
 mod mondrian;
@@ -22,6 +23,7 @@ pub use blur::{
     draw_noise, ladder, largest_set, least_factors, most_company, need, peel,
 };
 pub use buckets::Buckets;
+pub use condensation::{CondensationTask, Condensed, condense};
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};

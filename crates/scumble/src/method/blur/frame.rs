@@ -37,7 +37,7 @@ impl Frame {
 }
 
 /// A spread that can be published and is not below `wanted`.
-fn published(wanted: f64, step: f64, shape: Shape) -> f64 {
+pub(super) fn published(wanted: f64, step: f64, shape: Shape) -> f64 {
     if wanted <= 0.0 {
         return 0.0;
     }

@@ -6,8 +6,12 @@ mod core;
 mod frame;
 mod guess;
 mod ladder;
+mod local;
+mod nearby;
 mod noise;
 mod parts;
+#[cfg(test)]
+mod testing;
 
 pub use calibrate::{anonymity, least_factors, most_company};
 pub use core::{Condition, Needs, largest_set, need};
