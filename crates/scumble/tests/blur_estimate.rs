@@ -9,7 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble::estimate::{
-    Check, Comparison, Condition, Estimate, Evidence, Literal, Measure, Query, Test, Way,
+    Check, Comparison, Condition, Estimate, Evidence, Literal, Measure, Query, Test,
+    Way,
 };
 use scumble::release::{Release, checksum};
 use serde_json::{Value, json};
@@ -176,7 +177,8 @@ fn kleene(
     sex: &str,
     decides: bool,
 ) -> Option<bool> {
-    let truths: Vec<Option<bool>> = parts.iter().map(|part| truth(part, x, sex)).collect();
+    let truths: Vec<Option<bool>> =
+        parts.iter().map(|part| truth(part, x, sex)).collect();
     if truths.contains(&Some(decides)) {
         Some(decides)
     } else if truths.contains(&None) {
@@ -329,8 +331,7 @@ fn the_posterior_on_the_lattice() {
                             _ => (-2..=11).map(|y| Some(f64::from(y) / 10.0)).collect(),
                         }
                     };
-                    let satisfied =
-                        |x, y| truth(&condition, [x, y], sex) == Some(true);
+                    let satisfied = |x, y| truth(&condition, [x, y], sex) == Some(true);
                     let truths = known(0).into_iter().flat_map(|x| {
                         known(1).into_iter().map(move |y| satisfied(x, y))
                     });
@@ -358,8 +359,7 @@ fn the_posterior_on_the_lattice() {
                             let square = |d: i64| {
                                 (d * d) as f64 * likelihood(shape, d, 0, spread)
                             };
-                            sum_variance +=
-                                (-60..=60).map(square).sum::<f64>() / 100.0;
+                            sum_variance += (-60..=60).map(square).sum::<f64>() / 100.0;
                         }
                         Some(_) => {
                             sum += first / all;
