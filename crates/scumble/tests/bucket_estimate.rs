@@ -10,7 +10,8 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{
-    Check, Comparison, Condition, Estimate, Evidence, Literal, Measure, Query, Test, Way,
+    Check, Comparison, Condition, Estimate, Evidence, Literal, Measure, Query, Test,
+    Way,
 };
 use scumble::release::{Release, checksum};
 use serde_json::{Value, json};

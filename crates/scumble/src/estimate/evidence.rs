@@ -366,7 +366,7 @@ fn key(subtable: u32, codes: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 /// The one text for what `text` means.
-fn canonical(text: &str, reading: &Reading) -> String {
+pub(super) fn canonical(text: &str, reading: &Reading) -> String {
     if reading.is_missing(text) {
         return reading.missing_text().to_owned();
     }

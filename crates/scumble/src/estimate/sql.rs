@@ -26,7 +26,9 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::error::{Error, Result};
-use crate::estimate::query::{Check, Comparison, Condition, Literal, Measure, Query, Test};
+use crate::estimate::query::{
+    Check, Comparison, Condition, Literal, Measure, Query, Test,
+};
 use crate::table::parse_number;
 
 /// The most words and signs, values in lists aside: the parser goes as deep as they do.

@@ -49,7 +49,8 @@ impl Question<'_> {
         way: Way,
     ) -> Result<Vec<Estimate>> {
         if way != Way::Inverse {
-            let error = Error::recipe("no matrix is undone, so there is no way to choose");
+            let error =
+                Error::recipe("no matrix is undone, so there is no way to choose");
             return Err(error.with_hint("leave out `--way`"));
         }
         let blurry = |place: &&usize| {
@@ -79,7 +80,9 @@ impl Question<'_> {
         });
         let estimates: Vec<Estimate> = estimates.collect();
         if estimates.is_empty() && self.group_by.is_empty() {
-            return Err(Error::recipe("there is no mean: no row satisfies the condition"));
+            return Err(Error::recipe(
+                "there is no mean: no row satisfies the condition",
+            ));
         }
         Ok(estimates)
     }
@@ -131,7 +134,9 @@ impl<'a> Asked<'a> {
         }
         let grid = Grid::new(&cuts)?;
         let added = match measured {
-            Measured::Blurred(number) => cuts.iter().position(|cut| cut.column == number),
+            Measured::Blurred(number) => {
+                cuts.iter().position(|cut| cut.column == number)
+            }
             _ => None,
         };
         let mut numbers: HashMap<Vec<Truth>, u32> = HashMap::new();
@@ -186,11 +191,10 @@ impl<'a> Asked<'a> {
         let (mut cells, mut n_cells) = (Vec::new(), 0);
         for (cell, satisfied) in set.iter().enumerate() {
             let classes = self.grid.classes(cell);
-            let fits = classes
-                .iter()
-                .zip(&self.cuts)
-                .zip(missing)
-                .all(|((class, cut), missing)| (*class == cut.missing()) == *missing);
+            let fits =
+                classes.iter().zip(&self.cuts).zip(missing).all(
+                    |((class, cut), missing)| (*class == cut.missing()) == *missing,
+                );
             if fits {
                 n_cells += 1;
                 if *satisfied {
@@ -238,7 +242,12 @@ impl<'a> Asked<'a> {
 
     /// The probability of the condition, by products over columns, with moments of the
     /// column that is added up.
-    fn multiplied(&self, row: usize, plan: &Plan, scratch: &mut Vec<Vec<Over>>) -> Over {
+    fn multiplied(
+        &self,
+        row: usize,
+        plan: &Plan,
+        scratch: &mut Vec<Vec<Over>>,
+    ) -> Over {
         let blurred = self.blurred;
         let Noise::Straight { shape, spreads, box_of, boxes } = &blurred.noise else {
             return Over::default();
@@ -247,7 +256,8 @@ impl<'a> Asked<'a> {
         let spreads = &spreads[row * values.len()..][..values.len()];
         let bounds = &boxes[box_of[row] as usize];
         scratch.resize_with(self.cuts.len(), Vec::new);
-        for (number, (cut, overs)) in self.cuts.iter().zip(scratch.iter_mut()).enumerate()
+        for (number, (cut, overs)) in
+            self.cuts.iter().zip(scratch.iter_mut()).enumerate()
         {
             overs.clear();
             let (z, spread) = (values[cut.column], spreads[cut.column]);
@@ -272,7 +282,8 @@ impl<'a> Asked<'a> {
         for cell in &plan.cells {
             let mut product = Over { mass: 1.0, ..Over::default() };
             let mut others = 1.0;
-            for (number, (class, overs)) in cell.iter().zip(scratch.iter()).enumerate() {
+            for (number, (class, overs)) in cell.iter().zip(scratch.iter()).enumerate()
+            {
                 if self.added == Some(number) {
                     product = overs[*class];
                 } else {
@@ -291,7 +302,8 @@ impl<'a> Asked<'a> {
 
     /// The same by trying noises.
     fn tried(&self, row: usize, plan: &Plan) -> Over {
-        let Noise::Turned { frame_of, level_of, frames } = &self.blurred.noise else {
+        let Noise::Turned { frame_of, level_of, frames, .. } = &self.blurred.noise
+        else {
             return Over::default();
         };
         let values = self.blurred.row(row);
@@ -348,7 +360,7 @@ impl Blurred {
             Noise::Straight { shape, spreads, .. } => {
                 variance(*shape, spreads[row * self.lattices.len() + column])
             }
-            Noise::Turned { frame_of, level_of, frames } => {
+            Noise::Turned { frame_of, level_of, frames, .. } => {
                 frames[frame_of[row] as usize].variances(level_of[row])[column]
             }
             Noise::Anew { .. } => 0.0,

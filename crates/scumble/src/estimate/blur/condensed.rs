@@ -126,7 +126,8 @@ impl Moments {
 
     /// The variances of counting, of the number where it counts, and of both together.
     fn variances(&self, n: f64) -> (f64, f64, f64) {
-        let less = |squares: f64, a: f64, b: f64| (squares - a * b / n) / (n - 1.0).max(1.0);
+        let less =
+            |squares: f64, a: f64, b: f64| (squares - a * b / n) / (n - 1.0).max(1.0);
         let count = less(self.count, self.count, self.count).max(0.0);
         let sum = less(self.squares, self.sum, self.sum).max(0.0);
         (count, sum, less(self.sum, self.sum, self.count))

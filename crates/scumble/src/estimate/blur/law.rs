@@ -121,8 +121,7 @@ pub(super) fn variance(shape: Shape, spread: f64) -> f64 {
         // Off by less than 1e-7.
         Shape::Gaussian if spread >= 1.0 => spread * spread + 1.0 / 12.0,
         Shape::Gaussian => {
-            let term =
-                |j: f64| 2.0 * (2.0 * j - 1.0) * tail((j - 0.5) / spread);
+            let term = |j: f64| 2.0 * (2.0 * j - 1.0) * tail((j - 0.5) / spread);
             (1..=12).map(|j| term(f64::from(j))).sum()
         }
     }
@@ -148,8 +147,8 @@ fn whole(spread: f64, low: f64, high: f64) -> Over {
     let (f, g) = (density(a / spread) / spread, density(b / spread) / spread);
     let variance = spread * spread;
     let first = variance * (f - g) - (g - f) / 12.0;
-    let second = variance * (mass + a * f - b * g)
-        - (2.0 * (b * g - a * f) - mass) / 12.0;
+    let second =
+        variance * (mass + a * f - b * g) - (2.0 * (b * g - a * f) - mass) / 12.0;
     Over { mass, first, second }
 }
 
@@ -198,7 +197,8 @@ mod tests {
             let plain = over(Shape::Gaussian, 0.0, spread, (low, high), false);
             assert!((plain.mass - sum.mass).abs() < 1e-14);
         }
-        for (side, low, high) in [(1.0, -4.0, 4.0), (9.0, -2.0, 90.0), (9.0, 2.0, 3.0)] {
+        for (side, low, high) in [(1.0, -4.0, 4.0), (9.0, -2.0, 90.0), (9.0, 2.0, 3.0)]
+        {
             let found = over(Shape::Uniform, 5.0, side, (low + 5.0, high + 5.0), true);
             let reach = (side as i64 - 1) / 2;
             let inside =

@@ -28,7 +28,9 @@ impl Measured {
         }
         let numbers = numbers(column).ok_or_else(|| {
             let (name, function) = (&column.name, measure.function());
-            Error::recipe(format!("`{name}` does not have numbers to take {function} of"))
+            Error::recipe(format!(
+                "`{name}` does not have numbers to take {function} of"
+            ))
         })?;
         let of_row = column.codes.iter().map(|code| numbers[*code as usize]);
         Ok(Self::Known(of_row.collect()))

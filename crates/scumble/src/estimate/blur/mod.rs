@@ -67,7 +67,7 @@ enum Noise {
     /// Noise along the columns: the spread of each number in steps, and the box of each row.
     Straight { shape: Shape, spreads: Vec<f64>, box_of: Vec<u32>, boxes: Vec<Bounds> },
     /// Noise along other axes: the frame and the level of each row.
-    Turned { frame_of: Vec<u32>, level_of: Vec<u32>, frames: Vec<Turned> },
+    Turned { shape: Shape, frame_of: Vec<u32>, level_of: Vec<u32>, frames: Vec<Turned> },
     /// Drawn anew: the group of each row, from 0.
     Anew { group_of: Vec<u32>, n_groups: usize },
 }
@@ -132,7 +132,8 @@ impl Blurred {
             let empty = || wrong(format!("`{}` has an empty domain", note.name));
             if sound { Ok(lattice) } else { Err(empty()) }
         };
-        let lattices: Vec<Lattice> = notes.iter().map(lattice).collect::<Result<_>>()?;
+        let lattices: Vec<Lattice> =
+            notes.iter().map(lattice).collect::<Result<_>>()?;
         let n_columns = lattices.len();
 
         let aside = asides(manifest.blur.as_ref());
@@ -148,10 +149,8 @@ impl Blurred {
             .filter(|name| !own(name) && !aside.iter().any(|other| other == *name))
             .map(|name| (*name, reading(name)))
             .collect();
-        let mut numbers: Vec<(&str, Reading)> = notes
-            .iter()
-            .map(|note| (note.name.as_str(), number(&note.name)))
-            .collect();
+        let mut numbers: Vec<(&str, Reading)> =
+            notes.iter().map(|note| (note.name.as_str(), number(&note.name))).collect();
         numbers.extend(aside.iter().map(|name| (name.as_str(), Reading::number())));
         let task = NumbersTask { numbers, exact: exact.clone(), wish: None };
         let read = Numbers::read(&source, &task, progress)?;
@@ -159,7 +158,8 @@ impl Blurred {
         let mut values = Vec::with_capacity(read.n_rows * n_columns);
         for row in 0..read.n_rows {
             let steps = read.row(row).iter().zip(&lattices);
-            values.extend(steps.map(|(value, lattice)| (value * lattice.scale).round()));
+            values
+                .extend(steps.map(|(value, lattice)| (value * lattice.scale).round()));
         }
         let noise = match &manifest.blur {
             Some(note) => noise(note, &lattices, &read).map_err(wrong)?,
@@ -195,6 +195,56 @@ impl Blurred {
     /// The published numbers of a row, in steps.
     fn row(&self, row: usize) -> &[f64] {
         &self.values[row * self.lattices.len()..][..self.lattices.len()]
+    }
+
+    /// The shape of the noise; nothing for rows that were drawn anew.
+    pub(super) fn shape(&self) -> Option<Shape> {
+        match &self.noise {
+            Noise::Straight { shape, .. } | Noise::Turned { shape, .. } => Some(*shape),
+            Noise::Anew { .. } => None,
+        }
+    }
+
+    /// The names of the columns.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.lattices.iter().map(|lattice| lattice.name.as_str())
+    }
+
+    /// The rows that have all numbers: the row, its numbers, the axes of its noise unless
+    /// they are the columns, and its spreads, which are at least a step: so far a number
+    /// without noise stands for its neighbours.
+    pub(super) fn complete(
+        &self,
+    ) -> impl Iterator<Item = (usize, Vec<f64>, Option<&[Vec<f64>]>, Vec<f64>)> {
+        let n_columns = self.lattices.len();
+        let complete = (0..self.kinds.len())
+            .filter(|row| !self.row(*row).iter().any(|z| z.is_nan()));
+        complete.map(move |row| {
+            let steps = self.row(row).iter().zip(&self.lattices);
+            let values = steps.map(|(z, lattice)| z / lattice.scale).collect();
+            let widest = self.lattices.iter().map(|lattice| 1.0 / lattice.scale);
+            let widest = widest.fold(0.0, f64::max);
+            let (axes, spreads) = match &self.noise {
+                Noise::Straight { spreads, .. } => {
+                    let own = spreads[row * n_columns..][..n_columns].iter();
+                    let own = own.zip(&self.lattices);
+                    (None, own.map(|(s, l)| s.max(1.0) / l.scale).collect())
+                }
+                Noise::Turned { frame_of, level_of, frames, .. } => {
+                    let frame = &frames[frame_of[row] as usize];
+                    let own = frame.spreads[level_of[row] as usize].iter();
+                    let own = own.map(|s| if *s > 0.0 { *s } else { widest });
+                    (Some(frame.axes.as_slice()), own.collect())
+                }
+                Noise::Anew { .. } => (None, vec![0.0; n_columns]),
+            };
+            (row, values, axes, spreads)
+        })
+    }
+
+    /// Which distinct row of the other columns a row has.
+    pub(super) fn kind(&self, row: usize) -> usize {
+        self.kinds[row] as usize
     }
 
     /// That every number can come from its domain.
@@ -281,12 +331,13 @@ fn noise(
         frames.collect::<Option<_>>().ok_or("a frame's axes do not fit its columns")?;
     let n_levels = |row: usize| frames[frame_of[row] as usize].n_levels();
     let level_of = places(read, n_columns, LEVEL_COLUMN, &n_levels)?;
-    let fits = |row: usize| {
-        frames[frame_of[row] as usize].fits(&read.row(row)[..n_columns])
-    };
+    let fits =
+        |row: usize| frames[frame_of[row] as usize].fits(&read.row(row)[..n_columns]);
     match (0..n_rows).find(|row| !fits(*row)) {
-        Some(row) => Err(format!("row {}: numbers are missing that its frame has", row + 1)),
-        None => Ok(Noise::Turned { frame_of, level_of, frames }),
+        Some(row) => {
+            Err(format!("row {}: numbers are missing that its frame has", row + 1))
+        }
+        None => Ok(Noise::Turned { shape, frame_of, level_of, frames }),
     }
 }
 

@@ -46,9 +46,7 @@ impl Cut {
         for meaning in &meanings {
             if let Meaning::Within(stretches) = meaning {
                 let ends = stretches.iter().flat_map(|(low, high)| [*low, high + 1.0]);
-                starts.extend(
-                    ends.filter(|s| *s > lattice.low && *s <= lattice.high),
-                );
+                starts.extend(ends.filter(|s| *s > lattice.low && *s <= lattice.high));
             }
         }
         starts.sort_by(f64::total_cmp);
@@ -58,18 +56,18 @@ impl Cut {
         let mut class_of = Vec::with_capacity(starts.len());
         for (place, start) in starts.iter().enumerate() {
             let truth = meanings.iter().map(|meaning| meaning.of(*start));
-            let class =
-                *numbers.entry(truth.collect()).or_insert_with_key(|truth| {
-                    classes.push(Vec::new());
-                    truths.push(truth.clone());
-                    classes.len() - 1
-                });
+            let class = *numbers.entry(truth.collect()).or_insert_with_key(|truth| {
+                classes.push(Vec::new());
+                truths.push(truth.clone());
+                classes.len() - 1
+            });
             let end = starts.get(place + 1).map_or(lattice.high, |next| next - 1.0);
             classes[class].push((*start, end));
             class_of.push((*start, class));
         }
         classes.push(Vec::new());
-        truths.push(tests.iter().map(|(_, check)| of_missing(check, reading)).collect());
+        truths
+            .push(tests.iter().map(|(_, check)| of_missing(check, reading)).collect());
         let tests = tests.into_iter().map(|(number, _)| number).collect();
         Self { column, tests, starts: class_of, classes, truths }
     }
@@ -193,7 +191,10 @@ impl Grid {
 
     /// The number of a cell.
     pub(super) fn cell(&self, classes: impl Iterator<Item = usize>) -> usize {
-        self.sizes.iter().zip(classes).fold(0, |cell, (size, class)| cell * size + class)
+        self.sizes
+            .iter()
+            .zip(classes)
+            .fold(0, |cell, (size, class)| cell * size + class)
     }
 
     /// The classes of a cell.

@@ -39,6 +39,9 @@ pub(super) struct Turned {
     /// The columns that its rows have.
     present: Vec<usize>,
     bounds: Bounds,
+    /// The axes, and the spreads along them at each level, in the units of the columns.
+    pub(super) axes: Vec<Vec<f64>>,
+    pub(super) spreads: Vec<Vec<f64>>,
     /// For each level, how far a unit along each axis leads along each present column, in
     /// steps.
     levels: Vec<Vec<Vec<f64>>>,
@@ -70,7 +73,9 @@ impl Turned {
         }
         let level = |spreads: &Vec<f64>| -> Vec<Vec<f64>> {
             let column = |spread: f64| {
-                move |(c, part): (usize, &f64)| part * spread * lattices[present[c]].scale
+                move |(c, part): (usize, &f64)| {
+                    part * spread * lattices[present[c]].scale
+                }
             };
             let axes = axes.iter().zip(spreads);
             axes.map(|(axis, s)| axis.iter().enumerate().map(column(*s)).collect())
@@ -92,8 +97,9 @@ impl Turned {
             all
         });
         let variances = variances.collect();
+        let (present, spreads) = (present.to_vec(), frame.levels.clone());
         let units = units(shape, dims);
-        Some(Self { present: present.to_vec(), bounds, levels, variances, units })
+        Some(Self { present, bounds, axes, spreads, levels, variances, units })
     }
 
     pub(super) fn n_levels(&self) -> usize {
