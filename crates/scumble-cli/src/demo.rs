@@ -212,7 +212,8 @@ fn cost(report: &Report) -> String {
     let kept = kept.map(|kept| format!("{} kept", percent(*kept)));
     let size = report.loss.get("average-group");
     let size = size.map(|size| format!("{size:.1} a group"));
-    let noise = report.loss.get("spread").map(|noise| format!("{} noise", short(*noise)));
+    let noise =
+        report.loss.get("spread").map(|noise| format!("{} noise", short(*noise)));
     loss.or(kept).or(size).or(noise).unwrap_or_else(|| "-".to_owned())
 }
 

@@ -210,7 +210,9 @@ fn summary(published: &Published) -> String {
     }
     if let Some(condensed) = &manifest.condensed {
         let groups = counted(condensed.groups, "group");
-        text.push_str(&format!("\nnumbers drawn anew from the mean and covariance of {groups}"));
+        text.push_str(&format!(
+            "\nnumbers drawn anew from the mean and covariance of {groups}"
+        ));
     }
     text.push_str(&format!("\nloss    {}\n", loss_text(&published.audit)));
     let directory = published.directory.display();
@@ -339,7 +341,8 @@ fn blur_text(note: &BlurNote) -> String {
     let ranges: Vec<String> = (0..note.columns.len())
         .map(|column| {
             let spreads = note.frames.iter().filter_map(|frame| {
-                let axis = note.present(frame).iter().position(|known| *known == column)?;
+                let axis =
+                    note.present(frame).iter().position(|known| *known == column)?;
                 Some(frame.levels.iter().map(move |level| level[axis]))
             });
             let (least, most) = spreads

@@ -39,7 +39,8 @@ fn blur_from_recipe_to_estimate() {
     insta::assert_snapshot!(run(home.path(), &PUBLISH));
     insta::assert_snapshot!(run(home.path(), &AUDIT));
     insta::assert_snapshot!(run(home.path(), &["audit", "release"]));
-    let question = "SELECT COUNT(*), AVG(weight) FROM release WHERE age BETWEEN 30 AND 39";
+    let question =
+        "SELECT COUNT(*), AVG(weight) FROM release WHERE age BETWEEN 30 AND 39";
     insta::assert_snapshot!(run(home.path(), &["estimate", "release", question]));
     let grouped = "SELECT sex, SUM(weight) FROM release GROUP BY sex";
     insta::assert_snapshot!(run(home.path(), &["estimate", "release", grouped]));
@@ -68,7 +69,8 @@ fn condensation_from_recipe_to_estimate() {
     let home = home("expected-anonymity = 8", "name = \"condensation\"");
     insta::assert_snapshot!(run(home.path(), &PUBLISH));
     insta::assert_snapshot!(run(home.path(), &AUDIT));
-    let question = "SELECT COUNT(*), AVG(weight) FROM release WHERE age BETWEEN 30 AND 39";
+    let question =
+        "SELECT COUNT(*), AVG(weight) FROM release WHERE age BETWEEN 30 AND 39";
     insta::assert_snapshot!(run(home.path(), &["estimate", "release", question]));
 }
 
@@ -93,7 +95,8 @@ fn another_table_is_not_taken_for_the_original() {
         .map(|(place, line)| match place {
             0 => format!("{line}\n"),
             _ => {
-                let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+                let mut cells: Vec<String> =
+                    line.split(',').map(str::to_owned).collect();
                 cells[1] = (20 + place * 53 % 61).to_string();
                 cells.join(",") + "\n"
             }

@@ -121,7 +121,8 @@ fn fits(note: &BlurNote, frame: &FrameNote, level: usize, difference: &[f64]) ->
     }
     let w = along(frame, difference);
     let spreads = &frame.levels[level];
-    let scaled = w.iter().zip(spreads).map(|(w, s)| if *w == 0.0 { 0.0 } else { w / s });
+    let scaled =
+        w.iter().zip(spreads).map(|(w, s)| if *w == 0.0 { 0.0 } else { w / s });
     match note.shape {
         Shape::Gaussian => {
             let length = scaled.map(|x| x * x).sum::<f64>().sqrt();
@@ -142,14 +143,19 @@ fn everybody_has_company_at_their_own_level() {
         assert!(published.manifest.left_out <= 12, "{}", published.manifest.left_out);
         let mut least = f64::INFINITY;
         for one in &pairs {
-            let company = |other: &&Pair| (other.frame, other.level) == (one.frame, one.level);
+            let company =
+                |other: &&Pair| (other.frame, other.level) == (one.frame, one.level);
             let frame = &note.frames[one.frame];
             let count: f64 = pairs
                 .iter()
                 .filter(company)
                 .map(|other| {
-                    let difference: Vec<f64> =
-                        one.truth.iter().zip(&other.truth).map(|(a, b)| a - b).collect();
+                    let difference: Vec<f64> = one
+                        .truth
+                        .iter()
+                        .zip(&other.truth)
+                        .map(|(a, b)| a - b)
+                        .collect();
                     fits(&note, frame, one.level, &difference)
                 })
                 .sum();
@@ -157,7 +163,10 @@ fn everybody_has_company_at_their_own_level() {
             least = least.min(count);
         }
         let measured = published.audit.promises[0].measured["k"].as_f64().unwrap();
-        assert!(measured >= 6.0 && measured <= least + 1e-6, "{measured} {least}\n{way}");
+        assert!(
+            measured >= 6.0 && measured <= least + 1e-6,
+            "{measured} {least}\n{way}"
+        );
         // Frames are shared, and their limits hold.
         for one in &pairs {
             for (name, [from, to]) in &note.frames[one.frame].part {
@@ -195,7 +204,9 @@ fn distance(mut values: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 {
     let n = values.len() as f64;
     let apart = values.iter().enumerate().map(|(place, value)| {
         let expected = law(*value);
-        (expected - place as f64 / n).abs().max(((place + 1) as f64 / n - expected).abs())
+        (expected - place as f64 / n)
+            .abs()
+            .max(((place + 1) as f64 / n - expected).abs())
     });
     apart.fold(0.0, f64::max) * n.sqrt()
 }
@@ -221,7 +232,11 @@ fn noise_follows_its_law_in_every_frame() {
         // Rotated axes carry the rounding of whole ages, which is an eighth of the spread.
         let margin = if note.frames[0].axes.is_some() { 1.0 } else { 0.0 };
         assert!(test(1.0) < 2.8 + margin, "{} \n{way}", test(1.0));
-        assert!(test(0.9) > 2.8 + margin, "a broken twin is not noticed: {}\n{way}", test(0.9));
+        assert!(
+            test(0.9) > 2.8 + margin,
+            "a broken twin is not noticed: {}\n{way}",
+            test(0.9)
+        );
         assert!(test(1.12) > 2.8 + margin, "a broken twin is not noticed\n{way}");
     }
 }
@@ -295,7 +310,8 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     let home = home(&people(400, 5));
     for way in all_ways() {
         let bytes = |threads: usize, seed: u64| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let pool =
+                rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(home.path(), &way, seed)).unwrap();
             ["data.csv", "manifest.json", "report.html"]
                 .map(|file| fs::read(home.path().join("release").join(file)).unwrap())
@@ -360,11 +376,13 @@ fn missing_numbers_are_refused_or_stay_missing() {
     let error = run(home.path(), way, 1).unwrap_err();
     assert!(error.to_string().ends_with("row 5, column `cost`: the number is missing"));
     assert!(!home.path().join("release").exists());
-    let published = run(home.path(), &format!("{way}method.missing = \"keep\""), 1).unwrap();
+    let published =
+        run(home.path(), &format!("{way}method.missing = \"keep\""), 1).unwrap();
     let note = published.manifest.blur.unwrap();
     assert_eq!(note.frames.len(), 2);
     let rows = records(&home.path().join("release/data.csv"));
-    let without: Vec<&Record> = rows.iter().filter(|row| row["cost"].is_empty()).collect();
+    let without: Vec<&Record> =
+        rows.iter().filter(|row| row["cost"].is_empty()).collect();
     assert!(without.len() > 70);
     for row in without {
         assert_eq!(row["cost.spread"], "");
@@ -376,7 +394,8 @@ fn missing_numbers_are_refused_or_stay_missing() {
 #[test]
 fn a_column_says_what_everybody_asks_for() {
     let home = home(&people(500, 9));
-    let way = all_ways()[0].replace("expected-anonymity = 6", "expected-anonymity = \"k\"");
+    let way =
+        all_ways()[0].replace("expected-anonymity = 6", "expected-anonymity = \"k\"");
     let published = run(home.path(), &way, 3).unwrap();
     assert_eq!(published.manifest.promises[0].asked["k"], "k");
     let note = published.manifest.blur.unwrap();
@@ -411,7 +430,9 @@ fn the_scheme_of_the_paper_is_there_to_compare_with() {
         let calibration =
             published.audit.attacks.iter().find(|attack| attack.name == "calibration");
         assert!(calibration.unwrap().success > 0.8, "{calibration:?}");
-        assert!(published.notes.iter().any(|note| note.contains("for comparison only")));
+        assert!(
+            published.notes.iter().any(|note| note.contains("for comparison only"))
+        );
         let rows = records(&home.path().join("release/data.csv"));
         assert!(rows[0].contains_key("cost.spread") && !rows[0].contains_key("level"));
     }
@@ -478,7 +499,11 @@ fn bad_input_is_refused_with_its_place() {
         &recipe("2", ""),
         "row 3, column `x`: the number is not finite",
     );
-    says(&small.replace("3,9", ",9"), &recipe("2", ""), "row 3, column `x`: the number is missing");
+    says(
+        &small.replace("3,9", ",9"),
+        &recipe("2", ""),
+        "row 3, column `x`: the number is missing",
+    );
     says(small, &recipe("6", ""), "expected-anonymity");
     // Half of the four others, and oneself.
     says(small, &recipe("4", ""), "3");
@@ -519,10 +544,26 @@ fn bad_input_is_refused_with_its_place() {
         &recipe("{ k = 2, strict = false }", "method.frame = \"rotated\""),
         "rotated frames go with `strict = true` only",
     );
-    says(small, &recipe("2", "method.frames = 4"), "`frames` goes with local or rotated");
-    says(small, &recipe("2", "method.levels = 0"), "`levels` is 0, but must be from 1 to 64");
-    says(small, &recipe("2", "method.loss = \"kl\""), "`loss` is for methods that generalize");
-    says(small, &recipe("2", "method.missing = \"value\""), "write \"keep\" or \"refuse\"");
+    says(
+        small,
+        &recipe("2", "method.frames = 4"),
+        "`frames` goes with local or rotated",
+    );
+    says(
+        small,
+        &recipe("2", "method.levels = 0"),
+        "`levels` is 0, but must be from 1 to 64",
+    );
+    says(
+        small,
+        &recipe("2", "method.loss = \"kl\""),
+        "`loss` is for methods that generalize",
+    );
+    says(
+        small,
+        &recipe("2", "method.missing = \"value\""),
+        "write \"keep\" or \"refuse\"",
+    );
     says(
         "level,y\n1,2\n2,3\n",
         "columns = { level = \"other\", y = \"quasi\" }\npromise.expected-anonymity = 2",
@@ -598,11 +639,14 @@ fn many_columns_are_warned_of() {
         writeln!(table, "{}", cells.join(",")).unwrap();
     }
     let home = home(&table);
-    let columns: Vec<String> = names.iter().map(|name| format!("{name} = \"quasi\"")).collect();
+    let columns: Vec<String> =
+        names.iter().map(|name| format!("{name} = \"quasi\"")).collect();
     let recipe = format!(
         "columns = {{ {} }}\npromise.expected-anonymity = 3",
         columns.join(", ")
     );
     let published = run(home.path(), &recipe, 1).unwrap();
-    assert!(published.notes.iter().any(|note| note.starts_with("33 columns of numbers")));
+    assert!(
+        published.notes.iter().any(|note| note.starts_with("33 columns of numbers"))
+    );
 }

@@ -171,7 +171,7 @@ fn the_largest_set_is_found() {
                 (0..n_rows as u32).filter(|_| random.random_range(0..8) > 0).collect();
             for factor in [0.0, 0.1, 0.3, 0.6, 1.0] {
                 let law = frame.law(factor);
-                let asked = Needs { company: &needs, condition: None };
+                let asked = Needs { company: &needs, best_guess: None };
                 let kept = largest_set(&frame, &law, &rows, asked, n_rows).unwrap();
                 assert_eq!(
                     kept,

@@ -250,7 +250,7 @@ impl Search<'_> {
             }
             factor = (factor * 1.005).max(found);
         }
-        if self.needs.condition.is_some() {
+        if self.needs.best_guess.is_some() {
             let mut doublings = 0;
             while self.set(factor, rows, 0).is_none() {
                 factor = factor.max(1e-3) * 1.25;
