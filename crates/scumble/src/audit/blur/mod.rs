@@ -7,6 +7,7 @@
 mod attack;
 mod company;
 mod guess;
+mod kind;
 mod law;
 mod local;
 mod loose;
