@@ -7,6 +7,7 @@
 
 mod blur;
 mod buckets;
+mod condensed;
 mod cost;
 mod counting;
 mod covers;
@@ -155,6 +156,9 @@ pub fn audit(
     if let Some(note) = &manifest.blur {
         let audited = blur::audit(release, note, given.numbers, progress);
         return audited.map(|(report, _)| report);
+    }
+    if let Some(note) = &manifest.condensed {
+        return condensed::audit(release, note, given.numbers, progress);
     }
     let view = View::read(release, progress)?;
     let people =
