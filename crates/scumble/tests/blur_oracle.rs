@@ -1,5 +1,4 @@
 //! Blur against plain sums over all pairs, and against its own noise.
-#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;

@@ -120,7 +120,7 @@ fn add<const CUBE: bool>(sum: f64, difference: f64) -> f64 {
 impl Space {
     /// Arranges points; `coordinates` holds `dims` numbers, none of them NaN, for each row.
     pub fn new(dims: usize, coordinates: &[f64]) -> Self {
-        let n_rows = if dims == 0 { 0 } else { coordinates.len() / dims };
+        let n_rows = coordinates.len().checked_div(dims).unwrap_or(0);
         let mut space = Self {
             dims,
             coordinates: Vec::with_capacity(coordinates.len()),

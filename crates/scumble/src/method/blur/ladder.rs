@@ -141,8 +141,9 @@ impl Search<'_> {
         let patience = if depth == 0 && rows.len() <= 5_000 { 2 } else { 1 };
         let mut found = None;
         while factor.is_finite() && factor > sample[0] && rises < patience {
-            // Fewer are not worth a level: the others would miss them.
-            let most_lost = current.len().saturating_sub(rows.len() / 3);
+            // Where a step loses this many, the next ones lose all: rows leave for want of
+            // those that left.
+            let most_lost = current.len() * 2 / 5;
             let Some(kept) = self.set(factor, &current, most_lost) else { break };
             let rest = without(rows, &kept);
             // What the rest costs is found with few levels; that is near enough to compare.
