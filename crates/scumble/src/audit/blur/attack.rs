@@ -152,7 +152,7 @@ fn rank(
             // After rounding a turned box is seen through the cells it touches.
             let turned = company.law.cuts.iter().any(|cut| *cut > 0.0);
             let slack: Vec<f64> = match turned {
-                true => company.scaled(cells),
+                true => company.in_spreads(cells),
                 false => vec![0.0; company.n_moving()],
             };
             let half = |axis: usize| 0.5 + 0.5 * slack[axis] + 1e-9;

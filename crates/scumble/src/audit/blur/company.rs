@@ -53,13 +53,17 @@ pub(super) struct Company<'a> {
     moving: Vec<usize>,
     /// Coordinates along these axes in units of the spread.
     pub(super) space: Space,
+    /// Where the space begins: differences of small numbers are more exact.
+    origin: Vec<f64>,
+    /// How far a difference in the space may be off by rounding.
+    slip: f64,
     /// How many are left, if no axis has noise: then the space is empty.
     left: usize,
 }
 
 /// How much company there is, and how far off the last one counted is.
-struct Counted {
-    enough: bool,
+pub(super) struct Counted {
+    pub(super) enough: bool,
     radius: f64,
 }
 
@@ -99,15 +103,19 @@ impl<'a> Company<'a> {
         let moving: Vec<usize> =
             (0..dims).filter(|axis| law.spreads[*axis] > 0.0).collect();
         let mut exact = Vec::with_capacity(rows.len() * dims);
+        let origin: Vec<f64> = rows.first().map_or(Vec::new(), |row| at(*row).to_vec());
         let mut scaled = Vec::with_capacity(rows.len() * moving.len());
         for row in &rows {
             exact.extend(at(*row));
-            scaled
-                .extend(moving.iter().map(|axis| at(*row)[*axis] / law.spreads[*axis]));
+            scaled.extend(
+                moving.iter().map(|a| (at(*row)[*a] - origin[*a]) / law.spreads[*a]),
+            );
         }
+        let largest = scaled.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        let slip = dims as f64 * largest * 4e-16;
         let space = Space::new(moving.len(), &scaled);
         let left = rows.len();
-        Self { law, rows, exact, moving, space, left }
+        Self { law, rows, exact, moving, space, origin, slip, left }
     }
 
     /// How many have not been taken away.
@@ -123,13 +131,21 @@ impl<'a> Company<'a> {
     /// The coordinates of a place, in units of the spread, on axes with noise.
     pub(super) fn scaled(&self, coordinates: &[f64]) -> Vec<f64> {
         let axes = self.moving.iter();
-        axes.map(|axis| coordinates[*axis] / self.law.spreads[*axis]).collect()
+        let scaled = axes.map(|axis| {
+            (coordinates[*axis] - self.origin[*axis]) / self.law.spreads[*axis]
+        });
+        scaled.collect()
+    }
+
+    /// Lengths along all axes, in units of the spread, on axes with noise.
+    pub(super) fn in_spreads(&self, lengths: &[f64]) -> Vec<f64> {
+        let axes = self.moving.iter();
+        axes.map(|axis| lengths[*axis] / self.law.spreads[*axis]).collect()
     }
 
     /// The cuts of its law, in units of the spread, on axes with noise.
     pub(super) fn cuts(&self) -> Vec<f64> {
-        let axes = self.moving.iter();
-        axes.map(|axis| self.law.cuts[*axis] / self.law.spreads[*axis]).collect()
+        self.in_spreads(&self.law.cuts)
     }
 
     /// The coordinates of a row along all axes.
@@ -146,10 +162,12 @@ impl<'a> Company<'a> {
     ) {
         match self.law.shape {
             Shape::Gaussian => {
-                let radius = 2.0 * self.law.reach() * (1.0 + BORDER);
+                let radius = 2.0 * (self.law.reach() * (1.0 + BORDER) + self.slip);
                 self.space.within_ball(centre, radius, visit);
             }
-            Shape::Uniform => self.space.within_cube(centre, 1.0 + BORDER, visit),
+            Shape::Uniform => {
+                self.space.within_cube(centre, 1.0 + BORDER + self.slip, visit);
+            }
         }
     }
 
@@ -174,10 +192,10 @@ impl<'a> Company<'a> {
     }
 
     /// Whether a row has the company it needs.
-    fn enough(&self, row: usize, need: f64, tails: &Tails) -> Counted {
+    pub(super) fn enough(&self, row: usize, need: f64, tails: &Tails) -> Counted {
         let centre = self.space.point(row);
         let reach = self.law.reach();
-        let within = reach * (1.0 - BORDER);
+        let within = reach * (1.0 - BORDER) - self.slip;
         // Bounds decide nearly always.
         let (mut low, mut high, mut radius) = (0.0, 0.0, 0.0f64);
         let cuts = self.cuts();
@@ -189,9 +207,9 @@ impl<'a> Company<'a> {
             } else if self.law.shape == Shape::Gaussian {
                 let half = 0.5 * far.sqrt();
                 let above = tails.above(half);
-                high += above;
+                high += above + self.slip;
                 if half <= within {
-                    low += (above - CHORD).max(0.0);
+                    low += (above - CHORD - self.slip).max(0.0);
                 }
             } else {
                 let mut common = 1.0;
@@ -199,8 +217,8 @@ impl<'a> Company<'a> {
                     let free = (1.0 - 2.0 * cut).min(1.0 - cut - (a - b).abs());
                     common *= free.max(0.0);
                 }
-                low += common;
-                high += common;
+                low += (common - self.slip).max(0.0);
+                high += common + self.slip;
             }
             radius = radius.max(far);
             if low >= done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -211,6 +229,19 @@ impl<'a> Company<'a> {
             _ => self.anonymity(row, reach, f64::INFINITY) >= need,
         };
         Counted { enough, radius }
+    }
+
+    /// The company of a row, to about a millionth of the rows within reach: for means.
+    pub(super) fn roughly(&self, row: usize, tails: &Tails) -> f64 {
+        if self.law.shape == Shape::Uniform || self.moving.is_empty() {
+            return self.anonymity(row, self.law.reach(), f64::INFINITY);
+        }
+        let mut sum = 0.0;
+        self.visit(self.space.point(row), |_, _, far| {
+            sum += if far == 0.0 { 1.0 } else { tails.above(0.5 * far.sqrt()) };
+            ControlFlow::Continue(())
+        });
+        sum
     }
 
     /// Takes rows away until all that are left have what they need; says which are left.
@@ -292,8 +323,8 @@ impl<'a> Company<'a> {
                 let mut found = Vec::new();
                 self.visit(self.space.point(*row as usize), |other, _, far| {
                     // Distances seen from both ends may differ by rounding.
-                    let near =
-                        radii[other].map(|radius| far <= radius * (1.0 + BORDER));
+                    let near = radii[other]
+                        .map(|radius| far <= radius * (1.0 + BORDER) + BORDER);
                     if near != [false; 2] {
                         found.push((other as u32, near));
                     }

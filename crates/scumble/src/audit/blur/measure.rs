@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::audit::blur::company::Company;
 use crate::audit::blur::guess::Guesses;
-use crate::audit::blur::law::Law;
+use crate::audit::blur::law::{Law, Tails};
 use crate::audit::blur::peel::Framed;
 
 /// The most rows for means.
@@ -67,18 +67,25 @@ pub(super) fn measure(frames: &[Framed], promised: Option<f64>) -> Measured {
                     .map_or(skip.saturating_sub(n), |last| last + step - n);
                 // At least one row, for something to compare with.
                 let looked = if sample.is_empty() { vec![0] } else { sample.clone() };
+                let tails = Tails::new(frame.laws[level].reach() + 0.1);
                 let found: Vec<f64> = looked
                     .par_iter()
-                    .map(|row| company.anonymity(*row, reach, f64::INFINITY))
+                    .map(|row| match all {
+                        true => company.anonymity(*row, reach, f64::INFINITY),
+                        false => company.roughly(*row, &tails),
+                    })
                     .collect();
                 if !sample.is_empty() {
                     sum += found.iter().sum::<f64>();
                     sampled += found.len();
                 }
-                let least = found.into_iter().fold(measured.smallest, f64::min);
+                // A little more than the least that was found, so that it is found again.
+                let least = found.into_iter().fold(f64::INFINITY, f64::min) * 1.001;
+                let least = least.min(measured.smallest);
                 let wishes = &frame.wishes;
-                let (least, at_risk) = least_of(&company, wishes, reach, least);
-                measured.smallest = least;
+                let (least, at_risk) =
+                    least_of(&company, wishes, (reach, least), &tails);
+                measured.smallest = measured.smallest.min(least);
                 measured.at_risk += at_risk;
                 if let Some(guesses) = &guesses {
                     let rows: Vec<usize> = match promised {
@@ -103,16 +110,21 @@ fn reach(law: &Law, all: bool) -> f64 {
 fn least_of(
     company: &Company<'_>,
     wishes: &[f64],
-    reach: f64,
-    least: f64,
+    (reach, least): (f64, f64),
+    tails: &Tails,
 ) -> (f64, u64) {
     let rows = (0..company.rows.len()).into_par_iter().with_min_len(64);
     let looked = rows.map(|row| {
         let wish = wishes[company.rows[row] as usize];
-        let found = company.anonymity(row, reach, least.max(wish));
+        // Most rows are known to have more after few neighbours.
+        if company.n_moving() > 0 && company.enough(row, least.max(wish), tails).enough
+        {
+            return (f64::INFINITY, 0);
+        }
+        let found = company.anonymity(row, reach, f64::INFINITY);
         (found, u64::from(found < wish))
     });
-    looked.reduce(|| (least, 0), |a, b| (a.0.min(b.0), a.1 + b.1))
+    looked.reduce(|| (f64::INFINITY, 0), |a, b| (a.0.min(b.0), a.1 + b.1))
 }
 
 /// How often one of these rows is the best guess at most, if it is more than `known`.
