@@ -182,3 +182,77 @@ fn values_by_group_are_shared_out() {
     insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
     insta::assert_snapshot!(run(home.path(), &[question, "--way", "inverse"]));
 }
+
+/// A release with a blurred `age`; `income` is missing for some.
+fn blurred() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let release = home.path().join("release");
+    fs::create_dir(&release).unwrap();
+    let mut data = "age,age.spread,income,income.spread,city\n".to_owned();
+    for row in 0..600 {
+        let city = ["Bern", "Rome"][row % 2];
+        let age = 20 + 7 * row % 50 + 10 * (row % 2);
+        let income = match row % 10 {
+            0 => ",".to_owned(),
+            rest => format!("{}.5,80", 1000 + 90 * rest + row % 50),
+        };
+        data.push_str(&format!("{age},6,{income},{city}\n"));
+    }
+    fs::write(release.join("data.csv"), data).unwrap();
+    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": false,
+        "rows": 600, "left_out": 4,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [
+            column("age", "quasi", "number"), column("income", "quasi", "number"),
+            column("city", "other", "category"),
+        ],
+        "blur": {
+            "shape": "gaussian", "frame": "global", "strict": false,
+            "columns": [
+                { "name": "age", "decimals": 0, "domain": [18, 90] },
+                { "name": "income", "decimals": 1, "domain": [0, 5000] },
+            ],
+        },
+        "method": { "name": "blur" },
+        "promises": [], "loss": {}, "not_promised": [],
+        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
+    });
+    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
+    home
+}
+
+#[test]
+fn blurred_numbers_count_where_they_may_lie() {
+    let home = blurred();
+    let question =
+        "SELECT city, COUNT(*) FROM release WHERE age BETWEEN 30 AND 39 GROUP BY city";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--way", "inverse"]));
+    let question = "SELECT city, AVG(income) FROM release GROUP BY city";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--csv"]));
+    let question = "SELECT SUM(income) FROM release WHERE age < 40";
+    insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
+    let question = "SELECT age, COUNT(*) FROM release GROUP BY age";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+}
+
+#[test]
+fn rows_get_the_class_of_their_neighbours() {
+    let home = blurred();
+    let rows = "city,income,age\nBern,1100,24\nRome,1500,75\nRome,1300,21\nBern,,30\n";
+    fs::write(home.path().join("new.csv"), rows).unwrap();
+    fs::write(home.path().join("bare.csv"), "age,income\n24,1100\n75,1500\n").unwrap();
+    let class = ["--class", "city", "--classify"];
+    let with = |rest: &[&str]| run(home.path(), &[&class[..], rest].concat());
+    insta::assert_snapshot!(with(&["new.csv"]));
+    insta::assert_snapshot!(with(&["new.csv", "--json", "--neighbours", "25"]));
+    insta::assert_snapshot!(with(&["bare.csv"]));
+    insta::assert_snapshot!(run(home.path(), &["--classify", "new.csv"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &["--classify", "new.csv", "--class", "age"]
+    ));
+}

@@ -44,7 +44,7 @@ pub(super) fn run(args: &EstimateArgs, file: &Path, class: &str) -> Result<ExitC
         print(&as_text(class, &outcome))?;
         if outcome.skipped > 0 {
             let rows = counted(outcome.skipped, "row");
-            note(&format!("{rows} with missing numbers were not classified"));
+            note(&format!("not classified, for missing numbers: {rows}"));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -24,6 +24,7 @@ use std::ops::ControlFlow;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::estimate::blur::Placed;
 use crate::estimate::evidence::{Evidence, Nature, canonical};
 use crate::space::{Shape, Space};
 use crate::table::Reading;
@@ -101,8 +102,11 @@ impl Classifier {
             let width = |least: &f64| if least.is_finite() { *least } else { 1.0 };
             own.map(|(s, least)| if *s > 0.0 { *s } else { width(least) }).collect()
         };
-        let rows = (0..classes.len())
-            .map(|row| (values[row * dims..][..dims].to_vec(), None, spread_of(row)));
+        let rows = (0..classes.len()).map(|row| Placed {
+            values: values[row * dims..][..dims].to_vec(),
+            axes: None,
+            spreads: spread_of(row),
+        });
         let shape = blurred.then_some(shape);
         Ok(Self::gathered(shape, dims, rows.collect(), classes.to_vec()))
     }
@@ -127,11 +131,11 @@ impl Classifier {
             column.texts.iter().map(|text| !column.reading.is_missing(text)).collect();
         let mut classes = Vec::new();
         let mut rows = Vec::new();
-        for (row, values, axes, spreads) in blurred.complete() {
+        for (row, placed) in blurred.complete() {
             let code = column.codes[blurred.kind(row)];
             if known[code as usize] {
                 classes.push(code);
-                rows.push((values, axes, spreads));
+                rows.push(placed);
             }
         }
         // Missing values come last and are no class.
@@ -151,24 +155,27 @@ impl Classifier {
     fn gathered(
         shape: Option<Shape>,
         dims: usize,
-        rows: Vec<(Vec<f64>, Option<&[Vec<f64>]>, Vec<f64>)>,
+        rows: Vec<Placed>,
         classes: Vec<u32>,
     ) -> Self {
         let mut deviations = vec![0.0; dims];
         let n = rows.len().max(1) as f64;
         for (column, deviation) in deviations.iter_mut().enumerate() {
-            let numbers = || rows.iter().map(|(values, ..)| values[column]);
+            let numbers = || rows.iter().map(|row| row.values[column]);
             let mean = numbers().sum::<f64>() / n;
             let variance = numbers().map(|v| (v - mean).powi(2)).sum::<f64>() / n;
             *deviation = if variance > 0.0 { variance.sqrt() } else { 1.0 };
         }
-        let scaled = rows.iter().flat_map(|(values, ..)| {
-            values.iter().zip(&deviations).map(|(value, deviation)| value / deviation)
+        let scaled = rows.iter().flat_map(|row| {
+            row.values
+                .iter()
+                .zip(&deviations)
+                .map(|(value, deviation)| value / deviation)
         });
         let plain = Space::new(dims, &scaled.collect::<Vec<f64>>());
         let mut parts: Vec<Part> = Vec::new();
         let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
-        for (row, (values, axes, spreads)) in rows.iter().enumerate() {
+        for (row, Placed { values, axes, spreads }) in rows.iter().enumerate() {
             if shape.is_none() {
                 break;
             }

@@ -72,6 +72,16 @@ enum Noise {
     Anew { group_of: Vec<u32>, n_groups: usize },
 }
 
+/// A row in space, in the units of its columns.
+#[derive(Debug)]
+pub(super) struct Placed<'a> {
+    pub(super) values: Vec<f64>,
+    /// The axes of its noise, unless they are the columns.
+    pub(super) axes: Option<&'a [Vec<f64>]>,
+    /// How wide its noise is along them.
+    pub(super) spreads: Vec<f64>,
+}
+
 /// The lowest and highest number of each column, in steps.
 type Bounds = Vec<(f64, f64)>;
 
@@ -210,12 +220,9 @@ impl Blurred {
         self.lattices.iter().map(|lattice| lattice.name.as_str())
     }
 
-    /// The rows that have all numbers: the row, its numbers, the axes of its noise unless
-    /// they are the columns, and its spreads, which are at least a step: so far a number
+    /// The rows that have all numbers. Their spreads are at least a step: so far a number
     /// without noise stands for its neighbours.
-    pub(super) fn complete(
-        &self,
-    ) -> impl Iterator<Item = (usize, Vec<f64>, Option<&[Vec<f64>]>, Vec<f64>)> {
+    pub(super) fn complete(&self) -> impl Iterator<Item = (usize, Placed<'_>)> {
         let n_columns = self.lattices.len();
         let complete = (0..self.kinds.len())
             .filter(|row| !self.row(*row).iter().any(|z| z.is_nan()));
@@ -238,7 +245,7 @@ impl Blurred {
                 }
                 Noise::Anew { .. } => (None, vec![0.0; n_columns]),
             };
-            (row, values, axes, spreads)
+            (row, Placed { values, axes, spreads })
         })
     }
 
@@ -259,7 +266,7 @@ impl Blurred {
             self.row(*row).iter().zip(spreads).zip(bounds).position(
                 |((z, spread), bounds)| {
                     let mass = || law::over(*shape, *z, *spread, *bounds, false).mass;
-                    !z.is_nan() && !(*spread >= 0.0 && mass() > 0.0)
+                    !(z.is_nan() || *spread >= 0.0 && mass() > 0.0)
                 },
             )
         };
