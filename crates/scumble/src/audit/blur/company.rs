@@ -26,6 +26,7 @@ use rayon::prelude::*;
 
 use crate::audit::blur::guess::Guesses;
 use crate::audit::blur::law::{CHORD, Law, Tails};
+use crate::audit::blur::peel::MARGIN;
 use crate::space::{Shape, Space};
 
 /// What is just within reach may be so by rounding alone, and is computed exactly.
@@ -94,7 +95,7 @@ impl<'a> Company<'a> {
         };
         sorted.par_sort_unstable_by(|a, b| compare(*a, *b).then(a.cmp(b)));
         let apart = sorted.chunk_by(|a, b| compare(*a, *b).is_eq());
-        let apart = apart.filter(|rows| rows.len() as f64 >= least);
+        let apart = apart.filter(|rows| rows.len() as f64 * MARGIN >= least);
         apart.map(|rows| Self::new(law, rows.to_vec(), at)).collect()
     }
 
@@ -197,13 +198,14 @@ impl<'a> Company<'a> {
         let reach = self.law.reach();
         let within = reach * (1.0 - BORDER) - self.slip;
         // Bounds decide nearly always.
-        let (mut low, mut high, mut radius) = (0.0, 0.0, 0.0f64);
+        let (mut low, mut high, mut radius, mut equal) = (0.0, 0.0, 0.0f64, 0.0);
         let cuts = self.cuts();
         let done = need * (1.0 + 1e-11);
         self.visit(centre, |_, point, far| {
             if far == 0.0 {
                 low += 1.0;
                 high += 1.0;
+                equal += 1.0;
             } else if self.law.shape == Shape::Gaussian {
                 let half = 0.5 * far.sqrt();
                 let above = tails.above(half);
@@ -225,6 +227,8 @@ impl<'a> Company<'a> {
         });
         let enough = match (low >= done, high < need * (1.0 - 1e-11)) {
             (true, _) => true,
+            // Equal rows are whole numbers and need no margin.
+            _ if equal * MARGIN >= need => true,
             (_, true) => false,
             _ => self.anonymity(row, reach, f64::INFINITY) >= need,
         };
@@ -251,7 +255,7 @@ impl<'a> Company<'a> {
         }
         let of = |row: u32| needs.company[self.rows[row as usize] as usize];
         let least = self.rows.iter().map(|row| needs.company[*row as usize]);
-        if (self.rows.len() as f64) < least.fold(f64::INFINITY, f64::min) {
+        if self.rows.len() as f64 * MARGIN < least.fold(f64::INFINITY, f64::min) {
             return Vec::new();
         }
         let n_rows = self.rows.len();
@@ -353,7 +357,9 @@ impl<'a> Company<'a> {
             let before = left.len();
             let company = before as f64;
             let seldom = needs.best_guess.is_none_or(|(b, _)| 1.0 / company <= b);
-            left.retain(|row| company >= needs.company[*row as usize] && seldom);
+            left.retain(|row| {
+                company * MARGIN >= needs.company[*row as usize] && seldom
+            });
             if left.len() == before {
                 self.left = before;
                 return left;

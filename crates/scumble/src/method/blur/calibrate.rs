@@ -162,7 +162,7 @@ impl Field {
             if near.n_listed < self.n_rows {
                 self.list(centre, factor, wide, near);
             }
-            if near.n_equal as f64 >= wanted {
+            if super::need(near.n_equal as f64) >= wanted {
                 return 0.0;
             }
             let all = near.n_listed == self.n_rows;

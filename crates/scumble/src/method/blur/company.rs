@@ -150,11 +150,25 @@ impl<'a> Company<'a> {
         if lower >= need {
             return Verdict::Enough(lower);
         }
-        if sum.total + sum.terms * slip < need {
-            return Verdict::Short;
+        if sum.total + sum.terms * slip >= need {
+            let exact = self.exact(row);
+            if exact >= need {
+                return Verdict::Enough(exact);
+            }
         }
-        let exact = self.exact(row);
-        if exact >= need { Verdict::Enough(exact) } else { Verdict::Short }
+        // Equal rows are counted, so enough of them need no margin.
+        let equal = self.equal(row);
+        if super::need(equal) >= need { Verdict::Enough(equal) } else { Verdict::Short }
+    }
+
+    /// How many living rows are equal to a row, itself included.
+    fn equal(&self, row: usize) -> f64 {
+        let mut equal = 0.0;
+        self.space.within_ball(self.space.point(row), 0.0, |_, _, _| {
+            equal += 1.0;
+            ControlFlow::Continue(())
+        });
+        equal
     }
 
     /// Visits the living rows near a row, and how much each counts, not less than by law.

@@ -43,7 +43,8 @@ pub struct Needs<'a> {
 }
 
 /// What a row that asks to be hidden among `k` people needs: a little more, because sums of
-/// doubles differ in their last digits. Part of the format.
+/// doubles differ in their last digits; `k` equal rows are enough as they are. Part of the
+/// format.
 pub fn need(k: f64) -> f64 {
     k * (1.0 + 1e-9)
 }
@@ -263,7 +264,7 @@ fn equal_rows(frame: &Frame, rows: &[u32], needs: &[f64]) -> Vec<u32> {
     for group in sorted.chunk_by(|a, b| by_point(*a, *b).is_none()) {
         let mut size = group.len();
         let enough =
-            |size: usize| move |row: &&u32| needs[**row as usize] <= size as f64;
+            |size: usize| move |row: &&u32| needs[**row as usize] <= need(size as f64);
         loop {
             let left = group.iter().filter(enough(size)).count();
             if left == size {

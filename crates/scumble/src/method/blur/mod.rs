@@ -177,9 +177,11 @@ fn reachable(frame: &Frame, needs: &[f64]) -> Vec<u32> {
             let most = most_company(frame.shape, n_rows, group.len());
             let certain = group.len() == n_rows || frame.shape == Shape::Uniform;
             kept.extend(group.iter().copied().filter(|row| {
-                let need = needs[*row as usize];
+                let wanted = needs[*row as usize];
                 // Noise that ends does not reach the most, unless equals alone suffice.
-                need < most || certain && need <= most || need <= group.len() as f64
+                wanted < most
+                    || certain && wanted <= most
+                    || wanted <= need(group.len() as f64)
             }));
         }
         if kept.len() == n_rows {
