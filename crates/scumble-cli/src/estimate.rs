@@ -1,11 +1,13 @@
 //! `scumble estimate`: what a release tells about the table, with its error.
 
+mod classify;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use scumble::error::{Error, Result};
-use scumble::estimate::{Estimate, Evidence, Query, Way};
+use scumble::estimate::{Check, Condition, Estimate, Evidence, Measure, Query, Way};
 use scumble::recipe::{Stage, Watch};
 use scumble::release::{Manifest, Release};
 use serde_json::{Map, Value, json};
@@ -17,9 +19,13 @@ use crate::result::SCHEMA;
 /// Estimate counts of the table from a release, with standard errors.
 ///
 /// Noise in randomized columns is undone on average, values that are published by group are
-/// shared out among its rows, and the answer says how far it may be off. A question is SQL:
-/// COUNT(*) or COUNT(column) with WHERE and GROUP BY, over columns that were published as
-/// they are, randomized or by group; FROM may name anything.
+/// shared out among its rows, blurred numbers count where they may lie, and the answer says
+/// how far it may be off. A question is SQL: COUNT(*) or COUNT(column) with WHERE and GROUP
+/// BY, over columns that were published as they are, randomized, by group, blurred or
+/// condensed; of blurred and condensed releases also SUM(column) and AVG(column). FROM may
+/// name anything.
+///
+/// With --classify, rows of a file get the class that blurred or condensed rows suggest.
 ///
 /// Example: scumble estimate release "SELECT disease, COUNT(*) FROM release WHERE age > 30
 /// GROUP BY disease"
@@ -28,8 +34,21 @@ pub(crate) struct EstimateArgs {
     /// The release, a directory.
     release: PathBuf,
     /// The question.
-    #[arg(value_name = "SQL")]
-    question: String,
+    #[arg(
+        value_name = "SQL",
+        required_unless_present = "classify",
+        conflicts_with = "classify"
+    )]
+    question: Option<String>,
+    /// A file with rows to classify by those of the release.
+    #[arg(long, value_name = "FILE", requires = "class", conflicts_with_all = ["way", "csv"])]
+    classify: Option<PathBuf>,
+    /// The column that has the class.
+    #[arg(long, value_name = "COLUMN", requires = "classify")]
+    class: Option<String>,
+    /// How many rows of the release decide about a class.
+    #[arg(long, value_name = "Q", default_value_t = 10, requires = "classify")]
+    neighbours: usize,
     /// How the noise of randomized columns is undone [default: inverse].
     #[arg(long, value_enum)]
     way: Option<WayName>,
@@ -73,7 +92,11 @@ impl WayName {
 }
 
 pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
-    let query = Query::parse(&args.question)?;
+    if let (Some(file), Some(class)) = (&args.classify, &args.class) {
+        return classify::run(args, file, class);
+    }
+    let question = args.question.as_deref().unwrap_or_default();
+    let query = Query::parse(question)?;
     let release = Release::open(&args.release)?;
     let way = chosen(args, &release.manifest)?;
     let progress = Progress::new(args.quiet || args.json || args.csv);
@@ -85,7 +108,9 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     let notes = notes(&release.manifest, &evidence, &query, &estimates)?;
     if args.json {
         let rows = evidence.n_rows();
-        let object = as_json(args, way, &query, rows, &estimates, &notes);
+        let way = way.map_or_else(|| without_way(&release.manifest), WayName::name);
+        let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
+        let object = as_json(asked, &query, &estimates, &notes);
         print(&format!("{object:#}\n"))?;
     } else if args.csv {
         print(&as_csv(&query, &estimates))?;
@@ -99,15 +124,32 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The way to undo noise; nothing if there is none.
+/// The way to undo noise; nothing if there is none to choose.
 fn chosen(args: &EstimateArgs, manifest: &Manifest) -> Result<Option<WayName>> {
-    match (args.way, &manifest.buckets) {
-        (None, Some(_)) => Ok(None),
-        (Some(_), Some(_)) => Err(Error::recipe(
-            "`--way` undoes noise, but this release has no noise: it has values by group",
-        )
-        .with_hint("leave it out")),
-        (way, None) => Ok(Some(way.unwrap_or(WayName::Inverse))),
+    let refused = |why: &str| {
+        let message = format!("`--way` undoes noise, but {why}");
+        Err(Error::recipe(message).with_hint("leave it out"))
+    };
+    let by_group = manifest.buckets.is_some();
+    let numbers = manifest.blur.is_some() || manifest.condensed.is_some();
+    match args.way {
+        Some(_) if by_group => {
+            refused("this release has no noise: it has values by group")
+        }
+        Some(_) if numbers => refused("blurred numbers have one way only"),
+        None if by_group || numbers => Ok(None),
+        way => Ok(Some(way.unwrap_or(WayName::Inverse))),
+    }
+}
+
+/// What stands in place of a way if there is none to choose.
+fn without_way(manifest: &Manifest) -> &'static str {
+    if manifest.blur.is_some() {
+        "posterior"
+    } else if manifest.condensed.is_some() {
+        "pseudo-rows"
+    } else {
+        "arrangements"
     }
 }
 
@@ -127,7 +169,8 @@ fn notes(
         }
         notes.push(text);
     }
-    if estimates.iter().any(|estimate| amount(estimate.count).starts_with('-')) {
+    let counting = query.measure == Measure::Count;
+    if counting && estimates.iter().any(|e| amount(e.count).starts_with('-')) {
         notes.push(
             "counts below 0 come from the noise: read them as small; `--way iterative` \
              keeps them possible"
@@ -136,12 +179,11 @@ fn notes(
     }
     let wild = estimates.iter().filter(|estimate| estimate.tells_nothing()).count();
     if wild > 0 {
-        let why = match manifest.buckets {
-            None => {
-                "their values are hardly ever published as they are, or few rows are asked \
-                 about"
-            }
-            Some(_) => "few rows are asked about",
+        let why = if manifest.perturbation.is_empty() {
+            "few rows are asked about"
+        } else {
+            "their values are hardly ever published as they are, or few rows are asked \
+             about"
         };
         notes.push(format!(
             "{} of {} have errors so large that they tell nothing: {why}",
@@ -158,6 +200,22 @@ fn notes(
              the error does not show it",
             buckets.column
         ));
+    }
+    let open = estimates.iter().any(|estimate| estimate.standard_error != Some(0.0));
+    if manifest.blur.is_some() && open && asks_of_numbers(manifest, &query.condition) {
+        notes.push(
+            "true numbers are taken as evenly spread within their blur: where they are \
+             much more concentrated, estimates lean towards even, and the error does not \
+             show it"
+                .to_owned(),
+        );
+    }
+    if manifest.condensed.is_some() && open {
+        notes.push(
+            "rows were drawn anew, group by group: the error is that of rows that are \
+             spread alike within their group"
+                .to_owned(),
+        );
     }
     let mut left_out = manifest.left_out;
     if manifest.sampled.is_some() {
@@ -181,11 +239,34 @@ fn notes(
     Ok(notes)
 }
 
+/// Whether a condition tests blurred columns.
+fn asks_of_numbers(manifest: &Manifest, condition: &Condition) -> bool {
+    let blurred = |name: &str| {
+        let columns = manifest.blur.iter().flat_map(|blur| &blur.columns);
+        columns.into_iter().any(|column| column.name.eq_ignore_ascii_case(name))
+    };
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => {
+            parts.iter().any(|part| asks_of_numbers(manifest, part))
+        }
+        Condition::Not(part) => asks_of_numbers(manifest, part),
+        Condition::Test(test) => test.check != Check::Missing && blurred(&test.column),
+    }
+}
+
+/// What the estimates of a question are called.
+fn called(query: &Query) -> &'static str {
+    match query.measure {
+        Measure::Count => "count",
+        Measure::Sum(_) => "sum",
+        Measure::Mean(_) => "mean",
+    }
+}
+
+/// `asked` says how the question was put; the rest follows it.
 fn as_json(
-    args: &EstimateArgs,
-    way: Option<WayName>,
+    asked: Value,
     query: &Query,
-    rows: f64,
     estimates: &[Estimate],
     notes: &[String],
 ) -> Value {
@@ -197,7 +278,7 @@ fn as_json(
         let (uncut_low, uncut_high) = estimate.interval().unzip();
         json!({
             "values": values,
-            "count": rounded(estimate.count),
+            called(query): rounded(estimate.count),
             "unbiased": estimate.unbiased.map(rounded),
             "standard_error": estimate.standard_error.map(rounded),
             "low": low.map(rounded),
@@ -208,16 +289,16 @@ fn as_json(
     });
     json!({
         "schema": SCHEMA,
-        "question": args.question,
-        "way": way.map_or("arrangements", WayName::name),
-        "rows": rows as u64,
+        "question": asked["question"],
+        "way": asked["way"],
+        "rows": asked["rows"],
         "estimates": estimates.collect::<Vec<Value>>(),
         "notes": notes,
     })
 }
 
 fn as_csv(query: &Query, estimates: &[Estimate]) -> String {
-    let names = ["count", "standard_error", "low", "high"].map(str::to_owned);
+    let names = [called(query), "standard_error", "low", "high"].map(str::to_owned);
     let header: Vec<String> = query.group_by.iter().cloned().chain(names).collect();
     let rows = estimates.iter().map(|estimate| {
         let (low, high) = estimate.possible_interval().unzip();
@@ -281,6 +362,11 @@ fn as_text(
 ) -> String {
     let words = ["estimate", "± s.e.", "95 % interval"].map(str::to_owned);
     let header = query.group_by.iter().cloned().chain(words).collect();
+    let decimals = decimals(query, estimates);
+    let amount = |number: f64| match decimals {
+        None => amount(number),
+        Some(decimals) => decimal(number, decimals),
+    };
     let counts: Vec<String> = estimates.iter().map(|e| amount(e.count)).collect();
     let errors: Vec<String> = estimates
         .iter()
@@ -318,6 +404,31 @@ fn amount(number: f64) -> String {
     }
 }
 
+/// How many decimals sums and means are shown with: two digits of the smallest error.
+/// Nothing for counts.
+fn decimals(query: &Query, estimates: &[Estimate]) -> Option<usize> {
+    if query.measure == Measure::Count {
+        return None;
+    }
+    let errors = estimates.iter().filter_map(|estimate| estimate.standard_error);
+    let least = errors.filter(|error| *error > 0.0).fold(f64::INFINITY, f64::min);
+    let digits = if least.is_finite() { 1.0 - least.log10().floor() } else { 3.0 };
+    Some(digits.clamp(0.0, 6.0) as usize)
+}
+
+/// A number with so many decimals, and commas.
+fn decimal(number: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", number.abs());
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let nought = text.bytes().all(|byte| byte == b'0' || byte == b'.');
+    let sign = if number < 0.0 && !nought { "-" } else { "" };
+    let point = if rest.is_empty() { "" } else { "." };
+    match whole.parse() {
+        Ok(whole) => format!("{sign}{}{point}{rest}", grouped(whole)),
+        Err(_) => format!("{number:e}"),
+    }
+}
+
 /// Texts that end below each other.
 fn to_the_right(texts: Vec<String>, least: usize) -> Vec<String> {
     let widths = texts.iter().map(|text| text.chars().count());
@@ -336,6 +447,9 @@ mod tests {
         assert_eq!(amount(-0.04), "0");
         assert_eq!(amount(-250.0), "-250");
         assert_eq!(amount(9.97), "10");
+        assert_eq!(decimal(-12_345.678, 1), "-12,345.7");
+        assert_eq!(decimal(-0.04, 1), "0.0");
+        assert_eq!(decimal(1e30, 0), "1e30");
         assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

@@ -10,7 +10,8 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{
-    Check, Comparison, Condition, Estimate, Evidence, Literal, Query, Test, Way,
+    Check, Comparison, Condition, Estimate, Evidence, Literal, Measure, Query, Test,
+    Way,
 };
 use scumble::release::{Release, checksum};
 use serde_json::{Value, json};
@@ -256,6 +257,7 @@ fn answers_are_the_mean_and_spread_of_all_tables_that_fit() {
             let names = ["age", "city", "disease"];
             let chosen = names.iter().filter(|_| pick(3, &mut random) == 0);
             let query = Query {
+                measure: Measure::Count,
                 group_by: chosen.map(|name| (*name).to_owned()).collect(),
                 condition: drawn_condition(3, &mut random),
             };

@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::estimate::blur::Blurred;
 use crate::estimate::groups::Groups;
 use crate::estimate::matrix::Channel;
 use crate::release::{PerturbationNote, PublishedColumn, Release};
@@ -20,6 +21,9 @@ pub struct Evidence {
     pub(super) stands_for: Option<Vec<f64>>,
     /// Rows and values of each group, if values are in a file of their own.
     pub(super) groups: Option<Groups>,
+    /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
+    /// columns are one distinct row.
+    pub(super) blurred: Option<Blurred>,
     /// Columns that are in the manifest but not in the data.
     elsewhere: Vec<String>,
 }
@@ -47,6 +51,8 @@ pub(super) enum Nature {
     Generalized,
     /// In a file of its own, by group.
     Apart,
+    /// Blurred or drawn anew: which of these columns it is. It has neither texts nor codes.
+    Blurred(usize),
 }
 
 /// A randomized column, or several that were randomized as one.
@@ -74,6 +80,18 @@ impl Evidence {
     pub fn read(release: &Release, progress: &(dyn Fn(u64) + Sync)) -> Result<Self> {
         release.verify()?;
         let manifest = &release.manifest;
+        if manifest.blur.is_some() || manifest.condensed.is_some() {
+            let (columns, rows, blurred) = Blurred::read(release, progress)?;
+            return Ok(Self {
+                columns,
+                noises: Vec::new(),
+                rows,
+                stands_for: None,
+                groups: None,
+                blurred: Some(blurred),
+                elsewhere: Vec::new(),
+            });
+        }
         let source = release.rows()?;
         let header = source.header();
         let places: Vec<usize> = (0..header.len()).collect();
@@ -117,7 +135,8 @@ impl Evidence {
             |listed: &&PublishedColumn| columns.iter().all(|c| c.name != listed.name);
         let elsewhere = manifest.columns.iter().filter(missing);
         let elsewhere = elsewhere.map(|column| column.name.clone()).collect();
-        Ok(Self { columns, noises, rows, stands_for, groups, elsewhere })
+        let blurred = None;
+        Ok(Self { columns, noises, rows, stands_for, groups, blurred, elsewhere })
     }
 
     /// How many rows of the table the release stands for.
@@ -347,7 +366,7 @@ fn key(subtable: u32, codes: impl Iterator<Item = u32>) -> Vec<u32> {
 }
 
 /// The one text for what `text` means.
-fn canonical(text: &str, reading: &Reading) -> String {
+pub(super) fn canonical(text: &str, reading: &Reading) -> String {
     if reading.is_missing(text) {
         return reading.missing_text().to_owned();
     }

@@ -6,9 +6,11 @@
 //!
 //! A randomized column is undone on average: [`Evidence`] answers a [`Query`] with counts
 //! of the true table and their standard errors. So are values that a release has by group
-//! only ([`Arranged`]).
+//! only ([`Arranged`]), and numbers that were blurred. A [`Classifier`] tells from blurred
+//! rows which class a new one is likely of.
 
 mod arrangement;
+mod blur;
 mod buckets;
 mod draw;
 mod evidence;
@@ -16,6 +18,7 @@ mod groups;
 mod joint;
 mod matrix;
 mod mining;
+mod neighbours;
 mod perturbed;
 mod query;
 mod question;
@@ -29,8 +32,9 @@ pub use evidence::Evidence;
 pub use joint::{Joint, JointInverse, MOST_CELLS};
 pub use matrix::{Channel, Inverse};
 pub use mining::{Item, Mining, Rule, Rules};
+pub use neighbours::{Classifier, Verdict};
 pub use perturbed::Estimate;
-pub use query::{Check, Comparison, Condition, Literal, Query, Test};
+pub use query::{Check, Comparison, Condition, Literal, Measure, Query, Test};
 pub use reconstruct::{
     LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
 };

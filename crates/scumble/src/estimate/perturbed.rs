@@ -39,19 +39,19 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::Evidence;
-use crate::estimate::query::{Condition, Query};
+use crate::estimate::query::{Condition, Measure, Query};
 use crate::estimate::question::{Class, Open, Question};
 use crate::estimate::reconstruct::{Moments, Spread, Way, reconstruct};
 
 /// How many standard errors an interval of 95 % reaches to either side.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
-/// How many rows of the table have something.
+/// How many rows of the table have something, or the sum or mean of their numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// The values of the columns that are counted apart.
     pub values: Vec<String>,
-    /// The estimate.
+    /// The estimate; of a sum or mean, that.
     pub count: f64,
     /// The estimate by the inverse, whatever the way; nothing if a matrix cannot be inverted.
     pub unbiased: Option<f64>,
@@ -124,6 +124,16 @@ impl Evidence {
     /// columns that are counted apart, in the order of these values.
     pub fn answer(&self, query: &Query, way: Way) -> Result<Vec<Estimate>> {
         let question = Question::new(self, query)?;
+        if let Some(blurred) = &self.blurred {
+            return question.answer_blurred(blurred, &query.measure, way);
+        }
+        if query.measure != Measure::Count {
+            let function = query.measure.function();
+            return Err(Error::recipe(format!(
+                "`{function}` is not available for this kind of release yet"
+            ))
+            .with_hint("ask for COUNT(*), for example of each value with GROUP BY"));
+        }
         if let Some(groups) = &self.groups {
             return question.answer_by_group(groups, way);
         }
@@ -165,7 +175,8 @@ impl Evidence {
         condition: Condition,
         way: Way,
     ) -> Result<Vec<Estimate>> {
-        self.answer(&Query { group_by: vec![column.to_owned()], condition }, way)
+        let (measure, group_by) = (Measure::Count, vec![column.to_owned()]);
+        self.answer(&Query { measure, group_by, condition }, way)
     }
 }
 

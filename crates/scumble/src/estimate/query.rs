@@ -3,13 +3,47 @@
 use crate::error::{Error, Result};
 use crate::table::{Kind, Reading, parse_date, parse_number};
 
-/// How many rows satisfy a condition, in all or for each value of some columns.
+/// How many rows satisfy a condition, or what their numbers come to, in all or for each value
+/// of some columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Query {
+    /// What is asked of these rows.
+    pub measure: Measure,
     /// The columns whose values are counted apart.
     pub group_by: Vec<String>,
     /// Which rows are counted.
     pub condition: Condition,
+}
+
+/// What is asked of rows.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Measure {
+    /// How many they are.
+    #[default]
+    Count,
+    /// The sum of a column; the condition must leave out rows where it is missing.
+    Sum(String),
+    /// The mean of a column, likewise.
+    Mean(String),
+}
+
+impl Measure {
+    /// Its name in SQL.
+    pub fn function(&self) -> &'static str {
+        match self {
+            Self::Count => "COUNT",
+            Self::Sum(_) => "SUM",
+            Self::Mean(_) => "AVG",
+        }
+    }
+
+    /// The column that is added up.
+    pub fn column(&self) -> Option<&str> {
+        match self {
+            Self::Count => None,
+            Self::Sum(column) | Self::Mean(column) => Some(column),
+        }
+    }
 }
 
 /// Which rows are meant. As in SQL, a test of a missing value is neither true nor false,

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::error::Result;
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::joint::Joint;
-use crate::estimate::query::{Condition, Query, Tester, Truth, all, any};
+use crate::estimate::query::{Check, Condition, Query, Tester, Truth, all, any};
 
 /// A query, fitted to a release.
 pub(super) struct Question<'a> {
@@ -15,6 +15,8 @@ pub(super) struct Question<'a> {
     condition: Fitted,
     /// For each test, its column and the truth of each of its values.
     pub(super) tests: Vec<(usize, Vec<Truth>)>,
+    /// What each test asks for.
+    pub(super) checks: Vec<Check>,
     /// The noises that the question is about.
     pub(super) noises: Vec<usize>,
 }
@@ -64,8 +66,13 @@ impl<'a> Question<'a> {
     pub(super) fn new(evidence: &'a Evidence, query: &Query) -> Result<Self> {
         let places = query.group_by.iter().map(|name| evidence.column(name));
         let group_by: Vec<usize> = places.collect::<Result<_>>()?;
-        let mut tests = Vec::new();
-        let condition = fitted(&query.condition, evidence, &mut tests)?;
+        let (mut tests, mut checks) = (Vec::new(), Vec::new());
+        let condition =
+            fitted(&query.condition, evidence, &mut |place, truths, check| {
+                tests.push((place, truths));
+                checks.push(check);
+                tests.len() - 1
+            })?;
         let asked = group_by.iter().chain(tests.iter().map(|(place, _)| place));
         let mut noises: Vec<usize> = asked
             .filter_map(|place| match evidence.columns[*place].nature {
@@ -75,7 +82,7 @@ impl<'a> Question<'a> {
             .collect();
         noises.sort_unstable();
         noises.dedup();
-        Ok(Self { evidence, group_by, condition, tests, noises })
+        Ok(Self { evidence, group_by, condition, tests, checks, noises })
     }
 
     /// The value of a column in a combination of values of the noises.
@@ -146,7 +153,7 @@ impl<'a> Question<'a> {
         let truth = |(place, truths): &(usize, Vec<Truth>)| {
             let column = &self.evidence.columns[*place];
             match column.nature {
-                Nature::Noisy(..) | Nature::Apart => None,
+                Nature::Noisy(..) | Nature::Apart | Nature::Blurred(_) => None,
                 _ => truths[column.codes[entry] as usize],
             }
         };
@@ -166,6 +173,11 @@ impl<'a> Question<'a> {
             if *column == place { known[code] } else { truths[number] }
         };
         self.condition.truth(&test) == Some(true)
+    }
+
+    /// Whether the condition is satisfied, given the truth of each test.
+    pub(super) fn satisfied_by(&self, test: &dyn Fn(usize) -> Truth) -> bool {
+        self.condition.truth(test) == Some(true)
     }
 
     /// Which combinations of values satisfy the condition, given the truth of tests of
@@ -225,22 +237,22 @@ impl<'a> Question<'a> {
 fn fitted(
     condition: &Condition,
     evidence: &Evidence,
-    tests: &mut Vec<(usize, Vec<Truth>)>,
+    collect: &mut dyn FnMut(usize, Vec<Truth>, Check) -> usize,
 ) -> Result<Fitted> {
     let mut all = |parts: &[Condition]| {
-        parts.iter().map(|part| fitted(part, evidence, tests)).collect::<Result<_>>()
+        parts.iter().map(|part| fitted(part, evidence, collect)).collect::<Result<_>>()
     };
     Ok(match condition {
         Condition::And(parts) => Fitted::And(all(parts)?),
         Condition::Or(parts) => Fitted::Or(all(parts)?),
-        Condition::Not(part) => Fitted::Not(Box::new(fitted(part, evidence, tests)?)),
+        Condition::Not(part) => Fitted::Not(Box::new(fitted(part, evidence, collect)?)),
         Condition::Test(test) => {
             let place = evidence.column(&test.column)?;
             let column = &evidence.columns[place];
             let texts = || column.texts.iter().map(|text| &**text);
             let tester = Tester::new(test, &column.reading, texts())?;
-            tests.push((place, texts().map(|text| tester.test(text)).collect()));
-            Fitted::Test(tests.len() - 1)
+            let truths = texts().map(|text| tester.test(text)).collect();
+            Fitted::Test(collect(place, truths, test.check.clone()))
         }
     })
 }

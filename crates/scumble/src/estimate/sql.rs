@@ -6,9 +6,10 @@
 //! published one. What is not understood is refused, never passed over.
 //!
 //! # Limits
-//! One `SELECT` of columns and `COUNT(*)` or `COUNT(column)`; `WHERE` with comparisons of a
-//! column and a value, `BETWEEN`, `IN`, `IS NULL`, `AND`, `OR`, `NOT`; `GROUP BY`. `FROM`
-//! may name anything. Words compare by their bytes.
+//! One `SELECT` of columns and `COUNT(*)`, `COUNT(column)`, `SUM(column)` or `AVG(column)`;
+//! `WHERE` with comparisons of a column and a value, `BETWEEN`, `IN`, `IS NULL`, `AND`, `OR`,
+//! `NOT`; `GROUP BY`. `FROM` may name anything. Words compare by their bytes. Not every kind
+//! of release can be asked for sums.
 //!
 //! # Cost
 //! That of the text.
@@ -25,7 +26,9 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::error::{Error, Result};
-use crate::estimate::query::{Check, Comparison, Condition, Literal, Query, Test};
+use crate::estimate::query::{
+    Check, Comparison, Condition, Literal, Measure, Query, Test,
+};
 use crate::table::parse_number;
 
 /// The most words and signs, values in lists aside: the parser goes as deep as they do.
@@ -71,7 +74,7 @@ impl Query {
 
 const EXAMPLE: &str = "for example: SELECT disease, COUNT(*) FROM release WHERE age > 30 GROUP BY disease";
 
-const UNDERSTOOD: &str = "a question counts rows with comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT and GROUP BY";
+const UNDERSTOOD: &str = "a question counts rows, or takes SUM or AVG of a column, with comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT and GROUP BY";
 
 const QUOTES: &str = "write text in 'single quotes'";
 
@@ -126,12 +129,13 @@ fn query_of(mut query: sqlparser::ast::Query) -> Result<Query> {
     };
     let mut conditions =
         condition.iter().map(condition_of).collect::<Result<Vec<_>>>()?;
-    conditions.extend(counted(projection, &group_by)?);
+    let (measure, known) = measured(projection, &group_by)?;
+    conditions.extend(known);
     let condition = match conditions.len() {
         1 => conditions.remove(0),
         _ => Condition::And(conditions),
     };
-    Ok(Query { group_by, condition })
+    Ok(Query { measure, group_by, condition })
 }
 
 /// That nothing stands in a select that its text would not show.
@@ -142,12 +146,12 @@ fn rest_is_empty(select: &Select) -> Result<()> {
     }
 }
 
-/// Checks what is selected, and what counting a column adds to the condition.
-fn counted(
+/// Checks what is selected: what is asked, and what that adds to the condition.
+fn measured(
     projection: Vec<SelectItem>,
     group_by: &[String],
-) -> Result<Option<Condition>> {
-    let mut count = None;
+) -> Result<(Measure, Option<Condition>)> {
+    let mut measure = None;
     for item in projection {
         let expression = match item {
             SelectItem::UnnamedExpr(expression)
@@ -155,12 +159,12 @@ fn counted(
             other => return Err(not_understood(&other)),
         };
         match &expression {
-            Expr::Function(function) if count.is_none() => {
-                count = Some(count_of(function)?);
+            Expr::Function(function) if measure.is_none() => {
+                measure = Some(measure_of(function)?);
             }
             Expr::Function(function) => {
-                count_of(function)?;
-                return Err(Error::recipe("one count at a time is answered")
+                measure_of(function)?;
+                return Err(Error::recipe("one number at a time is answered")
                     .with_hint("ask for the other in a question of its own"));
             }
             other => {
@@ -174,36 +178,46 @@ fn counted(
         }
     }
     let missing = || Error::recipe("nothing is counted").with_hint(EXAMPLE);
-    Ok(count.ok_or_else(missing)?.map(|column| {
+    let (measure, column) = measure.ok_or_else(missing)?;
+    let known = column.map(|column| {
         let test = Condition::Test(Test { column, check: Check::Missing });
         Condition::Not(Box::new(test))
-    }))
+    });
+    Ok((measure, known))
 }
 
-/// The column that is counted, or nothing if rows are.
-fn count_of(function: &Function) -> Result<Option<String>> {
+/// What is asked, and the column of which it is, unless rows are counted.
+fn measure_of(function: &Function) -> Result<(Measure, Option<String>)> {
     let plain = function.filter.is_none()
         && function.over.is_none()
         && function.null_treatment.is_none()
         && function.within_group.is_empty()
         && matches!(function.parameters, FunctionArguments::None);
-    let is_count = function.name.to_string().eq_ignore_ascii_case("count");
-    match &function.args {
-        FunctionArguments::List(list)
-            if plain
-                && is_count
-                && list.duplicate_treatment.is_none()
-                && list.clauses.is_empty() =>
-        {
-            match list.args.as_slice() {
-                [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => Ok(None),
-                [FunctionArg::Unnamed(FunctionArgExpr::Expr(column))] => {
-                    column_of(column).map(Some)
-                }
-                _ => Err(not_understood(function)),
-            }
+    let unknown = || not_understood(function);
+    let FunctionArguments::List(list) = &function.args else {
+        return Err(unknown());
+    };
+    if !plain || list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
+        return Err(unknown());
+    }
+    let name = function.name.to_string().to_ascii_lowercase();
+    let column = match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)] => None,
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(column))] => Some(column),
+        _ => return Err(unknown()),
+    };
+    match (name.as_str(), column) {
+        ("count", None) => Ok((Measure::Count, None)),
+        ("count", Some(column)) => Ok((Measure::Count, Some(column_of(column)?))),
+        ("sum", Some(column)) => {
+            let column = column_of(column)?;
+            Ok((Measure::Sum(column.clone()), Some(column)))
         }
-        _ => Err(not_understood(function)),
+        ("avg", Some(column)) => {
+            let column = column_of(column)?;
+            Ok((Measure::Mean(column.clone()), Some(column)))
+        }
+        _ => Err(unknown()),
     }
 }
 

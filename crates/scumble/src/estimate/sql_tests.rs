@@ -17,7 +17,11 @@ fn test(column: &str, comparison: Comparison, literal: Literal) -> Condition {
 
 #[test]
 fn counts_are_understood() {
-    let all = Query { group_by: Vec::new(), condition: Condition::always() };
+    let all = Query {
+        measure: Measure::Count,
+        group_by: Vec::new(),
+        condition: Condition::always(),
+    };
     assert_eq!(parsed("select count(*)"), all);
     assert_eq!(parsed("SELECT COUNT(*) AS n FROM anything;"), all);
     let query = parsed(
@@ -29,6 +33,18 @@ fn counts_are_understood() {
     let known = parsed("SELECT COUNT(disease) FROM t").condition;
     let missing = Test { column: "disease".into(), check: Check::Missing };
     assert_eq!(known, Condition::Not(Box::new(Condition::Test(missing))));
+}
+
+#[test]
+fn sums_are_of_known_numbers() {
+    let known = parsed("SELECT COUNT(x) FROM t").condition;
+    let sum = parsed("SELECT sum(x) FROM t");
+    assert_eq!(sum.measure, Measure::Sum("x".into()));
+    assert_eq!(sum.condition, known);
+    let mean = parsed("SELECT city, AVG(r.x) FROM r GROUP BY city");
+    assert_eq!(mean.measure, Measure::Mean("x".into()));
+    assert_eq!((mean.measure.function(), mean.measure.column()), ("AVG", Some("x")));
+    assert_eq!(mean.condition, known);
 }
 
 #[test]
@@ -53,7 +69,9 @@ fn conditions_are_understood() {
 fn what_is_not_understood_is_named() {
     for (text, part) in [
         ("SELECT * FROM t", "*"),
-        ("SELECT SUM(x) FROM t", "SUM(x)"),
+        ("SELECT SUM(*) FROM t", "SUM(*)"),
+        ("SELECT SUM(x + 1) FROM t", "x + 1"),
+        ("SELECT MAX(x) FROM t", "MAX(x)"),
         ("SELECT COUNT(DISTINCT x) FROM t", "COUNT(DISTINCT x)"),
         (
             "SELECT COUNT(*) FILTER (WHERE x = 1) FROM t",
@@ -83,9 +101,10 @@ fn what_is_not_understood_is_named() {
     assert_eq!(refused("SELECT x FROM t GROUP BY x"), "nothing is counted");
     let message = "`x` is selected, but not in `GROUP BY`";
     assert_eq!(refused("SELECT x, COUNT(*) FROM t"), message);
-    let message = "one count at a time is answered";
+    let message = "one number at a time is answered";
     assert_eq!(refused("SELECT COUNT(*), COUNT(x) FROM t"), message);
-    assert_eq!(refused("SELECT COUNT(*), AVG(x)"), "`AVG(x)` is not understood");
+    assert_eq!(refused("SELECT COUNT(*), AVG(x)"), message);
+    assert_eq!(refused("SELECT COUNT(*), MAX(x)"), "`MAX(x)` is not understood");
     assert_eq!(
         refused("SELECT COUNT(*); SELECT COUNT(*)"),
         "ask one question at a time"

@@ -1,7 +1,7 @@
 //! Values that a question names and a release does not have.
 
 use crate::error::Result;
-use crate::estimate::evidence::{Column, Evidence};
+use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::query::{
     Check, Comparison, Condition, Literal, Query, Test, Tester,
 };
@@ -48,6 +48,10 @@ impl Evidence {
             Check::Compare(..) | Check::Missing => &[],
         };
         let column = &self.columns[self.column(&test.column)?];
+        if matches!(column.nature, Nature::Blurred(_)) {
+            // What rows had is not known.
+            return Ok(());
+        }
         for literal in literals {
             if let Some(unknown) = column.unknown(literal)?
                 && !found.contains(&unknown)

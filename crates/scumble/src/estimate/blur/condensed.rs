@@ -1,0 +1,135 @@
+//! Answers from rows that were drawn anew, group by group.
+//!
+//! # Guarantee
+//! Rows are counted as they are. Where the condition is about other columns only, the count
+//! is exact. The sum over all rows of a group is unbiased: they are drawn around the group's
+//! true mean.
+//!
+//! The standard error is that of a model: within a group, true rows and drawn ones come from
+//! one law, each on its own. If m rows of a group have the other columns that are asked for,
+//! and a share w of its law is in the range, true count and drawn count each vary by
+//! `m w (1 - w)`, and their difference by twice that. So does a sum, with the variance of
+//! the number where it counts and nought elsewhere. If all of the group is in the range its
+//! true sum is no longer free: n rows have n times the mean, m of them vary by
+//! `m (1 - m/n)` variances, and with the draws that makes `m (2 - m/n)`. Variances of the
+//! law are those of the group's drawn rows.
+//!
+//! # Limits
+//! Rows of a group are drawn evenly along its axes, true ones seldom are; ranges smaller
+//! than groups are estimated as if they were, and the error does not show it.
+//!
+//! # Cost
+//! For each group, its rows times the kinds of rows in it.
+//!
+//! # Source
+//! `aggarwal2004condensation`; errors are ours.
+
+use rayon::prelude::*;
+
+use crate::estimate::blur::Noise;
+use crate::estimate::blur::answer::Asked;
+use crate::estimate::blur::measured::{Measured, Share};
+
+/// Adds up what rows contribute.
+pub(super) fn add(asked: &Asked, sums: &mut [Share]) {
+    let Noise::Anew { group_of, n_groups } = &asked.blurred.noise else {
+        return;
+    };
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); *n_groups];
+    for (row, group) in group_of.iter().enumerate() {
+        groups[*group as usize].push(row);
+    }
+    let shares: Vec<Vec<(u32, Share)>> =
+        groups.par_iter().map(|rows| shares(asked, rows)).collect();
+    for (answer, share) in shares.iter().flatten() {
+        sums[*answer as usize].add(share);
+    }
+}
+
+/// What the rows of a group add to each answer.
+fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Share)> {
+    let blurred = asked.blurred;
+    let cells: Vec<usize> = rows
+        .iter()
+        .map(|row| {
+            let values = blurred.row(*row);
+            let classes = asked.cuts.iter().map(|cut| cut.class_of(values[cut.column]));
+            asked.grid.cell(classes)
+        })
+        .collect();
+    let number = |row: usize| match &asked.measured {
+        Measured::Rows => 0.0,
+        Measured::Known(numbers) => numbers[blurred.kinds[row] as usize],
+        Measured::Blurred(column) => {
+            let z = blurred.row(row)[*column];
+            if z.is_nan() { 0.0 } else { z / blurred.lattices[*column].scale }
+        }
+    };
+    let fixed = !matches!(asked.measured, Measured::Blurred(_));
+    let key = |row: usize| {
+        let kind = blurred.kinds[row] as usize;
+        (asked.answer_of[kind], asked.open_of[kind])
+    };
+    let mut kinds: Vec<(u32, u32)> = rows.iter().map(|row| key(*row)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let n = rows.len() as f64;
+    let one = |kind: &(u32, u32)| {
+        let set = &asked.sets[kind.1 as usize];
+        let mut share = Share::default();
+        let mut m = 0.0;
+        let mut moments = Moments::default();
+        for (row, cell) in rows.iter().zip(&cells) {
+            let (inside, number) = (set[*cell], number(*row));
+            moments.add(f64::from(u8::from(inside)), number);
+            if key(*row) != *kind {
+                continue;
+            }
+            m += 1.0;
+            if inside {
+                share.count += 1.0;
+                share.sum += number;
+            }
+        }
+        let all = moments.count == n;
+        let times = if all { m * (2.0 - m / n) } else { 2.0 * m };
+        let (count, sum, both) = moments.variances(n);
+        share.count_variance = times * count;
+        // Known numbers of rows that all count are added up as they are.
+        if !(all && fixed) {
+            share.sum_variance = times * sum;
+            share.covariance = times * both;
+        }
+        // Whatever the numbers are, such rows count, or they do not.
+        let decided = set.iter().all(|inside| *inside == set[0]);
+        share.possible = if decided { share.count } else { m };
+        share.sure = if decided { share.count } else { 0.0 };
+        (kind.0, share)
+    };
+    kinds.iter().map(one).collect()
+}
+
+/// Sums over the rows of a group.
+#[derive(Debug, Default)]
+struct Moments {
+    count: f64,
+    sum: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn add(&mut self, inside: f64, number: f64) {
+        self.count += inside;
+        self.sum += inside * number;
+        self.squares += inside * number * number;
+    }
+
+    /// The variances of counting, of the number where it counts, and of both together.
+    fn variances(&self, n: f64) -> (f64, f64, f64) {
+        let less =
+            |squares: f64, a: f64, b: f64| (squares - a * b / n) / (n - 1.0).max(1.0);
+        let count = less(self.count, self.count, self.count).max(0.0);
+        let sum = less(self.squares, self.sum, self.sum).max(0.0);
+        (count, sum, less(self.sum, self.sum, self.count))
+    }
+}
