@@ -18,7 +18,10 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
-pub use blur::{BlurTask, Blurred, BlurredFrame, Frame};
+pub use blur::{
+    BlurTask, Blurred, BlurredFrame, Condition, Frame, Ladder, Needs, anonymity, blur,
+    ladder, largest_set, least_factors, most_company, need, peel,
+};
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, condense};
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};

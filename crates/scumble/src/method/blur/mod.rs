@@ -1,14 +1,23 @@
-//! Blur: numbers with calibrated noise.
+#![doc = include_str!("blur.md")]
 
+mod calibrate;
+mod company;
+mod core;
 mod frame;
 mod guess;
+mod ladder;
 mod local;
 mod nearby;
+mod parts;
 #[cfg(test)]
 mod testing;
 
+pub use calibrate::{anonymity, least_factors, most_company};
+pub use core::{Condition, Needs, largest_set, need};
 pub use frame::Frame;
+pub use ladder::{Ladder, ladder, peel};
 
+use crate::error::{Error, Result};
 use crate::space::{FrameKind, Shape};
 use crate::table::Numbers;
 
@@ -62,4 +71,189 @@ pub struct BlurredFrame {
     pub axes: Option<Vec<Vec<f64>>>,
     /// For each level the spread on each axis.
     pub levels: Vec<Vec<f64>>,
+}
+
+/// Chooses frames, ladders, and who is at which level; without `strict`, each row's spreads.
+pub fn blur(task: &BlurTask<'_>) -> Result<Blurred> {
+    blur_with(task, None)
+}
+
+/// The same with a further condition on rows.
+pub(super) fn blur_with(
+    task: &BlurTask<'_>,
+    condition: Option<&Condition<'_>>,
+) -> Result<Blurred> {
+    let frames = parts::frames(task);
+    if task.strict { strict(task, frames, condition) } else { plain(task, &frames) }
+}
+
+fn strict(
+    task: &BlurTask<'_>,
+    frames: Vec<(BlurredFrame, Frame)>,
+    condition: Option<&Condition<'_>>,
+) -> Result<Blurred> {
+    let spares = share_out(task, &frames)?;
+    let mut blurred = Blurred {
+        frames: Vec::with_capacity(frames.len()),
+        places: vec![None; task.numbers.n_rows],
+        spreads: Vec::new(),
+    };
+    for ((mut note, frame), spare) in frames.into_iter().zip(spares) {
+        let company = needs_of(task, &frame);
+        let needs = Needs { company: &company, condition };
+        let ladder = ladder(&frame, needs, task.levels, spare)
+            .ok_or_else(|| out_of_reach(task, &frame, spare))?;
+        let number = blurred.frames.len() as u32;
+        let mut used: Vec<Option<u32>> = vec![None; ladder.laws.len()];
+        for level in ladder.levels.iter().flatten() {
+            used[*level as usize] = Some(0);
+        }
+        // Levels that took nobody are not part of the ladder: without them the others take
+        // the same rows.
+        for (law, slot) in ladder.laws.iter().zip(&mut used) {
+            if let Some(level) = slot {
+                *level = note.levels.len() as u32;
+                note.levels.push(law.spreads.clone());
+            }
+        }
+        if note.levels.is_empty() {
+            continue;
+        }
+        for (row, level) in frame.rows.iter().zip(&ladder.levels) {
+            let level = level.and_then(|level| used[level as usize]);
+            blurred.places[*row as usize] = level.map(|level| (number, level));
+        }
+        blurred.frames.push(note);
+    }
+    Ok(blurred)
+}
+
+/// How many rows each frame may leave out: those that no noise hides first, and the rest in
+/// proportion to rows.
+fn share_out(
+    task: &BlurTask<'_>,
+    frames: &[(BlurredFrame, Frame)],
+) -> Result<Vec<usize>> {
+    let limit = task.limit as usize;
+    let hopeless: Vec<usize> =
+        frames.iter().map(|(_, frame)| hopeless(task, frame)).collect();
+    let forced: usize = hopeless.iter().sum();
+    if forced > limit {
+        let worst = (0..frames.len()).max_by_key(|place| hopeless[*place]).unwrap_or(0);
+        return Err(out_of_reach(task, &frames[worst].1, forced));
+    }
+    let left = (limit - forced) as u128;
+    let total = (task.numbers.n_rows - forced).max(1) as u128;
+    let share = |(place, (_, frame)): (usize, &(BlurredFrame, Frame))| {
+        let rows = (frame.rows.len() - hopeless[place]) as u128;
+        hopeless[place] + (left * rows / total) as usize
+    };
+    Ok(frames.iter().enumerate().map(share).collect())
+}
+
+/// How many rows of a frame no noise hides.
+fn hopeless(task: &BlurTask<'_>, frame: &Frame) -> usize {
+    let mut needs = needs_of(task, frame);
+    needs.sort_unstable_by(f64::total_cmp);
+    // Equal rows count in full: ask for them only where rows by halves are too few.
+    let most = most_company(frame.shape, frame.rows.len(), 1);
+    if needs.last().is_none_or(|need| *need < most) {
+        return 0;
+    }
+    frame.rows.len() - reachable(frame, &needs_of(task, frame)).len()
+}
+
+/// The largest set of rows in which everybody has enough company under noise without end.
+fn reachable(frame: &Frame, needs: &[f64]) -> Vec<u32> {
+    let point =
+        |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
+    let mut rows: Vec<u32> = (0..frame.rows.len() as u32).collect();
+    let order = |a: u32, b: u32| {
+        let pairs = point(a).iter().zip(point(b));
+        let other =
+            pairs.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|o| o.is_ne());
+        other.unwrap_or(std::cmp::Ordering::Equal)
+    };
+    rows.sort_by(|a, b| order(*a, *b));
+    loop {
+        let n_rows = rows.len();
+        let mut kept = Vec::with_capacity(n_rows);
+        for group in rows.chunk_by(|a, b| order(*a, *b).is_eq()) {
+            let most = most_company(frame.shape, n_rows, group.len());
+            let certain = group.len() == n_rows || frame.shape == Shape::Uniform;
+            kept.extend(group.iter().copied().filter(|row| {
+                let need = needs[*row as usize];
+                // Noise that ends does not reach the most, unless equals alone suffice.
+                need < most || certain && need <= most || need <= group.len() as f64
+            }));
+        }
+        if kept.len() == n_rows {
+            return kept;
+        }
+        rows = kept;
+    }
+}
+
+fn needs_of(task: &BlurTask<'_>, frame: &Frame) -> Vec<f64> {
+    frame.rows.iter().map(|row| need(task.wishes[*row as usize])).collect()
+}
+
+fn out_of_reach(task: &BlurTask<'_>, frame: &Frame, left_out: usize) -> Error {
+    let n_rows = frame.rows.len();
+    let asked =
+        frame.rows.iter().map(|row| task.wishes[*row as usize]).fold(1.0, f64::max);
+    let whole = n_rows == task.numbers.n_rows;
+    let which = if whole { "the table has" } else { "a frame has" };
+    let rows = if n_rows == 1 { "row" } else { "rows" };
+    let most = most_company(frame.shape, n_rows, 1);
+    let reason = if asked > n_rows as f64 {
+        format!("{which} {n_rows} {rows}, fewer than k = {asked}")
+    } else if need(asked) >= most {
+        format!(
+            "{which} {n_rows} {rows}, and {} noise hides nobody among more than {most} of \
+             them; k is {asked}",
+            frame.shape.name()
+        )
+    } else if let Some(share) = task.best_guess {
+        format!(
+            "no noise keeps the best guess below {share} for everybody in {n_rows} {rows}"
+        )
+    } else {
+        format!("no ladder of {} levels hides all {n_rows} {rows}", task.levels)
+    };
+    let mut error = Error::unsatisfiable("expected-anonymity", reason);
+    if !whole {
+        error = error.with_hint(
+            "rows share a frame if their exact cells are equal and the same numbers are \
+             missing: blur or generalize more columns",
+        );
+    }
+    if left_out as u64 > task.limit || task.limit == 0 {
+        error = error.with_hint("let rows be left out, with a larger `suppression`");
+    }
+    if frame.shape == Shape::Gaussian {
+        error =
+            error.with_hint("`shape = \"uniform\"` can hide a row among all others");
+    }
+    error.with_hint("ask for a smaller k")
+}
+
+/// The paper's scheme: everybody counts.
+fn plain(task: &BlurTask<'_>, frames: &[(BlurredFrame, Frame)]) -> Result<Blurred> {
+    let n_columns = task.numbers.n_columns();
+    let mut spreads = vec![f64::NAN; task.numbers.n_rows * n_columns];
+    for (note, frame) in frames {
+        let rows: Vec<u32> = (0..frame.rows.len() as u32).collect();
+        let factors = least_factors(frame, &needs_of(task, frame), &rows);
+        if factors.iter().any(|factor| factor.is_infinite()) {
+            return Err(out_of_reach(task, frame, 0));
+        }
+        for (row, factor) in frame.rows.iter().zip(factors) {
+            let law = frame.law(factor);
+            for (column, spread) in note.columns.iter().zip(law.spreads) {
+                spreads[*row as usize * n_columns + column] = spread;
+            }
+        }
+    }
+    Ok(Blurred { frames: Vec::new(), places: Vec::new(), spreads })
 }

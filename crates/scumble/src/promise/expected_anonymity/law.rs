@@ -56,6 +56,15 @@ impl Law {
 
     /// How much a row counts that differs by `w` along the axes.
     pub fn count(&self, w: &[f64]) -> f64 {
+        self.count_within(w, Self::reach(self.spreads.len()))
+    }
+
+    /// The same with far rows counted as well: the paper's sums.
+    pub fn count_without_reach(&self, w: &[f64]) -> f64 {
+        self.count_within(w, f64::MAX)
+    }
+
+    fn count_within(&self, w: &[f64], reach: f64) -> f64 {
         if w.iter().all(|w| *w == 0.0) {
             return 1.0;
         }
@@ -69,7 +78,7 @@ impl Law {
                     }
                 }
                 let u = 0.5 * sum.sqrt();
-                if u <= Self::reach(self.spreads.len()) { tail(u) } else { 0.0 }
+                if u <= reach { tail(u) } else { 0.0 }
             }
             Shape::Uniform => {
                 let mut product = 1.0;

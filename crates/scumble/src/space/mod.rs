@@ -72,6 +72,9 @@ pub struct Space {
     dims: usize,
     /// Coordinates, point by point, in the order of the tree.
     coordinates: Vec<f64>,
+    /// The same leaf by leaf, axis after axis, so that a leaf is measured in one sweep; a
+    /// removed point is infinitely far.
+    columns: Vec<f64>,
     /// The row of each point of the tree.
     rows: Vec<u32>,
     /// Where in the tree each row is.
@@ -92,22 +95,26 @@ struct Node {
     living: u32,
 }
 
-/// How far points are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Metric {
-    /// The square of the straight distance.
-    Ball,
-    /// The largest difference of a coordinate.
-    Cube,
+/// A leaf of the tree.
+#[derive(Debug, Clone, Copy)]
+pub struct Leaf<'a> {
+    /// The rows of its points, removed ones included.
+    pub rows: &'a [u32],
+    columns: &'a [f64],
+    start: usize,
 }
 
-impl Metric {
-    fn add(self, sum: f64, difference: f64) -> f64 {
-        match self {
-            Self::Ball => sum + difference * difference,
-            Self::Cube => sum.max(difference.abs()),
-        }
+impl<'a> Leaf<'a> {
+    /// Coordinates along an axis, point by point; infinite for removed ones.
+    pub fn column(&self, axis: usize) -> &'a [f64] {
+        &self.columns[axis * self.rows.len()..][..self.rows.len()]
     }
+}
+
+/// The largest difference for a cube, the sum of squares for a ball.
+#[inline(always)]
+fn add<const CUBE: bool>(sum: f64, difference: f64) -> f64 {
+    if CUBE { sum.max(difference.abs()) } else { sum + difference * difference }
 }
 
 impl Space {
@@ -116,7 +123,8 @@ impl Space {
         let n_rows = if dims == 0 { 0 } else { coordinates.len() / dims };
         let mut space = Self {
             dims,
-            coordinates: Vec::new(),
+            coordinates: Vec::with_capacity(coordinates.len()),
+            columns: vec![0.0; coordinates.len()],
             rows: (0..n_rows as u32).collect(),
             places: vec![0; n_rows],
             living: vec![true; n_rows],
@@ -137,6 +145,15 @@ impl Space {
             space.places[*row as usize] = place as u32;
             let start = *row as usize * dims;
             space.coordinates.extend(&coordinates[start..start + dims]);
+        }
+        for node in space.nodes.iter().filter(|node| node.left == 0) {
+            let (start, len) = (node.start as usize, (node.end - node.start) as usize);
+            for place in 0..len {
+                for axis in 0..dims {
+                    space.columns[start * dims + axis * len + place] =
+                        space.coordinates[(start + place) * dims + axis];
+                }
+            }
         }
         space
     }
@@ -223,6 +240,12 @@ impl Space {
             let node = &mut self.nodes[number];
             node.living -= 1;
             if node.left == 0 {
+                let (start, len) =
+                    (node.start as usize, (node.end - node.start) as usize);
+                for axis in 0..self.dims {
+                    let at = start * self.dims + axis * len + (place as usize - start);
+                    self.columns[at] = f64::INFINITY;
+                }
                 return;
             }
             let left = node.left as usize;
@@ -236,9 +259,9 @@ impl Space {
         &self,
         centre: &[f64],
         radius: f64,
-        mut visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+        visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
     ) {
-        let _ = self.walk(Metric::Ball, centre, radius * radius, 0, &mut visit);
+        self.within::<false>(centre, radius * radius, visit);
     }
 
     /// Visits the living points that differ from `centre` by at most `reach` in every
@@ -247,64 +270,94 @@ impl Space {
         &self,
         centre: &[f64],
         reach: f64,
-        mut visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+        visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
     ) {
-        let _ = self.walk(Metric::Cube, centre, reach, 0, &mut visit);
+        self.within::<true>(centre, reach, visit);
     }
 
-    fn walk<V>(
+    fn within<const CUBE: bool>(
         &self,
-        metric: Metric,
+        centre: &[f64],
+        limit: f64,
+        mut visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+    ) {
+        self.leaves_within::<CUBE>(centre, limit, |leaf| {
+            for first in (0..leaf.rows.len()).step_by(LEAF) {
+                let mut distances = [0.0; LEAF];
+                let len = LEAF.min(leaf.rows.len() - first);
+                for (axis, value) in centre.iter().enumerate() {
+                    let column = &leaf.column(axis)[first..first + len];
+                    for (distance, other) in distances.iter_mut().zip(column) {
+                        *distance = add::<CUBE>(*distance, other - value);
+                    }
+                }
+                for (place, distance) in distances[..len].iter().enumerate() {
+                    if *distance <= limit {
+                        let place = leaf.start + first + place;
+                        let point = &self.coordinates[place * self.dims..][..self.dims];
+                        visit(self.rows[place] as usize, point, *distance)?;
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        });
+    }
+
+    /// Visits leaves of the tree that may hold living points within a distance: its square
+    /// for a ball, the largest difference of a coordinate for a cube.
+    pub fn leaves_within<const CUBE: bool>(
+        &self,
+        centre: &[f64],
+        limit: f64,
+        mut visit: impl FnMut(Leaf<'_>) -> ControlFlow<()>,
+    ) {
+        let _ = self.walk::<CUBE, _>(centre, limit, 0, &mut visit);
+    }
+
+    fn walk<const CUBE: bool, V>(
+        &self,
         centre: &[f64],
         limit: f64,
         number: usize,
         visit: &mut V,
     ) -> ControlFlow<()>
     where
-        V: FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+        V: FnMut(Leaf<'_>) -> ControlFlow<()>,
     {
         let node = &self.nodes[number];
         if node.living == 0 {
             return ControlFlow::Continue(());
         }
         if node.left == 0 {
-            for place in node.start as usize..node.end as usize {
-                if !self.living[place] {
-                    continue;
-                }
-                let point = &self.coordinates[place * self.dims..][..self.dims];
-                let mut distance = 0.0;
-                for (a, b) in point.iter().zip(centre) {
-                    distance = metric.add(distance, a - b);
-                }
-                if distance <= limit {
-                    visit(self.rows[place] as usize, point, distance)?;
-                }
-            }
-            return ControlFlow::Continue(());
+            let (start, end) = (node.start as usize, node.end as usize);
+            return visit(Leaf {
+                rows: &self.rows[start..end],
+                columns: &self.columns[start * self.dims..end * self.dims],
+                start,
+            });
         }
         let left = node.left as usize;
-        let near = self.distance_to(metric, centre, left);
-        let far = self.distance_to(metric, centre, left + 1);
+        let near = self.distance_to::<CUBE>(centre, left);
+        let far = self.distance_to::<CUBE>(centre, left + 1);
         let mut halves = [(near, left), (far, left + 1)];
         if far < near {
             halves.swap(0, 1);
         }
         for (distance, half) in halves {
             if distance <= limit {
-                self.walk(metric, centre, limit, half, visit)?;
+                self.walk::<CUBE, V>(centre, limit, half, visit)?;
             }
         }
         ControlFlow::Continue(())
     }
 
     /// How far the box of a node is.
-    fn distance_to(&self, metric: Metric, centre: &[f64], number: usize) -> f64 {
+    fn distance_to<const CUBE: bool>(&self, centre: &[f64], number: usize) -> f64 {
         let bounds = &self.boxes[number * 2 * self.dims..][..2 * self.dims];
         let (low, high) = bounds.split_at(self.dims);
         let mut distance = 0.0;
         for ((value, low), high) in centre.iter().zip(low).zip(high) {
-            distance = metric.add(distance, (low - value).max(value - high).max(0.0));
+            distance = add::<CUBE>(distance, (low - value).max(value - high).max(0.0));
         }
         distance
     }
@@ -351,7 +404,7 @@ impl Space {
         }
         let left = node.left as usize;
         let mut halves = [left, left + 1]
-            .map(|half| (self.distance_to(Metric::Ball, centre, half), half));
+            .map(|half| (self.distance_to::<false>(centre, half), half));
         if halves[1].0 < halves[0].0 {
             halves.swap(0, 1);
         }
@@ -367,85 +420,4 @@ impl Space {
 }
 
 #[cfg(test)]
-mod tests {
-    use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha20Rng;
-
-    use super::*;
-
-    fn points(dims: usize, n_rows: usize, seed: u64) -> Vec<f64> {
-        let mut generator = ChaCha20Rng::seed_from_u64(seed);
-        // Few different values, so that many points are equal.
-        (0..dims * n_rows).map(|_| f64::from(generator.random_range(0..12u8))).collect()
-    }
-
-    #[test]
-    fn a_visit_sees_what_is_within_reach_and_alive() {
-        for seed in 0..20 {
-            let (dims, n_rows) = (1 + seed as usize % 4, 40 * seed as usize);
-            let all = points(dims, n_rows, seed);
-            let mut space = Space::new(dims, &all);
-            for row in (0..n_rows).step_by(3) {
-                space.remove(row);
-                space.remove(row);
-            }
-            assert_eq!(space.n_living(), n_rows - n_rows.div_ceil(3));
-            for row in (0..n_rows).step_by(7) {
-                let centre = space.point(row).to_vec();
-                assert_eq!(centre, all[row * dims..][..dims]);
-                let other = |row: usize| all[row * dims..][..dims].iter().zip(&centre);
-                let living: Vec<usize> =
-                    (0..n_rows).filter(|row| row % 3 != 0).collect();
-                let straight =
-                    |row: usize| other(row).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-                let expected: Vec<usize> = living
-                    .iter()
-                    .copied()
-                    .filter(|row| straight(*row) <= 9.0)
-                    .collect();
-                let mut seen = Vec::new();
-                space.within_ball(&centre, 3.0, |row, _, distance| {
-                    assert_eq!(distance, straight(row));
-                    seen.push(row);
-                    ControlFlow::Continue(())
-                });
-                seen.sort_unstable();
-                assert_eq!(seen, expected);
-                let expected: Vec<usize> = living
-                    .iter()
-                    .copied()
-                    .filter(|row| other(*row).all(|(a, b)| (a - b).abs() <= 2.0))
-                    .collect();
-                let mut seen = Vec::new();
-                space.within_cube(&centre, 2.0, |row, _, _| {
-                    seen.push(row);
-                    ControlFlow::Continue(())
-                });
-                seen.sort_unstable();
-                assert_eq!(seen, expected);
-                let mut expected: Vec<(f64, usize)> =
-                    living.iter().map(|row| (straight(*row), *row)).collect();
-                expected.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-                expected.truncate(5);
-                assert_eq!(space.nearest(&centre, 5), expected);
-            }
-        }
-    }
-
-    #[test]
-    fn a_visit_stops_when_told() {
-        let space = Space::new(2, &points(2, 500, 1));
-        let mut seen = 0;
-        space.within_ball(&[5.0, 5.0], 100.0, |_, _, _| {
-            seen += 1;
-            if seen == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        });
-        assert_eq!(seen, 10);
-    }
-
-    #[test]
-    fn no_points_are_no_trouble() {
-        let space = Space::new(3, &[]);
-        assert!(space.is_empty() && space.nearest(&[0.0; 3], 4).is_empty());
-    }
-}
+mod tests;

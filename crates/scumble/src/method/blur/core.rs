@@ -1,0 +1,273 @@
+//! The largest set of rows in which every row has enough company.
+//!
+//! # Guarantee
+//! [`largest_set`] finds it: among sets of the given rows in which each row's counts by the
+//! law, summed over the set, are at least what the row needs (and a further condition holds,
+//! if there is one that only gets harder as rows leave), one contains all the others.
+//!
+//! *Proof.* The union of two such sets is one, because more rows only add company: so there
+//! is one largest set S, the union of all. Rows are removed one after another, each when it
+//! falls short among those left, a superset of S at the start. If those left contain S,
+//! then a row of S has at least the company it has in S and is not removed: those left
+//! contain S for ever. In the end nobody falls short, so those left are such a set, within
+//! S, and equal to it. The order plays no part. ∎
+//!
+//! # Limits
+//! None beyond those of sums of doubles (`company.rs`).
+//!
+//! # Cost
+//! Each row is looked at once, and again only when the rows removed near it have taken all
+//! that it had to spare.
+//!
+//! # Source
+//! Ours; it is the k-core of a graph whose edges have weights.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use rayon::prelude::*;
+
+use super::Frame;
+use super::company::{Company, Verdict};
+use crate::promise::Law;
+use crate::space::Space;
+
+/// A further condition on a row, given the living rows: it must only get harder as rows
+/// leave. The space holds the rows' coordinates as they are, in the order they were given.
+pub type Condition<'a> = dyn Fn(&Law, &Space, usize) -> bool + Sync + 'a;
+
+/// What rows need.
+#[derive(Clone, Copy)]
+pub struct Needs<'a> {
+    /// The least company of each row of the frame.
+    pub company: &'a [f64],
+    /// A further condition.
+    pub condition: Option<&'a Condition<'a>>,
+}
+
+impl std::fmt::Debug for Needs<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Needs").field("company", &self.company.len()).finish()
+    }
+}
+
+/// What a row that asks to be hidden among `k` people needs: a little more, because sums of
+/// doubles differ in their last digits. Part of the format.
+pub fn need(k: f64) -> f64 {
+    k * (1.0 + 1e-9)
+}
+
+/// Sums are kept as whole numbers of this many parts of one, so that the order in which
+/// threads subtract plays no part.
+const PARTS: f64 = (1u64 << 36) as f64;
+
+/// The largest set of `rows` in which each has enough company, in ascending order; nothing
+/// if more than `spare` rows are not in it.
+pub fn largest_set(
+    frame: &Frame,
+    law: &Law,
+    rows: &[u32],
+    needs: Needs<'_>,
+    spare: usize,
+) -> Option<Vec<u32>> {
+    let mut plain = None;
+    if law.spreads.iter().all(|spread| *spread == 0.0) {
+        let kept = equal_rows(frame, rows, needs.company);
+        if needs.condition.is_none() {
+            return (rows.len() - kept.len() <= spare).then_some(kept);
+        }
+        plain = Some(kept);
+    }
+    let rows = plain.as_deref().unwrap_or(rows);
+    let company = Company::new(frame, law, rows);
+    let unscaled = needs.condition.map(|_| {
+        let points: Vec<f64> = rows
+            .iter()
+            .flat_map(|row| {
+                &frame.coordinates[*row as usize * frame.dims..][..frame.dims]
+            })
+            .copied()
+            .collect();
+        Space::new(frame.dims, &points)
+    });
+    let mut search = Search {
+        had: (0..rows.len()).map(|_| AtomicI64::new(0)).collect(),
+        touched: (0..rows.len()).map(|_| AtomicBool::new(true)).collect(),
+        company,
+        unscaled,
+        law,
+        needs,
+        rows,
+    };
+    search.run(spare)
+}
+
+/// The places in `rows` of those that have too little company among all of them.
+pub(super) fn falling_short(
+    frame: &Frame,
+    law: &Law,
+    rows: &[u32],
+    needs: Needs<'_>,
+) -> Vec<u32> {
+    if law.spreads.iter().all(|spread| *spread == 0.0) {
+        let kept = equal_rows(frame, rows, needs.company);
+        let lost = |place: &u32| kept.binary_search(&rows[*place as usize]).is_err();
+        return (0..rows.len() as u32).filter(lost).collect();
+    }
+    let company = Company::new(frame, law, rows);
+    let short = |place: &u32| {
+        let need = needs.company[rows[*place as usize] as usize];
+        company.judge(*place as usize, need, need) == Verdict::Short
+    };
+    let mut found: Vec<u32> =
+        company.space.in_order().par_iter().copied().filter(short).collect();
+    found.sort_unstable();
+    found
+}
+
+struct Search<'a> {
+    company: Company<'a>,
+    unscaled: Option<Space>,
+    law: &'a Law,
+    needs: Needs<'a>,
+    rows: &'a [u32],
+    /// What each row has at least, in parts.
+    had: Vec<AtomicI64>,
+    /// Whether a row near it was removed since its condition was looked at.
+    touched: Vec<AtomicBool>,
+}
+
+impl Search<'_> {
+    fn run(&mut self, spare: usize) -> Option<Vec<u32>> {
+        let n_rows = self.rows.len();
+        // Neighbours stand together, and find the same boxes in the cache.
+        let order = self.company.space.in_order().to_vec();
+        let mut queue = order.clone();
+        loop {
+            let mut failing = self.falling_short(&queue);
+            if failing.is_empty() {
+                failing = self.not_meeting_the_condition(&order);
+                if failing.is_empty() {
+                    let lives = |row: &u32| self.company.space.lives(*row as usize);
+                    let mut kept: Vec<u32> = (0..n_rows as u32).filter(lives).collect();
+                    for row in &mut kept {
+                        *row = self.rows[*row as usize];
+                    }
+                    kept.sort_unstable();
+                    return Some(kept);
+                }
+            }
+            for row in &failing {
+                self.company.space.remove(*row as usize);
+                if let Some(space) = &mut self.unscaled {
+                    space.remove(*row as usize);
+                }
+            }
+            let living = self.company.space.n_living();
+            if n_rows - living > spare {
+                return None;
+            }
+            queue = if failing.len() > living / 2 {
+                for touched in &self.touched {
+                    touched.store(true, Ordering::Relaxed);
+                }
+                let lives = |row: &&u32| self.company.space.lives(**row as usize);
+                order.iter().filter(lives).copied().collect()
+            } else {
+                self.take_away(&failing)
+            };
+        }
+    }
+
+    fn need(&self, row: usize) -> f64 {
+        self.needs.company[self.rows[row] as usize]
+    }
+
+    /// The rows of a queue that have too little.
+    fn falling_short(&self, queue: &[u32]) -> Vec<u32> {
+        queue
+            .par_chunks(64)
+            .flat_map_iter(|rows| {
+                rows.iter().copied().filter(|row| {
+                    let row = *row as usize;
+                    let need = self.need(row);
+                    // With some in reserve a row need not be looked at again so soon.
+                    match self.company.judge(row, need, need * 1.1) {
+                        Verdict::Enough(sum) => {
+                            let parts =
+                                (sum * PARTS).floor().max((need * PARTS).ceil());
+                            self.had[row].store(parts as i64, Ordering::Relaxed);
+                            false
+                        }
+                        Verdict::Short => true,
+                    }
+                })
+            })
+            .collect()
+    }
+
+    fn not_meeting_the_condition(&self, order: &[u32]) -> Vec<u32> {
+        let (Some(condition), Some(space)) = (self.needs.condition, &self.unscaled)
+        else {
+            return Vec::new();
+        };
+        let fails = |row: &u32| {
+            let row = *row as usize;
+            space.lives(row)
+                && self.touched[row].swap(false, Ordering::Relaxed)
+                && !condition(self.law, space, row)
+        };
+        order.par_iter().copied().filter(fails).collect()
+    }
+
+    /// Takes what removed rows counted from those near them; which of these must be looked
+    /// at again.
+    fn take_away(&self, removed: &[u32]) -> Vec<u32> {
+        let mut queue: Vec<u32> = removed
+            .par_iter()
+            .flat_map_iter(|row| {
+                let mut short = Vec::new();
+                self.company.each(*row as usize, |other, count| {
+                    let parts = (count * PARTS).ceil() as i64;
+                    let need = (self.need(other) * PARTS).ceil() as i64;
+                    let before = self.had[other].fetch_sub(parts, Ordering::Relaxed);
+                    self.touched[other].store(true, Ordering::Relaxed);
+                    if before >= need && before - parts < need {
+                        short.push(other as u32);
+                    }
+                });
+                short
+            })
+            .collect();
+        queue.sort_unstable();
+        queue
+    }
+}
+
+/// Without noise only equal rows are company.
+fn equal_rows(frame: &Frame, rows: &[u32], needs: &[f64]) -> Vec<u32> {
+    let point =
+        |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
+    let by_point = |a: u32, b: u32| {
+        let pairs = point(a).iter().zip(point(b));
+        // Both noughts are the same.
+        pairs.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|order| order.is_ne())
+    };
+    let mut sorted = rows.to_vec();
+    sorted.par_sort_unstable_by(|a, b| by_point(*a, *b).unwrap_or_else(|| a.cmp(b)));
+    let mut kept = Vec::new();
+    for group in sorted.chunk_by(|a, b| by_point(*a, *b).is_none()) {
+        let mut size = group.len();
+        let enough =
+            |size: usize| move |row: &&u32| needs[**row as usize] <= size as f64;
+        loop {
+            let left = group.iter().filter(enough(size)).count();
+            if left == size {
+                break;
+            }
+            size = left;
+        }
+        kept.extend(group.iter().filter(enough(size)));
+    }
+    kept.sort_unstable();
+    kept
+}

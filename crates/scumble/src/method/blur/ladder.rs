@@ -1,0 +1,325 @@
+//! Which levels of noise a frame has, and who is at which.
+//!
+//! # Guarantee
+//! [`Ladder::levels`] is what the public rule gives for [`Ladder::laws`]: nothing of the
+//! search is left in it.
+//!
+//! # Limits
+//! The search tries ladders; it does not prove that there is none with less noise.
+//!
+//! # Cost
+//! A handful of looks at every row, more where rows are few.
+//!
+//! # Source
+//! Ours.
+
+use super::Frame;
+use super::calibrate::rough_factors;
+use super::core::{Needs, falling_short, largest_set};
+use crate::promise::Law;
+
+/// The levels of a frame.
+#[derive(Debug, Clone)]
+pub struct Ladder {
+    /// The law of each level, ascending.
+    pub laws: Vec<Law>,
+    /// The level of each row of the frame, from 0; nothing for rows left out.
+    pub levels: Vec<Option<u32>>,
+}
+
+/// The public rule: levels are filled in turn, each with the largest set of the rows left
+/// in which everybody has enough company.
+pub fn peel(frame: &Frame, laws: Vec<Law>, needs: Needs<'_>) -> Ladder {
+    let mut levels = vec![None; frame.rows.len()];
+    let mut left: Vec<u32> = (0..frame.rows.len() as u32).collect();
+    for (level, law) in laws.iter().enumerate() {
+        let kept =
+            largest_set(frame, law, &left, needs, left.len()).unwrap_or_default();
+        for row in &kept {
+            levels[*row as usize] = Some(level as u32);
+        }
+        left.retain(|row| levels[*row as usize].is_none());
+    }
+    Ladder { laws, levels }
+}
+
+/// Chooses a ladder of at most `levels` levels that leaves out at most `spare` rows; nothing
+/// if there is none.
+pub fn ladder(
+    frame: &Frame,
+    needs: Needs<'_>,
+    levels: usize,
+    spare: usize,
+) -> Option<Ladder> {
+    let search = Search { needs, frame };
+    let all: Vec<u32> = (0..frame.rows.len() as u32).collect();
+    let plan = search.with_free_level(&all, levels.max(1), spare)?;
+    let mut laws: Vec<Law> =
+        plan.factors.iter().map(|factor| frame.law(*factor)).collect();
+    laws.dedup();
+    let ladder = peel(frame, laws, needs);
+    let left_out = ladder.levels.iter().filter(|level| level.is_none()).count();
+    (left_out <= spare).then_some(ladder)
+}
+
+/// Factors of a ladder.
+#[derive(Debug, Clone)]
+struct Plan {
+    factors: Vec<f64>,
+    /// The sum over rows of their factors; rows left out cost what would have hidden them.
+    cost: f64,
+}
+
+struct Search<'a> {
+    frame: &'a Frame,
+    needs: Needs<'a>,
+}
+
+/// So many rows tell what the others need.
+const SAMPLE: usize = 256;
+
+impl Search<'_> {
+    /// A first level without noise takes rows that have enough equals: they cost nothing.
+    fn with_free_level(
+        &self,
+        rows: &[u32],
+        levels: usize,
+        spare: usize,
+    ) -> Option<Plan> {
+        let free = self.set(0.0, rows, rows.len()).unwrap_or_default();
+        if free.is_empty() || levels == 1 && free.len() + spare < rows.len() {
+            return self.plan(rows, levels, spare, 0);
+        }
+        let rest = without(rows, &free);
+        let mut plan = self.plan(&rest, levels - 1, spare, 0).map(|mut plan| {
+            plan.factors.insert(0, 0.0);
+            plan
+        });
+        // A few equal rows may be worth more as company for the others.
+        if plan.is_none() || free.len() < rows.len() / 2 {
+            let other = self.plan(rows, levels, spare, 0);
+            let cost =
+                |plan: &Option<Plan>| plan.as_ref().map_or(f64::INFINITY, |p| p.cost);
+            if cost(&other) < cost(&plan) {
+                plan = other;
+            }
+        }
+        plan
+    }
+
+    /// Tries ladders. The set of a level shrinks with its noise, and those of smaller noise
+    /// are within those of larger: so the first level's noise is lowered step by step, each
+    /// time from the set before, and the rows outside it get a ladder of their own.
+    fn plan(
+        &self,
+        rows: &[u32],
+        levels: usize,
+        spare: usize,
+        depth: u32,
+    ) -> Option<Plan> {
+        if rows.len() <= spare {
+            return Some(Plan { factors: Vec::new(), cost: 0.0 });
+        }
+        if levels == 0 {
+            return None;
+        }
+        let sample = self.sample(rows);
+        let single = self.single(rows, &sample, spare);
+        if levels == 1 || single.is_none() {
+            return single;
+        }
+        let mut best = single;
+        let step = step(rows.len(), depth);
+        let mut factor = sample[(sample.len() - 1) * 98 / 100];
+        if let Some(plan) = &best {
+            factor = factor.min(plan.factors.last().copied().unwrap_or(factor) / step);
+        }
+        let mut current = rows.to_vec();
+        let mut least = f64::INFINITY;
+        let mut rises = 0;
+        let patience = if rows.len() > 20_000 { 1 } else { 2 };
+        let mut found = None;
+        while factor > sample[0] && rises < patience {
+            // Fewer are not worth a level: the others would miss them.
+            let most_lost = current.len().saturating_sub(rows.len() / 8);
+            let Some(kept) = self.set(factor, &current, most_lost) else { break };
+            let rest = without(rows, &kept);
+            // What the rest costs is found with few levels; that is near enough to compare.
+            let few = (levels - 1).min(2u32.saturating_sub(depth).max(1) as usize);
+            if let Some(plan) = self.plan(&rest, few, spare, depth + 1) {
+                let cost = factor * kept.len() as f64 + plan.cost;
+                rises = if cost < least { 0 } else { rises + 1 };
+                least = least.min(cost);
+                if best.as_ref().is_none_or(|best| cost < best.cost) {
+                    let mut factors = vec![factor];
+                    factors.extend(plan.factors);
+                    best = Some(Plan { factors, cost });
+                    found = Some((factor, rest));
+                }
+            }
+            current = kept;
+            factor /= step;
+        }
+        // The rest of the best one deserves a closer look.
+        if depth == 0
+            && let (Some((factor, rest)), Some(best)) = (found, &mut best)
+            && let Some(plan) = self.plan(&rest, levels - 1, spare, 0)
+        {
+            let cost = factor * (rows.len() - rest.len()) as f64 + plan.cost;
+            if cost < best.cost {
+                let mut factors = vec![factor];
+                factors.extend(plan.factors);
+                *best = Plan { factors, cost };
+            }
+        }
+        best
+    }
+
+    fn set(&self, factor: f64, rows: &[u32], spare: usize) -> Option<Vec<u32>> {
+        largest_set(self.frame, &self.frame.law(factor), rows, self.needs, spare)
+    }
+
+    /// What some rows need if all of `rows` count, in ascending order.
+    fn sample(&self, rows: &[u32]) -> Vec<f64> {
+        let (part, needs) = self.part(rows);
+        let every = rows.len().div_ceil(SAMPLE).max(1);
+        let some: Vec<u32> = (0..rows.len() as u32).step_by(every).collect();
+        let mut factors = rough_factors(&part, &needs, &some);
+        factors.sort_unstable_by(f64::total_cmp);
+        factors
+    }
+
+    /// The rows as a frame of their own.
+    fn part(&self, rows: &[u32]) -> (Frame, Vec<f64>) {
+        let frame = self.frame;
+        let points = rows.iter().flat_map(|row| {
+            &frame.coordinates[*row as usize * frame.dims..][..frame.dims]
+        });
+        let part = Frame {
+            rows: rows.to_vec(),
+            dims: frame.dims,
+            coordinates: points.copied().collect(),
+            scales: frame.scales.clone(),
+            steps: frame.steps.clone(),
+            cuts: frame.cuts.clone(),
+            shape: frame.shape,
+        };
+        (part, rows.iter().map(|row| self.needs.company[*row as usize]).collect())
+    }
+
+    /// The best ladder of one level.
+    fn single(&self, rows: &[u32], sample: &[f64], spare: usize) -> Option<Plan> {
+        let all = self.hiding_all(rows, sample);
+        let mut plan = all.map(|factor| Plan {
+            factors: vec![factor],
+            cost: factor * rows.len() as f64,
+        });
+        let mut share = spare;
+        while share > 0 {
+            let Some((factor, left_out)) = self.hiding_most(rows, sample, all, share)
+            else {
+                break;
+            };
+            let kept = (rows.len() - left_out) as f64;
+            let cost = factor * kept + all.unwrap_or(factor) * left_out as f64;
+            if plan.as_ref().is_none_or(|plan| cost < plan.cost) {
+                plan = Some(Plan { factors: vec![factor], cost });
+            }
+            // Fewer rows may do.
+            share = if rows.len() > 20_000 { 0 } else { left_out.min(share) / 4 };
+        }
+        plan
+    }
+
+    /// The least factor that hides all rows at one level.
+    fn hiding_all(&self, rows: &[u32], sample: &[f64]) -> Option<f64> {
+        let mut factor = sample.last().copied().filter(|factor| factor.is_finite())?;
+        loop {
+            let law = self.frame.law(factor);
+            let short = falling_short(self.frame, &law, rows, self.needs);
+            if short.is_empty() {
+                break;
+            }
+            let (part, needs) = self.part(rows);
+            let every = short.len().div_ceil(SAMPLE);
+            let some: Vec<u32> = short.iter().step_by(every).copied().collect();
+            let found =
+                rough_factors(&part, &needs, &some).into_iter().fold(0.0, f64::max);
+            if found.is_infinite() {
+                return None;
+            }
+            factor = (factor * 1.005).max(found);
+        }
+        if self.needs.condition.is_some() {
+            let mut doublings = 0;
+            while self.set(factor, rows, 0).is_none() {
+                factor = factor.max(1e-3) * 1.25;
+                doublings += 1;
+                if doublings > 40 {
+                    return None;
+                }
+            }
+        }
+        Some(factor)
+    }
+
+    /// The least factor that hides all but `spare` rows at one level, and how many it
+    /// leaves out.
+    fn hiding_most(
+        &self,
+        rows: &[u32],
+        sample: &[f64],
+        all: Option<f64>,
+        spare: usize,
+    ) -> Option<(f64, usize)> {
+        let mut low = sample[0].max(1e-6);
+        let finite = sample.iter().rev().find(|factor| factor.is_finite());
+        let mut high = all.or(finite.copied()).unwrap_or(1.0).max(low);
+        let mut kept = self.set(high, rows, spare);
+        let mut raised = 0;
+        while kept.is_none() {
+            low = high;
+            high *= 1.5;
+            raised += 1;
+            if raised > 40 {
+                return None;
+            }
+            kept = self.set(high, rows, spare);
+        }
+        let mut kept = kept?;
+        while high > low * 1.01 {
+            let middle = (low * high).sqrt();
+            match self.set(middle, &kept, spare - (rows.len() - kept.len())) {
+                Some(fewer) => (high, kept) = (middle, fewer),
+                None => low = middle,
+            }
+        }
+        Some((high, rows.len() - kept.len()))
+    }
+}
+
+/// By how much the noise of the first level is lowered from one trial to the next: the more
+/// rows, the fewer trials.
+fn step(n_rows: usize, depth: u32) -> f64 {
+    if depth > 0 {
+        return 1.2;
+    }
+    match n_rows {
+        0..=5_000 => 1.05,
+        5_001..=20_000 => 1.08,
+        20_001..=200_000 => 1.12,
+        _ => 1.25,
+    }
+}
+
+/// The rows that are not among those of `others`, both ascending.
+fn without(rows: &[u32], others: &[u32]) -> Vec<u32> {
+    let mut others = others.iter().peekable();
+    let mut left = Vec::with_capacity(rows.len());
+    for row in rows {
+        if others.next_if(|other| *other == row).is_none() {
+            left.push(*row);
+        }
+    }
+    left
+}
