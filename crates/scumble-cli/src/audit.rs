@@ -58,6 +58,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
         original: original.as_ref(),
         population: population.as_ref(),
         knowledge: knowledge.as_ref(),
+        numbers: None,
     };
     let report = audit(&release, given, &|bytes| progress.advance(bytes));
     let report = report.and_then(|mut report| {

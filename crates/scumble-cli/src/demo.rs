@@ -166,6 +166,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          loss: 0 if all cells are as they were, 1 if all are `*`.\n\
          kept: randomized values that are published as they are.\n\
          a group: how many people a value may belong to, on average.\n\
+         noise: how wide it is on average; 1 is as wide as the column.\n\
          found: patients whose row is guessed by who knows their quasi columns; by chance \
          without them.\n\
          Where values are randomized or given by group: patients whose value is guessed.\n\n\
@@ -174,6 +175,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          scumble audit {folder}/k-anonymity --original {folder}/patients.csv\n    \
          scumble audit {folder}/pdf --population {folder}/city.csv\n    \
          scumble estimate {folder}/breach \"SELECT disease, COUNT(*) FROM release GROUP BY disease\"\n    \
+         scumble estimate {folder}/blur \"SELECT AVG(cost) FROM release WHERE age BETWEEN 60 AND 69\"\n    \
          scumble publish --force {folder}/k-anonymity.toml      (read and change it first)\n\
          and open {folder}/mondrian/report.html in a browser.\n",
         aligned(&rows)
@@ -210,13 +212,15 @@ fn cost(report: &Report) -> String {
     let kept = kept.map(|kept| format!("{} kept", percent(*kept)));
     let size = report.loss.get("average-group");
     let size = size.map(|size| format!("{size:.1} a group"));
-    loss.or(kept).or(size).unwrap_or_else(|| "-".to_owned())
+    let noise =
+        report.loss.get("spread").map(|noise| format!("{} noise", short(*noise)));
+    loss.or(kept).or(size).or(noise).unwrap_or_else(|| "-".to_owned())
 }
 
 fn linkage(report: &Report) -> String {
     let named = |name: &str| report.attacks.iter().find(|attack| attack.name == name);
     let attack = named("linkage").or(named("inference"));
-    let attack = attack.or(named("background-knowledge"));
+    let attack = attack.or(named("background-knowledge")).or(named("best-guess"));
     attack.map_or("-".to_owned(), |attack| {
         format!("{} ({})", percent(attack.success), percent(attack.chance))
     })

@@ -9,7 +9,10 @@ use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
-use scumble::release::{Manifest, OperatorNote, PerturbationNote, PublishedColumn};
+use scumble::release::{
+    BlurNote, Manifest, OperatorNote, PerturbationNote, PublishedColumn,
+};
+use scumble::space::{FrameKind, Shape};
 use scumble::table::Role;
 use serde_json::json;
 
@@ -68,6 +71,10 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
             )
             .with_hint("groups are formed by chance, and anew for every table"));
         }
+        if spec.blurs() {
+            return Err(Error::recipe("a recipe that changes numbers makes no plan")
+                .with_hint("noise is drawn anew for every table"));
+        }
     }
     let progress = Progress::new(args.quiet || args.json);
     let request = Request {
@@ -125,7 +132,8 @@ fn say_what_to_look_at(published: &Published) {
         ));
     }
     let random = !published.manifest.perturbation.is_empty()
-        || published.manifest.buckets.is_some();
+        || published.manifest.buckets.is_some()
+        || changes_numbers(&published.manifest);
     if published.manifest.experiment && random {
         note("randomness was fixed by a seed: this release is not for publication");
     }
@@ -196,6 +204,15 @@ fn summary(published: &Published) -> String {
     }
     if let Some(buckets) = &manifest.buckets {
         text.push_str(&format!("\n{}", buckets_text(published, &buckets.column)));
+    }
+    if let Some(blur) = &manifest.blur {
+        text.push_str(&format!("\n{}", blur_text(blur)));
+    }
+    if let Some(condensed) = &manifest.condensed {
+        let groups = counted(condensed.groups, "group");
+        text.push_str(&format!(
+            "\nnumbers drawn anew from the mean and covariance of {groups}"
+        ));
     }
     text.push_str(&format!("\nloss    {}\n", loss_text(&published.audit)));
     let directory = published.directory.display();
@@ -292,6 +309,54 @@ fn buckets_text(published: &Published, column: &str) -> String {
     format!(
         "groups  {size}; values of `{column}` are counted for each in sensitive.csv"
     )
+}
+
+/// Whether numbers were blurred or drawn anew.
+fn changes_numbers(manifest: &Manifest) -> bool {
+    manifest.blur.is_some() || manifest.condensed.is_some()
+}
+
+/// How wide noise is, in a few words.
+fn blur_text(note: &BlurNote) -> String {
+    let width = match note.shape {
+        Shape::Gaussian => "standard deviation",
+        Shape::Uniform => "side of the box",
+    };
+    if note.frames.is_empty() {
+        return format!("noise   {}, its own {width} for every row", note.shape.name());
+    }
+    let levels: usize = note.frames.iter().map(|frame| frame.levels.len()).sum();
+    let frames = match note.frames.len() {
+        1 => String::new(),
+        n => format!(" in {}", counted(n as u64, "frame")),
+    };
+    let mut text = format!(
+        "noise   {}, {}{frames}",
+        note.shape.name(),
+        counted(levels as u64, "level"),
+    );
+    if note.frame == FrameKind::Rotated {
+        return text;
+    }
+    let ranges: Vec<String> = (0..note.columns.len())
+        .map(|column| {
+            let spreads = note.frames.iter().filter_map(|frame| {
+                let axis =
+                    note.present(frame).iter().position(|known| *known == column)?;
+                Some(frame.levels.iter().map(move |level| level[axis]))
+            });
+            let (least, most) = spreads
+                .flatten()
+                .fold((f64::INFINITY, 0.0f64), |(a, b), s| (a.min(s), b.max(s)));
+            let name = &note.columns[column].name;
+            match least < most {
+                true => format!("{name} {} to {}", short(least), short(most)),
+                false => format!("{name} {}", short(most)),
+            }
+        })
+        .collect();
+    text.push_str(&format!("; {width}: {}", ranges.join(", ")));
+    text
 }
 
 /// How a column was randomized, in a few words.

@@ -129,7 +129,7 @@ fn mistakes_get_an_error_and_write_nothing() {
     );
     case("suppression", patients, &format!("{RECIPE}suppression = -0.1\n"));
     case("no quasi column", patients, &RECIPE.replace("\"quasi\"", "\"sensitive\""));
-    case("not built yet", patients, &RECIPE.replace("full-domain", "blur"));
+    case("a method that cannot", patients, &RECIPE.replace("full-domain", "blur"));
     case("broken TOML", patients, &RECIPE.replace("[columns]", "[columns"));
     case("no table", patients, &RECIPE.replace("patients.csv", "nobody.csv"));
     insta::assert_snapshot!(seen);

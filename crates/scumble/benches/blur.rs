@@ -1,33 +1,44 @@
-//! How long blur takes.
+//! How long it takes to choose the noise, how that grows with the rows, and how much noise
+//! it is.
+//!
+//! `cargo bench -p scumble --bench blur` prints one line per case; `-- 1000000` sets the
+//! most rows. Ratios are to the mean spread of the paper's scheme, in which everybody counts
+//! and the published spreads tell who is who. The plain method looks at all pairs; it is
+//! timed on every tenth row.
 #![allow(missing_docs, reason = "a benchmark has no interface")]
 #![expect(clippy::disallowed_types, reason = "a benchmark measures time")]
-#![expect(clippy::unwrap_used, reason = "a benchmark may stop at any error")]
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+#![expect(clippy::unwrap_used, reason = "a benchmark may stop at any error")]
 
 use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
-use scumble::method::{Frame, Needs, largest_set, least_factors, need};
-use scumble::space::Shape;
+use scumble::method::{BlurTask, Frame, blur, least_factors, need};
+use scumble::promise::tail;
+use scumble::space::{FrameKind, Shape};
+use scumble::table::Numbers;
 
-fn uniform(n: usize, d: usize) -> Vec<f64> {
+const K: f64 = 10.0;
+
+fn uniform(n_rows: usize, dims: usize) -> Vec<f64> {
     let mut random = ChaCha20Rng::seed_from_u64(1);
-    (0..n * d).map(|_| (random.random::<f64>() * 1e6).round() / 1e6).collect()
+    (0..n_rows * dims).map(|_| random.random()).collect()
 }
 
-/// Twenty clusters in the unit cube and 1 % outliers.
-fn clustered(n: usize, d: usize) -> Vec<f64> {
+/// Twenty clusters in the unit cube, and 1 % of rows anywhere.
+fn clustered(n_rows: usize, dims: usize) -> Vec<f64> {
     let mut random = ChaCha20Rng::seed_from_u64(2);
-    let centres: Vec<f64> = (0..20 * d).map(|_| random.random()).collect();
-    let radii: Vec<f64> = (0..20 * d).map(|_| random.random::<f64>() * 0.5).collect();
+    let centres: Vec<f64> = (0..20 * dims).map(|_| random.random()).collect();
+    let radii: Vec<f64> =
+        (0..20 * dims).map(|_| 0.5 * random.random::<f64>()).collect();
     let sizes: Vec<f64> = (0..20).map(|_| 0.5 + 0.5 * random.random::<f64>()).collect();
     let total: f64 = sizes.iter().sum();
-    let mut points = Vec::with_capacity(n * d);
-    for _ in 0..n {
+    let mut points = Vec::with_capacity(n_rows * dims);
+    for _ in 0..n_rows {
         if random.random::<f64>() < 0.01 {
-            points.extend((0..d).map(|_| random.random::<f64>()));
+            points.extend((0..dims).map(|_| random.random::<f64>()));
             continue;
         }
         let mut left = random.random::<f64>() * total;
@@ -36,224 +47,165 @@ fn clustered(n: usize, d: usize) -> Vec<f64> {
             left -= sizes[cluster];
             cluster += 1;
         }
-        for a in 0..d {
+        for axis in cluster * dims..(cluster + 1) * dims {
             let z: f64 = StandardNormal.sample(&mut random);
-            points.push(centres[cluster * d + a] + radii[cluster * d + a] * z);
+            points.push(centres[axis] + radii[axis] * z);
         }
-    }
-    for p in &mut points {
-        *p = (*p * 1e6).round() / 1e6;
     }
     points
 }
 
-fn frame(points: Vec<f64>, d: usize, shape: Shape) -> Frame {
-    let n = points.len() / d;
-    let scales = (0..d)
-        .map(|a| {
-            let m = points.iter().skip(a).step_by(d).sum::<f64>() / n as f64;
-            let v =
-                points.iter().skip(a).step_by(d).map(|x| (x - m).powi(2)).sum::<f64>();
-            (v / n as f64).sqrt()
-        })
-        .collect();
+fn numbers(mut values: Vec<f64>, dims: usize) -> Numbers {
+    for value in &mut values {
+        *value = (*value * 1e6).round() / 1e6;
+    }
+    Numbers {
+        n_rows: values.len() / dims,
+        decimals: vec![6; dims],
+        kinds: vec![0; values.len() / dims],
+        kind_cells: vec![Vec::new()],
+        wishes: Vec::new(),
+        values,
+    }
+}
+
+fn frame(numbers: &Numbers, shape: Shape) -> Frame {
+    let (dims, n_rows) = (numbers.n_columns(), numbers.n_rows as f64);
+    let column = |axis: usize| numbers.values.iter().skip(axis).step_by(dims);
+    let deviation = |axis: usize| {
+        let mean = column(axis).sum::<f64>() / n_rows;
+        (column(axis).map(|value| (value - mean).powi(2)).sum::<f64>() / n_rows).sqrt()
+    };
     Frame {
-        rows: (0..n as u32).collect(),
-        dims: d,
-        coordinates: points,
-        scales,
-        steps: vec![1e-6; d],
-        cuts: vec![0.0; d],
+        rows: (0..numbers.n_rows as u32).collect(),
+        dims,
+        coordinates: numbers.values.clone(),
+        scales: (0..dims).map(deviation).collect(),
+        steps: vec![1e-6; dims],
+        cuts: vec![0.0; dims],
         shape,
     }
 }
 
-fn sub(frame: &Frame, rows: &[u32]) -> Frame {
-    let d = frame.dims;
-    Frame {
-        rows: (0..rows.len() as u32).collect(),
-        coordinates: rows
-            .iter()
-            .flat_map(|r| frame.coordinates[*r as usize * d..][..d].to_vec())
-            .collect(),
-        ..frame.clone()
+/// The paper's method as it is written: bisection, with all rows at every step.
+fn plain(frame: &Frame, row: usize) -> f64 {
+    let point = |row: usize| &frame.coordinates[row * frame.dims..][..frame.dims];
+    let differences = |other: usize| {
+        let pairs = point(row).iter().zip(point(other)).zip(&frame.scales);
+        pairs.map(|((a, b), scale)| (a - b).abs() / scale)
+    };
+    let n_rows = frame.rows.len();
+    let lists: Vec<Vec<f64>> =
+        (0..n_rows).map(|other| differences(other).collect()).collect();
+    let square = |list: &Vec<f64>| list.iter().map(|w| w * w).sum::<f64>();
+    let distances: Vec<f64> = lists.iter().map(|list| square(list).sqrt()).collect();
+    let sum = |factor: f64| -> f64 {
+        match frame.shape {
+            Shape::Gaussian => {
+                0.5 + distances
+                    .iter()
+                    .map(|far| tail(far / (2.0 * factor)))
+                    .sum::<f64>()
+            }
+            Shape::Uniform => {
+                let common = |list: &Vec<f64>| -> f64 {
+                    list.iter().map(|w| (factor - w).max(0.0) / factor).product()
+                };
+                lists.iter().map(common).sum()
+            }
+        }
+    };
+    let (mut low, mut high) = (0.01, 20.0);
+    while high > low * 1.01 {
+        let middle = f64::sqrt(low * high);
+        if sum(middle) >= K { high = middle } else { low = middle }
     }
+    high
 }
 
-fn top(frame: &Frame, rows: &[u32], needs: &[f64]) -> f64 {
-    let f = sub(frame, rows);
-    let all: Vec<u32> = (0..rows.len() as u32).collect();
-    least_factors(&f, &needs[..rows.len()], &all).into_iter().fold(0.0, f64::max)
+/// The most memory the process has used, in MB, where the system tells.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok())
+        .map_or(0, |kilobytes| kilobytes / 1024)
 }
 
-/// exhaustive: best ladder with at most m levels over the grid; cost is the sum
-fn best(
-    frame: &Frame,
-    rows: &[u32],
-    needs: &[f64],
-    grid: &[f64],
-    m: usize,
-) -> (f64, Vec<(f64, usize)>) {
-    if rows.is_empty() {
-        return (0.0, vec![]);
+/// Processor time of all threads so far, in seconds, where the system tells: unlike the
+/// clock it does not count what other programs do.
+fn processor() -> f64 {
+    let status = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields: Vec<f64> =
+        status.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+    // Fields 14 and 15, in hundredths; two before them are no numbers.
+    fields.get(11..13).map_or(0.0, |times| (times[0] + times[1]) / 100.0)
+}
+
+fn case(name: &str, values: Vec<f64>, dims: usize, shape: Shape) {
+    let numbers = numbers(values, dims);
+    let n_rows = numbers.n_rows;
+    let wishes = vec![K; n_rows];
+    let task = BlurTask {
+        numbers: &numbers,
+        decimals: &numbers.decimals,
+        shape,
+        frame: FrameKind::Global,
+        wishes: &wishes,
+        strict: true,
+        best_guess: None,
+        levels: 4,
+        parts: None,
+        limit: n_rows as u64 / 1000,
+    };
+    let (start, before) = (Instant::now(), processor());
+    let blurred = blur(&task).unwrap();
+    let (seconds, work) = (start.elapsed().as_secs_f64(), processor() - before);
+    let frame = frame(&numbers, shape);
+    let levels = &blurred.frames[0].levels;
+    let mut counts = vec![0; levels.len()];
+    for (_, level) in blurred.places.iter().flatten() {
+        counts[*level as usize] += 1;
     }
-    let f = top(frame, rows, needs);
-    let mut found = (f * rows.len() as f64, vec![(f, rows.len())]);
-    if m == 1 {
-        return found;
+    let placed: usize = counts.iter().sum();
+    let factors: Vec<f64> = levels.iter().map(|law| law[0] / frame.scales[0]).collect();
+    let mean =
+        factors.iter().zip(&counts).map(|(f, count)| f * *count as f64).sum::<f64>()
+            / placed as f64;
+    let some: Vec<u32> = (0..n_rows as u32).step_by(n_rows / 1000).collect();
+    let before = processor();
+    let least = least_factors(&frame, &vec![need(K); n_rows], &some);
+    let paper = (processor() - before) * n_rows as f64 / some.len() as f64;
+    let least = least.iter().sum::<f64>() / some.len() as f64;
+    println!(
+        "{n_rows:>9} x {dims} {name:<9} {:<8} {seconds:>7.2} s ({work:.2} s of processors)  mean spread {mean:.3}, \
+         {:.2} of the paper's (its scheme: {paper:.2} s of processors)  left out {}  levels \
+         {factors:.3?} with {counts:?}  peak {} MB",
+        shape.name(),
+        mean / least,
+        n_rows - placed,
+        peak()
+    );
+    if n_rows <= 10_000 {
+        let before = processor();
+        let found: f64 = (0..n_rows).step_by(10).map(|row| plain(&frame, row)).sum();
+        let plain = (processor() - before) * 10.0;
+        println!(
+            "{:>28} the plain method: {plain:.1} s of processors, {:.1} times as much; its mean \
+             spread {:.3}",
+            "",
+            plain / work,
+            found * 10.0 / n_rows as f64
+        );
     }
-    for g in grid.iter().filter(|g| **g < f) {
-        let kept = largest_set(
-            frame,
-            &frame.law(*g),
-            rows,
-            Needs { company: needs, condition: None },
-            rows.len(),
-        )
-        .unwrap();
-        if kept.is_empty() {
-            continue;
-        }
-        let c = kept.len() as f64 * g;
-        if c >= found.0 {
-            continue;
-        }
-        let rest: Vec<u32> =
-            rows.iter().copied().filter(|r| kept.binary_search(r).is_err()).collect();
-        let grid: Vec<f64> = grid.iter().copied().filter(|x| x > g).collect();
-        let r = best(frame, &rest, needs, &grid, m - 1);
-        if c + r.0 < found.0 {
-            let mut l = vec![(*g, kept.len())];
-            l.extend(r.1);
-            found = (c + r.0, l);
-        }
-    }
-    found
 }
 
 fn main() {
-    let mode = std::env::args().nth(1).unwrap_or_default();
-    if mode == "ladder" {
-        let n: usize = std::env::args().nth(2).unwrap().parse().unwrap();
-        let d = 5;
-        let spare: usize = std::env::args().nth(3).unwrap().parse().unwrap();
-        for (name, make) in [
-            ("uniform", uniform as fn(usize, usize) -> Vec<f64>),
-            ("clustered", clustered),
-        ] {
-            for shape in [Shape::Gaussian, Shape::Uniform] {
-                let frame = frame(make(n, d), d, shape);
-                let needs: Vec<f64> = vec![need(10.0); n];
-                let rows: Vec<u32> = (0..n as u32).step_by(10).collect();
-                let start = Instant::now();
-                let factors = least_factors(&frame, &needs, &rows);
-                let mean = factors.iter().sum::<f64>() / rows.len() as f64;
-                println!(
-                    "{name} {shape:?} calibrate {:.2?} mean {mean:.4}",
-                    start.elapsed()
-                );
-                for m in [2, 3, 5, 8] {
-                    let start = Instant::now();
-                    let l = scumble::method::ladder(
-                        &frame,
-                        Needs { company: &needs, condition: None },
-                        m,
-                        spare,
-                    )
-                    .unwrap();
-                    let f: Vec<f64> =
-                        l.laws.iter().map(|l| l.spreads[0] / frame.scales[0]).collect();
-                    let mut c = vec![0; f.len()];
-                    for x in l.levels.iter().flatten() {
-                        c[*x as usize] += 1;
-                    }
-                    let placed: usize = c.iter().sum();
-                    let cost =
-                        c.iter().zip(&f).map(|(c, f)| *c as f64 * f).sum::<f64>()
-                            / placed as f64;
-                    println!(
-                        "  {m} levels: {:.2?} ratio {:.3} left {} {f:.4?} {c:?}",
-                        start.elapsed(),
-                        cost / mean,
-                        n - placed
-                    );
-                }
-            }
-        }
-        return;
-    }
-    if mode == "try" {
-        for (name, make) in [
-            ("uniform", uniform as fn(usize, usize) -> Vec<f64>),
-            ("clustered", clustered),
-        ] {
-            let n = 10_000;
-            let d = 5;
-            for shape in [Shape::Gaussian, Shape::Uniform] {
-                let frame = frame(make(n, d), d, shape);
-                let needs: Vec<f64> = vec![need(10.0); n];
-                let rows: Vec<u32> = (0..n as u32).collect();
-                let mut factors = least_factors(&frame, &needs, &rows);
-                factors.sort_by(f64::total_cmp);
-                let mean = factors.iter().sum::<f64>() / n as f64;
-                let (lo, hi) = (factors[n / 20], factors[n - 1] * 2.0);
-                let steps = 14;
-                let grid: Vec<f64> = (0..steps)
-                    .map(|i| lo * (hi / lo).powf(i as f64 / steps as f64))
-                    .collect();
-                println!(
-                    "{name} {shape:?} mean {mean:.4} max {:.4} grid {grid:.3?}",
-                    factors[n - 1]
-                );
-                for m in 1..=3 {
-                    let start = Instant::now();
-                    let (cost, l) = best(&frame, &rows, &needs, &grid, m);
-                    println!(
-                        "  {m} levels: ratio {:.3} {l:.4?} {:.1?}",
-                        cost / n as f64 / mean,
-                        start.elapsed()
-                    );
-                }
-            }
-        }
-        return;
-    }
-    for (n, d) in [(10_000, 5), (100_000, 6)] {
-        for (name, make) in [
-            ("uniform", uniform as fn(usize, usize) -> Vec<f64>),
-            ("clustered", clustered),
-        ] {
-            for shape in [Shape::Gaussian, Shape::Uniform] {
-                let frame = frame(make(n, d), d, shape);
-                let needs: Vec<f64> = vec![need(10.0); n];
-                let rows: Vec<u32> = (0..n as u32).collect();
-                let start = Instant::now();
-                let mut factors = least_factors(&frame, &needs, &rows);
-                let took = start.elapsed();
-                factors.sort_by(f64::total_cmp);
-                let mean = factors.iter().sum::<f64>() / n as f64;
-                println!(
-                    "{n}x{d} {name} {shape:?}: calibrate {took:.2?}, mean {mean:.4} quantiles {:.4?}",
-                    [0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99, 0.999, 1.0]
-                        .map(|q: f64| factors[((n - 1) as f64 * q) as usize])
-                );
-                for q in [0.25f64, 0.5, 0.75, 0.9, 0.99, 1.0] {
-                    let f = factors[((n - 1) as f64 * q) as usize];
-                    let law = frame.law(f);
-                    let start = Instant::now();
-                    let kept = largest_set(
-                        &frame,
-                        &law,
-                        &rows,
-                        Needs { company: &needs, condition: None },
-                        n,
-                    );
-                    println!(
-                        "   core at {f:.4} (q {q}): {} in {:.2?}",
-                        kept.map_or(0, |k| k.len()),
-                        start.elapsed()
-                    );
-                }
+    let most = std::env::args().filter_map(|text| text.parse().ok()).next();
+    for (n_rows, dims) in [(10_000, 5), (100_000, 6), (1_000_000, 6)] {
+        for shape in [Shape::Gaussian, Shape::Uniform] {
+            if n_rows <= most.unwrap_or(100_000) {
+                case("uniform", uniform(n_rows, dims), dims, shape);
+                case("clustered", clustered(n_rows, dims), dims, shape);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The demo's recipes: one for each family of methods.
 
 /// Names and texts, simplest first.
-pub(super) const RECIPES: [(&str, &str); 11] = [
+pub(super) const RECIPES: [(&str, &str); 12] = [
     ("k-anonymity", include_str!("k-anonymity.toml")),
     ("l-diversity", include_str!("l-diversity.toml")),
     ("t-closeness", include_str!("t-closeness.toml")),
@@ -13,6 +13,7 @@ pub(super) const RECIPES: [(&str, &str); 11] = [
     ("breach", include_str!("breach.toml")),
     ("partitioned", include_str!("partitioned.toml")),
     ("fine-grain", include_str!("fine-grain.toml")),
+    ("blur", include_str!("blur.toml")),
 ];
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 //! the published rows and what the adversary knows, and returns guesses; only the scorer
 //! sees the truth.
 
+mod blur;
 mod buckets;
+mod condensed;
 mod cost;
 mod counting;
 mod covers;
@@ -34,6 +36,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+pub use blur::original_numbers;
 pub use original::original_columns;
 pub use page::write_page;
 pub use perturbed::averaging;
@@ -51,7 +54,7 @@ use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::loss::{CellLoss, Kl};
 use crate::release::Release;
-use crate::table::Stated;
+use crate::table::{Numbers, Stated};
 
 /// What an audit found.
 #[derive(Debug, Clone)]
@@ -111,6 +114,9 @@ pub struct Given<'a> {
     pub population: Option<&'a Microdata>,
     /// What an adversary knows of how sensitive values depend on quasi columns.
     pub knowledge: Option<&'a Knowledge>,
+    /// The numbers of the table it was made from, best read as [`original_numbers`] says:
+    /// blurred numbers are rechecked with these, and nothing else is needed of the table.
+    pub numbers: Option<&'a Numbers>,
 }
 
 /// Where an adversary's knowledge comes from.
@@ -146,6 +152,13 @@ pub fn audit(
     }
     if manifest.buckets.is_some() {
         return buckets::audit(release, given, progress).map(|(report, _)| report);
+    }
+    if let Some(note) = &manifest.blur {
+        let audited = blur::audit(release, note, given.numbers, progress);
+        return audited.map(|(report, _)| report);
+    }
+    if let Some(note) = &manifest.condensed {
+        return condensed::audit(release, note, given.numbers, progress);
     }
     let view = View::read(release, progress)?;
     let people =
@@ -217,6 +230,23 @@ pub fn audit_buckets(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<(Report, Report)> {
     buckets::audit(release, given, progress)
+}
+
+/// Audits a release with blurred or condensed numbers twice: with the numbers of the original
+/// at hand, and what of that can be published. Attacks that are scored on true numbers are
+/// in the first alone; the second has the promise as it was rechecked.
+pub fn audit_blur(
+    release: &Release,
+    numbers: &Numbers,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<(Report, Report)> {
+    match &release.manifest.blur {
+        Some(note) => blur::audit(release, note, Some(numbers), progress),
+        None => {
+            let given = Given { numbers: Some(numbers), ..Given::default() };
+            audit(release, given, progress).map(|report| (report.clone(), report))
+        }
+    }
 }
 
 /// Audits a release with randomized columns twice: with the original at hand, and as its

@@ -3,6 +3,7 @@
 //! One page without scripts or anything from elsewhere, made of the manifest and the
 //! report alone: nothing in it is more private than the release.
 
+mod blur;
 mod buckets;
 mod histogram;
 mod matrix;
@@ -65,6 +66,7 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     promises(&mut html, manifest, report);
     groups(&mut html, manifest, report);
     randomized::section(&mut html, manifest);
+    blur::section(&mut html, manifest, report);
     attacks(&mut html, manifest, report);
     losses(&mut html, report);
     columns(&mut html, manifest);
@@ -82,9 +84,18 @@ fn page(manifest: &Manifest, report: &Report) -> String {
             None => String::new(),
         },
         // Of knowledge, not even what it is about is in the files.
-        match report.promises.iter().any(|promise| promise.name == "r-robustness") {
-            true => "Who has what the attacker is taken to know",
-            false => "Anybody",
+        match report.promises.first().map(|promise| promise.name.as_str()) {
+            Some("expected-anonymity") if manifest.blur.is_some() => {
+                "Who has the original table"
+            }
+            _ if report
+                .promises
+                .iter()
+                .any(|promise| promise.name == "r-robustness") =>
+            {
+                "Who has what the attacker is taken to know"
+            }
+            _ => "Anybody",
         },
     );
     html
@@ -157,6 +168,10 @@ fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
             "Sensitive values are published by group: which row of a group has which of its \
              values is not."
         }
+        _ if manifest.condensed.is_some() => {
+            "Numbers of a group were drawn anew from its mean and covariance, and rows say \
+             which group they are in."
+        }
         (None, None) => "Rows with the same quasi cells cannot be told apart by them.",
     };
     let _ = write!(
@@ -193,6 +208,10 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
         (_, true) => {
             "who does not use groups (with background knowledge: has that knowledge and no \
              release; for corruption: knows nobody else's value)"
+        }
+        _ if manifest.blur.is_some() => {
+            "who does not use published numbers (for the best guess: only which class a \
+             row is in)"
         }
         _ if known => {
             "who does not use quasi values (with background knowledge: has that knowledge \
@@ -288,6 +307,7 @@ fn columns(html: &mut String, manifest: &Manifest) {
             Role::Drop => "drop",
         };
         let special = randomized::column(manifest, &column.name).map(str::to_owned);
+        let special = special.or_else(|| blur::column(manifest, column));
         let what = match special.or_else(|| buckets::column(manifest, column.role)) {
             Some(what) => what,
             None if column.role == Role::Quasi && untouched => {

@@ -19,7 +19,7 @@ mod weights;
 pub use anatomy::{AnatomyTask, anatomy};
 pub use apply::Applied;
 pub use blur::{
-    BlurTask, Blurred, BlurredFrame, Condition, Frame, Ladder, Needs, anonymity, blur,
+    BlurTask, Blurred, BlurredFrame, Frame, Ladder, Needs, anonymity, blur, draw_noise,
     ladder, largest_set, least_factors, most_company, need, peel,
 };
 pub use buckets::Buckets;

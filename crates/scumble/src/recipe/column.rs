@@ -31,6 +31,8 @@ pub struct ColumnSpec {
     pub weight: Option<f64>,
     /// The values the column may have, in order, if said.
     pub domain: Option<Vec<String>>,
+    /// From where to where its numbers may be, if said.
+    pub limits: Option<[f64; 2]>,
 }
 
 /// A hierarchy as typed.
@@ -80,6 +82,7 @@ impl ColumnSpec {
             highest: None,
             weight: None,
             domain: None,
+            limits: None,
         };
         if !item.is_table() {
             if item.value.get_ref().as_str().is_none() {
@@ -116,7 +119,12 @@ impl ColumnSpec {
             );
         }
         column.weight = weight.map(|item| positive(&item)).transpose()?;
-        column.domain = domain.map(|item| distinct(&item)).transpose()?;
+        if let Some(item) = domain {
+            match numbers(&item)? {
+                Some(limits) => column.limits = Some(limits),
+                None => column.domain = Some(distinct(&item)?),
+            }
+        }
         Ok(column)
     }
 }
@@ -195,6 +203,23 @@ fn positive(item: &Item<'_>) -> Result<f64> {
         return Err(item.out_of_range("positive"));
     }
     Ok(number)
+}
+
+/// `[0, 120]`: from where to where numbers may be; nothing if there are no numbers in it.
+fn numbers(item: &Item<'_>) -> Result<Option<[f64; 2]>> {
+    let items = item.list("a list of values, or two numbers")?;
+    if !items.first().is_some_and(|first| first.float().is_ok()) {
+        return Ok(None);
+    }
+    match item.floats()?[..] {
+        [low, high] if low < high => Ok(Some([low, high])),
+        [_, _] => {
+            Err(item.error("the first number of `domain` is not below the second"))
+        }
+        _ => Err(item.error("`domain` has numbers, but not two of them").with_hint(
+            "write `[0, 120]` for numbers from 0 to 120; values need quotes",
+        )),
+    }
 }
 
 /// A list of strings without repetitions.

@@ -7,7 +7,7 @@ use crate::loss::{self, Loss};
 use crate::method::pdf::Shift;
 use crate::method::{ColumnChoice, ValueChoice};
 use crate::recipe::section::{Item, Section};
-use crate::recipe::{NoiseSpec, Spot};
+use crate::recipe::{BlurSpec, NoiseSpec, Spot};
 use crate::release::DataFormat;
 
 /// How the release is made, as typed.
@@ -35,6 +35,8 @@ pub struct MethodSpec {
     pub pdf: Option<PdfSpec>,
     /// How values are randomized.
     pub noise: NoiseSpec,
+    /// How numbers are blurred.
+    pub blur: BlurSpec,
     /// The largest group that `robust` may form, if said, and where that stands.
     pub largest_group: Option<(usize, Spot)>,
     /// The keys that are about groups and their cells, and where they stand.
@@ -84,6 +86,10 @@ pub enum MethodName {
     Anatomy,
     /// The same against somebody who knows how values depend on quasi columns.
     Robust,
+    /// Numbers with calibrated noise.
+    Blur,
+    /// Numbers drawn anew from the mean and covariance of a group.
+    Condensation,
 }
 
 impl MethodName {
@@ -108,6 +114,11 @@ impl MethodName {
     pub fn bucketizes(self) -> bool {
         matches!(self, Self::Anatomy | Self::Robust)
     }
+
+    /// Whether it changes numbers.
+    pub fn blurs(self) -> bool {
+        matches!(self, Self::Blur | Self::Condensation)
+    }
 }
 
 /// Where the release goes, as typed.
@@ -119,7 +130,7 @@ pub struct ReleaseSpec {
     pub format: DataFormat,
 }
 
-const METHODS: [(&str, MethodName); 9] = [
+const METHODS: [(&str, MethodName); 11] = [
     ("full-domain", MethodName::FullDomain),
     ("mondrian", MethodName::Mondrian),
     ("anatomy", MethodName::Anatomy),
@@ -129,9 +140,9 @@ const METHODS: [(&str, MethodName); 9] = [
     ("fine-grain-perturbation", MethodName::FineGrainPerturbation),
     ("general-perturbation", MethodName::GeneralPerturbation),
     ("perturbed-generalization", MethodName::PerturbedGeneralization),
+    ("blur", MethodName::Blur),
+    ("condensation", MethodName::Condensation),
 ];
-
-const LATER_METHODS: [&str; 2] = ["blur", "condensation"];
 
 const CELLS: [(&str, Cells); 4] = [
     ("taxonomy", Cells::Taxonomy),
@@ -166,6 +177,7 @@ impl Default for MethodSpec {
             cuts: false,
             pdf: None,
             noise: NoiseSpec::default(),
+            blur: BlurSpec::default(),
             largest_group: None,
             groups: Vec::new(),
         }
@@ -184,9 +196,11 @@ impl MethodSpec {
         let strategy = section.take("strategy");
         let largest_group = section.take("largest-group");
         let noise = NoiseSpec::take(&mut section);
+        let blur = BlurSpec::take(&mut section);
         section.done()?;
         let mut method = Self { spot: Some(item.spot()), ..Self::default() };
         method.noise = noise.read()?;
+        method.blur = blur.read()?;
         let about_groups = [&loss, &suppression, &cells, &column, &value, &strategy];
         method.groups = about_groups
             .into_iter()
@@ -196,8 +210,7 @@ impl MethodSpec {
         method.largest_group = largest_group.map(|item| largest(&item)).transpose()?;
         if let Some(item) = name {
             method.spot = Some(item.spot());
-            method.name =
-                Some(item.choice_or_later("method", &METHODS, &LATER_METHODS)?);
+            method.name = Some(item.choice("method", &METHODS)?);
         }
         if let Some(item) = loss {
             let known = loss::ALL.map(|loss| (loss.name(), loss));

@@ -198,10 +198,22 @@ fn mistakes_in_promises_are_told() {
         "r:6:1: unknown promise `k-anonimity`\ndid you mean `k-anonymity`?"
     );
     assert_eq!(
-        in_promise("expected-anonymity = { k = 10 }"),
-        "r:6:1: the promise `expected-anonymity` is not available yet\n\
-         available: `k-anonymity`, `l-diversity`, `t-closeness`, `delta-presence`, \
-         `breach`, `fine-grain`, `r-robustness`"
+        in_promise("expected-anonymity = 1"),
+        "r:6:22: `k` is 1, but must be above 1\nk = 1 asks for no protection"
+    );
+    assert_eq!(
+        in_promise("expected-anonymity = { k = true }"),
+        "r:6:28: `k` is true, but must be a number, or the name of a column with a number \
+         for each row"
+    );
+    assert_eq!(
+        in_promise("expected-anonymity = { k = 5, strict = 1 }"),
+        "r:6:40: `strict` is the integer 1, but must be true or false"
+    );
+    assert_eq!(
+        in_promise("expected-anonymity = { k = 5, best-guess = 2 }"),
+        "r:6:44: `best-guess` is 2, but must be above 0 and below 1\n\
+         it is how often the best guess may be right, such as 0.1"
     );
     assert_eq!(
         in_promise("delta-presence = 0.5"),
@@ -277,11 +289,12 @@ fn mistakes_in_promises_are_told() {
 #[test]
 fn mistakes_in_method_and_release_are_told() {
     assert_eq!(
-        in_method("name = \"blur\""),
-        "r:8:8: the method `blur` is not available yet\n\
-         available: `full-domain`, `mondrian`, `anatomy`, `robust`, `uniform-perturbation`, \
-         `partitioned-perturbation`, `fine-grain-perturbation`, `general-perturbation`, \
-         `perturbed-generalization`"
+        in_method("shape = \"gausian\""),
+        "r:8:9: unknown shape `gausian`\ndid you mean `gaussian`?"
+    );
+    assert_eq!(
+        in_method("levels = 65"),
+        "r:8:10: `levels` is 65, but must be from 1 to 64"
     );
     assert_eq!(
         in_method("name = \"modrian\""),

@@ -1,5 +1,7 @@
 //! A recipe: the spec as typed, the order as checked against its table, and the run.
 
+mod blur;
+mod blurring;
 mod bucketize;
 mod choose;
 mod column;
@@ -20,6 +22,7 @@ mod spec;
 mod spec_tests;
 mod write;
 
+pub use blur::BlurSpec;
 pub use column::{ColumnSpec, HierarchySpec};
 pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use noise::{Inside, Missing, NoiseSpec};

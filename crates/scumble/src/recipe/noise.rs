@@ -37,13 +37,15 @@ pub enum Missing {
     Value,
     /// The table is refused.
     Refuse,
+    /// They stay missing, which is for numbers.
+    Keep,
 }
 
 const INSIDE: [(&str, Inside); 2] =
     [("uniform", Inside::Uniform), ("fine-grain", Inside::FineGrain)];
 const TOGETHER: [(&str, bool); 2] = [("each", false), ("compound", true)];
-const MISSING: [(&str, Missing); 2] =
-    [("value", Missing::Value), ("refuse", Missing::Refuse)];
+const MISSING: [(&str, Missing); 3] =
+    [("value", Missing::Value), ("refuse", Missing::Refuse), ("keep", Missing::Keep)];
 
 impl NoiseSpec {
     /// Takes the keys from the section; what they say is read by the function returned.

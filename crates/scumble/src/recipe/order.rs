@@ -134,7 +134,8 @@ pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
             // About single values and people: groups alone do not tell.
             PromiseKind::Breach(_)
             | PromiseKind::FineGrain { .. }
-            | PromiseKind::RRobustness(_) => continue,
+            | PromiseKind::RRobustness(_)
+            | PromiseKind::ExpectedAnonymity(_) => continue,
         });
     }
     Ok(Promises::new(promises))
@@ -157,9 +158,9 @@ fn check_roles(spec: &Spec) -> Result<()> {
     let sensitive = spec.columns.iter().filter(|column| column.role == Role::Sensitive);
     for promise in &spec.promises {
         let hierarchical = match &promise.kind {
-            PromiseKind::KAnonymity { .. } | PromiseKind::DeltaPresence { .. } => {
-                continue;
-            }
+            PromiseKind::KAnonymity { .. }
+            | PromiseKind::DeltaPresence { .. }
+            | PromiseKind::ExpectedAnonymity(_) => continue,
             PromiseKind::LDiversity { .. }
             | PromiseKind::Breach(_)
             | PromiseKind::FineGrain { .. }

@@ -4,9 +4,11 @@ use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::method::pdf::Shift;
 use crate::promise::{
-    Adversary, Breach, Breaches, DeltaPresence, FineGrain, RRobustness, Sensitivity,
+    Adversary, Breach, Breaches, DeltaPresence, ExpectedAnonymity, FineGrain,
+    RRobustness, Sensitivity,
 };
-use crate::recipe::section::{Item, Section, listed, suggestion};
+use crate::recipe::blur::expected_anonymity;
+use crate::recipe::section::{Item, Section, suggestion};
 use crate::recipe::{RobustnessSpec, Spot, method};
 
 /// A promise as typed.
@@ -64,6 +66,8 @@ pub enum PromiseKind {
     },
     /// No belief in a value passes 1/r, whatever is known of how values depend.
     RRobustness(RobustnessSpec),
+    /// Everybody is hidden among so many people, on average over the noise.
+    ExpectedAnonymity(ExpectedAnonymity),
 }
 
 impl PromiseKind {
@@ -77,6 +81,7 @@ impl PromiseKind {
             Self::Breach(_) => Breach::NAME,
             Self::FineGrain { .. } => FineGrain::NAME,
             Self::RRobustness(_) => RRobustness::NAME,
+            Self::ExpectedAnonymity(_) => ExpectedAnonymity::NAME,
         }
     }
 
@@ -131,7 +136,7 @@ pub enum Distance {
     Hierarchical,
 }
 
-const AVAILABLE: [&str; 7] = [
+const NAMES: [&str; 8] = [
     "k-anonymity",
     "l-diversity",
     "t-closeness",
@@ -139,8 +144,8 @@ const AVAILABLE: [&str; 7] = [
     "breach",
     "fine-grain",
     "r-robustness",
+    "expected-anonymity",
 ];
-const LATER: [&str; 1] = ["expected-anonymity"];
 
 const DISTANCES: [(&str, Distance); 3] = [
     ("equal", Distance::Equal),
@@ -163,15 +168,13 @@ impl PromiseSpec {
                 "r-robustness" => {
                     PromiseKind::RRobustness(RobustnessSpec::read(&item)?)
                 }
-                name if LATER.contains(&name) => {
-                    let message = format!("the promise `{name}` is not available yet");
-                    let hint = format!("available: {}", listed(&AVAILABLE));
-                    return Err(item.source.error(&span, message).with_hint(hint));
+                "expected-anonymity" => {
+                    PromiseKind::ExpectedAnonymity(expected_anonymity(&item)?)
                 }
                 name => {
                     let error =
                         item.source.error(&span, format!("unknown promise `{name}`"));
-                    return Err(error.with_hint(suggestion(name, &AVAILABLE)));
+                    return Err(error.with_hint(suggestion(name, &NAMES)));
                 }
             };
             promises.push(Self { kind, spot: item.source.spot(&span) });

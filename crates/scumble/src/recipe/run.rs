@@ -7,6 +7,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ColumnSpec, Microdata, Population};
 use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
 use crate::random::Randomness;
+use crate::recipe::blurring::{self, blurs, check_elsewhere};
 use crate::recipe::bucketize::{self, bucketizes, check_largest};
 use crate::recipe::choose::{Chosen, choose, weighting};
 use crate::recipe::order::{Order, promises, resolve};
@@ -123,6 +124,10 @@ pub struct Search {
 /// confirms every promise.
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
+    if blurs(spec) {
+        return blurring::publish(request, watch);
+    }
+    check_elsewhere(spec)?;
     if randomizes(spec) {
         return randomize::publish(request, watch);
     }
@@ -294,6 +299,9 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<
                 "every matrix checked against every protected value".to_owned()
             }
             "r-robustness" => bucketize::certified(&checked.measured),
+            "expected-anonymity" => {
+                blurring::certified(&note.asked, &manifest.method.name)
+            }
             _ => "recomputed from the published rows".to_owned(),
         };
     }

@@ -164,26 +164,11 @@ impl<'a> Item<'a> {
         what: &str,
         choices: &[(&str, T)],
     ) -> Result<T> {
-        self.choice_or_later(what, choices, &[])
-    }
-
-    /// One of a few words; `later` are those that will mean something one day.
-    pub(super) fn choice_or_later<T: Copy>(
-        &self,
-        what: &str,
-        choices: &[(&str, T)],
-        later: &[&str],
-    ) -> Result<T> {
         let word = self.string()?;
         if let Some((_, choice)) = choices.iter().find(|(name, _)| *name == word) {
             return Ok(*choice);
         }
         let names: Vec<&str> = choices.iter().map(|(name, _)| *name).collect();
-        if later.contains(&word) {
-            return Err(self
-                .error(format!("the {what} `{word}` is not available yet"))
-                .with_hint(format!("available: {}", listed(&names))));
-        }
         let error = self.error(format!("unknown {what} `{word}`"));
         Err(error.with_hint(suggestion(word, &names)))
     }

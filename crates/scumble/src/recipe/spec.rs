@@ -9,6 +9,7 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::method::pdf::Shift;
 use crate::promise::Adversary;
+use crate::recipe::blurring::blurs;
 use crate::recipe::bucketize::bucketizes;
 use crate::recipe::randomize::randomizes;
 use crate::recipe::section::{Item, Section, Source};
@@ -120,6 +121,11 @@ impl Spec {
     /// Whether it asks for sensitive values by group.
     pub fn bucketizes(&self) -> bool {
         bucketizes(self)
+    }
+
+    /// Whether it asks for blurred or condensed numbers.
+    pub fn blurs(&self) -> bool {
+        blurs(self)
     }
 
     /// The column of this name.

@@ -108,7 +108,7 @@ impl Job<'_> {
             audit::Given {
                 original: Some(data),
                 population: everyone.as_ref(),
-                knowledge: None,
+                ..audit::Given::default()
             },
             &|_| (),
         )?;

@@ -19,8 +19,8 @@ mod sink;
 
 pub use apply::apply;
 pub use blur::{
-    BlurNote, BlurredColumn, CondensedNote, FRAME_COLUMN, FrameNote, LEVEL_COLUMN,
-    spread_column,
+    BlurNote, BlurredColumn, BlurredPlace, BlurredTask, CondensedNote, FRAME_COLUMN,
+    FrameNote, LEVEL_COLUMN, Made, spread_column, write_blurred,
 };
 pub use buckets::{Bucket, BucketsNote, BucketsTask, SENSITIVE_FILE, write_buckets};
 pub use directory::Draft;

@@ -20,7 +20,7 @@ pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};
 pub use knowledge::{Stated, StatedSet};
-pub use numbers::{Numbers, NumbersTask, snapped};
+pub use numbers::{Numbers, NumbersTask, parse_finite, snapped};
 pub use scan::{Dictionary, Scan, scan};
 pub use source::{Folded, ReadOptions, Source, Spot};
 pub use value::{Reading, format_date, format_number, parse_date, parse_number};

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::table::{Reading, Source};
+use crate::table::{Folded, Reading, Source, Spot};
 
 /// Which columns to read.
 #[derive(Debug, Clone)]
@@ -41,6 +41,16 @@ impl Numbers {
         task: &NumbersTask<'_>,
         progress: &(dyn Fn(u64) + Sync),
     ) -> Result<Self> {
+        Self::read_blocks(source, task, progress).map(|(numbers, _)| numbers)
+    }
+
+    /// Reads them, and tells how many rows stand before each block of the file, so that
+    /// rows are known again when it is read once more.
+    pub fn read_blocks(
+        source: &Source,
+        task: &NumbersTask<'_>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<(Self, Vec<u64>)> {
         let names: Vec<&str> = task
             .numbers
             .iter()
@@ -107,7 +117,8 @@ impl Numbers {
             let error = fault.error(folded.row_number(spot), names[column]);
             return Err(error.in_file(source.name()));
         }
-        Ok(gathered(&folded.states, &folded.block_starts, folded.n_rows, n_numbers))
+        let Folded { states, n_rows, block_starts } = folded;
+        Ok((gathered(&states, &block_starts, n_rows, n_numbers), block_starts))
     }
 
     /// How many columns of numbers there are.
@@ -166,6 +177,11 @@ impl Fault {
     }
 }
 
+/// Reads a finite number, however many digits it has.
+pub fn parse_finite(text: &str) -> Option<f64> {
+    parse(text).ok()
+}
+
 fn parse(text: &str) -> std::result::Result<f64, Fault> {
     let text = text.trim();
     let number: f64 = text.parse().map_err(|_| Fault::Text)?;
@@ -193,8 +209,8 @@ struct Part {
     cells: Vec<Vec<Box<str>>>,
     index: HashMap<Vec<Box<str>>, u32>,
     wishes: Vec<f64>,
-    spots: Vec<crate::table::Spot>,
-    fault: Option<(crate::table::Spot, usize, Fault)>,
+    spots: Vec<Spot>,
+    fault: Option<(Spot, usize, Fault)>,
 }
 
 impl Part {
@@ -212,7 +228,7 @@ impl Part {
     }
 
     /// Keeps the first fault.
-    fn fault(&mut self, spot: crate::table::Spot, column: usize, fault: Fault) {
+    fn fault(&mut self, spot: Spot, column: usize, fault: Fault) {
         if self.fault.is_none_or(|(known, ..)| spot < known) {
             self.fault = Some((spot, column, fault));
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use crate::audit::page::{buckets, randomized};
+use crate::audit::page::{blur, buckets, randomized};
 use crate::audit::{Attack, Checked};
 use crate::hierarchy::{Cells, Rule, Side};
 use crate::release::{Manifest, PublishedColumn};
@@ -76,7 +76,8 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
         Some(value) => value.to_string(),
         None => "?".to_owned(),
     };
-    if let Some(sentence) = buckets::promise(checked, manifest) {
+    let special = buckets::promise(checked, manifest);
+    if let Some(sentence) = special.or_else(|| blur::promise(checked, manifest)) {
         return sentence;
     }
     match checked.name.as_str() {
@@ -192,7 +193,8 @@ pub(super) fn decimal(value: f64) -> String {
 pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
-    if let Some(sentence) = buckets::attack(attack, manifest) {
+    let special = buckets::attack(attack, manifest);
+    if let Some(sentence) = special.or_else(|| blur::attack(attack, manifest)) {
         return sentence;
     }
     match attack.name.as_str() {
@@ -314,6 +316,10 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
         "reconstruction-error" => (
             format!("{:.1}%", 100.0 * value),
             "how far counts estimated from the release are off, on average over values",
+        ),
+        "spread" => (
+            decimal(value),
+            "how wide the noise is on average, in standard deviations of its column",
         ),
         "surprise" => (
             decimal(value),

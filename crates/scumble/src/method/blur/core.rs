@@ -2,10 +2,11 @@
 //!
 //! # Guarantee
 //! [`largest_set`] finds it: among sets of the given rows in which each row's counts by the
-//! law, summed over the set, are at least what the row needs (and a further condition holds,
-//! if there is one that only gets harder as rows leave), one contains all the others.
+//! law, summed over the set, are at least what the row needs (and the row is not guessed too
+//! often, if that is asked), one contains all the others.
 //!
-//! *Proof.* The union of two such sets is one, because more rows only add company: so there
+//! *Proof.* The union of two such sets is one, because more rows only add
+//! company, and make guesses harder: so there
 //! is one largest set S, the union of all. Rows are removed one after another, each when it
 //! falls short among those left, a superset of S at the start. If those left contain S,
 //! then a row of S has at least the company it has in S and is not removed: those left
@@ -28,26 +29,17 @@ use rayon::prelude::*;
 
 use super::Frame;
 use super::company::{Company, Verdict};
+use super::guess::{Guesses, MARGIN};
 use crate::promise::Law;
 use crate::space::Space;
 
-/// A further condition on a row, given the living rows: it must only get harder as rows
-/// leave. The space holds the rows' coordinates as they are, in the order they were given.
-pub type Condition<'a> = dyn Fn(&Law, &Space, usize) -> bool + Sync + 'a;
-
 /// What rows need.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 pub struct Needs<'a> {
     /// The least company of each row of the frame.
     pub company: &'a [f64],
-    /// A further condition.
-    pub condition: Option<&'a Condition<'a>>,
-}
-
-impl std::fmt::Debug for Needs<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Needs").field("company", &self.company.len()).finish()
-    }
+    /// How often the best guess may be right.
+    pub best_guess: Option<f64>,
 }
 
 /// What a row that asks to be hidden among `k` people needs: a little more, because sums of
@@ -72,29 +64,36 @@ pub fn largest_set(
     let mut plain = None;
     if law.spreads.iter().all(|spread| *spread == 0.0) {
         let kept = equal_rows(frame, rows, needs.company);
-        if needs.condition.is_none() {
+        // The best guess at one of k equal rows is right one time in k.
+        if needs.best_guess.is_none() {
             return (rows.len() - kept.len() <= spare).then_some(kept);
         }
         plain = Some(kept);
     }
     let rows = plain.as_deref().unwrap_or(rows);
     let company = Company::new(frame, law, rows);
-    let unscaled = needs.condition.map(|_| {
+    let units: Vec<f64> = law
+        .spreads
+        .iter()
+        .map(|spread| if *spread > 0.0 { *spread } else { 1.0 })
+        .collect();
+    let guessing = needs.best_guess.map(|share| {
         let points: Vec<f64> = rows
             .iter()
             .flat_map(|row| {
                 &frame.coordinates[*row as usize * frame.dims..][..frame.dims]
             })
-            .copied()
+            .zip(units.iter().cycle())
+            .map(|(value, unit)| value / unit)
             .collect();
-        Space::new(frame.dims, &points)
+        let space = Space::new(frame.dims, &points);
+        Guessing { guesses: Guesses::new(law, &units), space, most: MARGIN * share }
     });
     let mut search = Search {
         had: (0..rows.len()).map(|_| AtomicI64::new(0)).collect(),
         touched: (0..rows.len()).map(|_| AtomicBool::new(true)).collect(),
         company,
-        unscaled,
-        law,
+        guessing,
         needs,
         rows,
     };
@@ -126,14 +125,20 @@ pub(super) fn falling_short(
 
 struct Search<'a> {
     company: Company<'a>,
-    unscaled: Option<Space>,
-    law: &'a Law,
+    guessing: Option<Guessing<'a>>,
     needs: Needs<'a>,
     rows: &'a [u32],
     /// What each row has at least, in parts.
     had: Vec<AtomicI64>,
     /// Whether a row near it was removed since its condition was looked at.
     touched: Vec<AtomicBool>,
+}
+
+/// How often rows are guessed, in a space in units of the spreads.
+struct Guessing<'a> {
+    guesses: Guesses<'a>,
+    space: Space,
+    most: f64,
 }
 
 impl Search<'_> {
@@ -145,7 +150,7 @@ impl Search<'_> {
         loop {
             let mut failing = self.falling_short(&queue);
             if failing.is_empty() {
-                failing = self.not_meeting_the_condition(&order);
+                failing = self.easily_guessed(&order);
                 if failing.is_empty() {
                     let lives = |row: &u32| self.company.space.lives(*row as usize);
                     let mut kept: Vec<u32> = (0..n_rows as u32).filter(lives).collect();
@@ -158,8 +163,8 @@ impl Search<'_> {
             }
             for row in &failing {
                 self.company.space.remove(*row as usize);
-                if let Some(space) = &mut self.unscaled {
-                    space.remove(*row as usize);
+                if let Some(guessing) = &mut self.guessing {
+                    guessing.space.remove(*row as usize);
                 }
             }
             let living = self.company.space.n_living();
@@ -205,16 +210,16 @@ impl Search<'_> {
             .collect()
     }
 
-    fn not_meeting_the_condition(&self, order: &[u32]) -> Vec<u32> {
-        let (Some(condition), Some(space)) = (self.needs.condition, &self.unscaled)
-        else {
+    /// The rows that are guessed too often.
+    fn easily_guessed(&self, order: &[u32]) -> Vec<u32> {
+        let Some(Guessing { guesses, space, most }) = &self.guessing else {
             return Vec::new();
         };
         let fails = |row: &u32| {
             let row = *row as usize;
             space.lives(row)
                 && self.touched[row].swap(false, Ordering::Relaxed)
-                && !condition(self.law, space, row)
+                && guesses.best_guess(space, row) > *most
         };
         order.par_iter().copied().filter(fails).collect()
     }

@@ -124,24 +124,25 @@ impl Search<'_> {
             return None;
         }
         let sample = self.sample(rows);
-        let single = self.single(rows, &sample, spare);
-        if levels == 1 || single.is_none() {
-            return single;
+        if levels == 1 {
+            return self.single(rows, &sample, spare);
         }
-        let mut best = single;
+        // Which rows to leave out is decided at the last level.
+        let mut best = self.single(rows, &sample, 0);
         let step = step(rows.len(), depth);
-        let mut factor = sample[(sample.len() - 1) * 98 / 100];
+        let finite = sample.partition_point(|factor| factor.is_finite());
+        let mut factor = sample[(finite.max(1) - 1) * 98 / 100];
         if let Some(plan) = &best {
             factor = factor.min(plan.factors.last().copied().unwrap_or(factor) / step);
         }
         let mut current = rows.to_vec();
         let mut least = f64::INFINITY;
         let mut rises = 0;
-        let patience = if rows.len() > 20_000 { 1 } else { 2 };
+        let patience = if depth == 0 && rows.len() <= 5_000 { 2 } else { 1 };
         let mut found = None;
-        while factor > sample[0] && rises < patience {
+        while factor.is_finite() && factor > sample[0] && rises < patience {
             // Fewer are not worth a level: the others would miss them.
-            let most_lost = current.len().saturating_sub(rows.len() / 8);
+            let most_lost = current.len().saturating_sub(rows.len() / 3);
             let Some(kept) = self.set(factor, &current, most_lost) else { break };
             let rest = without(rows, &kept);
             // What the rest costs is found with few levels; that is near enough to compare.
@@ -159,6 +160,9 @@ impl Search<'_> {
             }
             current = kept;
             factor /= step;
+        }
+        if best.is_none() {
+            return self.single(rows, &sample, spare);
         }
         // The rest of the best one deserves a closer look.
         if depth == 0
@@ -250,7 +254,7 @@ impl Search<'_> {
             }
             factor = (factor * 1.005).max(found);
         }
-        if self.needs.condition.is_some() {
+        if self.needs.best_guess.is_some() {
             let mut doublings = 0;
             while self.set(factor, rows, 0).is_none() {
                 factor = factor.max(1e-3) * 1.25;
@@ -272,7 +276,11 @@ impl Search<'_> {
         all: Option<f64>,
         spare: usize,
     ) -> Option<(f64, usize)> {
-        let mut low = sample[0].max(1e-6);
+        // If only these rows fell short of their own needs, there would be few enough.
+        let share = 0.98 - (2.0 * spare as f64 / rows.len() as f64).min(0.98);
+        let place = (sample.len() as f64 * share) as usize;
+        let mut low =
+            Some(sample[place]).filter(|low| low.is_finite()).unwrap_or(0.0).max(1e-6);
         let finite = sample.iter().rev().find(|factor| factor.is_finite());
         let mut high = all.or(finite.copied()).unwrap_or(1.0).max(low);
         let mut kept = self.set(high, rows, spare);

@@ -8,14 +8,16 @@ mod guess;
 mod ladder;
 mod local;
 mod nearby;
+mod noise;
 mod parts;
 #[cfg(test)]
 mod testing;
 
 pub use calibrate::{anonymity, least_factors, most_company};
-pub use core::{Condition, Needs, largest_set, need};
+pub use core::{Needs, largest_set, need};
 pub use frame::Frame;
 pub use ladder::{Ladder, ladder, peel};
+pub use noise::draw_noise;
 
 use crate::error::{Error, Result};
 use crate::space::{FrameKind, Shape};
@@ -75,23 +77,16 @@ pub struct BlurredFrame {
 
 /// Chooses frames, ladders, and who is at which level; without `strict`, each row's spreads.
 pub fn blur(task: &BlurTask<'_>) -> Result<Blurred> {
-    blur_with(task, None)
-}
-
-/// The same with a further condition on rows.
-pub(super) fn blur_with(
-    task: &BlurTask<'_>,
-    condition: Option<&Condition<'_>>,
-) -> Result<Blurred> {
     let frames = parts::frames(task);
-    if task.strict { strict(task, frames, condition) } else { plain(task, &frames) }
+    if task.strict {
+        let parts = frames.into_iter().flat_map(|frame| local::divide(task, frame));
+        strict(task, parts.collect())
+    } else {
+        plain(task, &frames)
+    }
 }
 
-fn strict(
-    task: &BlurTask<'_>,
-    frames: Vec<(BlurredFrame, Frame)>,
-    condition: Option<&Condition<'_>>,
-) -> Result<Blurred> {
+fn strict(task: &BlurTask<'_>, frames: Vec<(BlurredFrame, Frame)>) -> Result<Blurred> {
     let spares = share_out(task, &frames)?;
     let mut blurred = Blurred {
         frames: Vec::with_capacity(frames.len()),
@@ -100,7 +95,7 @@ fn strict(
     };
     for ((mut note, frame), spare) in frames.into_iter().zip(spares) {
         let company = needs_of(task, &frame);
-        let needs = Needs { company: &company, condition };
+        let needs = Needs { company: &company, best_guess: task.best_guess };
         let ladder = ladder(&frame, needs, task.levels, spare)
             .ok_or_else(|| out_of_reach(task, &frame, spare))?;
         let number = blurred.frames.len() as u32;
@@ -243,6 +238,16 @@ fn plain(task: &BlurTask<'_>, frames: &[(BlurredFrame, Frame)]) -> Result<Blurre
     let n_columns = task.numbers.n_columns();
     let mut spreads = vec![f64::NAN; task.numbers.n_rows * n_columns];
     for (note, frame) in frames {
+        if task.frame == FrameKind::Local {
+            let own = nearby::local_spreads(task, frame)?;
+            for (row, own) in frame.rows.iter().zip(own.chunks_exact(frame.dims.max(1)))
+            {
+                for (column, spread) in note.columns.iter().zip(own) {
+                    spreads[*row as usize * n_columns + column] = *spread;
+                }
+            }
+            continue;
+        }
         let rows: Vec<u32> = (0..frame.rows.len() as u32).collect();
         let factors = least_factors(frame, &needs_of(task, frame), &rows);
         if factors.iter().any(|factor| factor.is_infinite()) {

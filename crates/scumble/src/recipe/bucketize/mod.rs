@@ -114,7 +114,7 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     let release = Release::open(draft.path())?;
     let stated = known.and_then(|known| known.stated).map(Knowledge::Stated);
     let given =
-        Given { original: Some(&data), population: None, knowledge: stated.as_ref() };
+        Given { original: Some(&data), knowledge: stated.as_ref(), ..Given::default() };
     let (report, public) = audit::audit_buckets(&release, given, &|_| ())?;
     certify(&mut manifest, &report)?;
     manifest.write(draft.path())?;

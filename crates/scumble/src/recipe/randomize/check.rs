@@ -15,8 +15,9 @@ pub(in crate::recipe) fn randomizes(spec: &Spec) -> bool {
 /// The methods that keep a promise.
 pub(in crate::recipe) fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
     use MethodName::{
-        Anatomy, FineGrainPerturbation, FullDomain, GeneralPerturbation, Mondrian,
-        PartitionedPerturbation, PerturbedGeneralization, Robust, UniformPerturbation,
+        Anatomy, Blur, Condensation, FineGrainPerturbation, FullDomain,
+        GeneralPerturbation, Mondrian, PartitionedPerturbation,
+        PerturbedGeneralization, Robust, UniformPerturbation,
     };
     let methods: &[MethodName] = match kind {
         PromiseKind::KAnonymity { .. } => {
@@ -27,6 +28,7 @@ pub(in crate::recipe) fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
         }
         PromiseKind::DeltaPresence { .. } => &[FullDomain, Mondrian],
         PromiseKind::RRobustness(_) => &[Robust],
+        PromiseKind::ExpectedAnonymity(_) => &[Blur, Condensation],
         PromiseKind::Breach(_) | PromiseKind::FineGrain { .. } => {
             match breaches(kind) {
                 Some(Breaches::Both) => &[

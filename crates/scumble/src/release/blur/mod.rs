@@ -1,4 +1,8 @@
-//! Blurred numbers: what the manifest says about the noise.
+//! Blurred numbers: what the manifest says about the noise, and how rows are written.
+
+mod write;
+
+pub use write::{BlurredPlace, BlurredTask, Made, write_blurred};
 
 use std::collections::BTreeMap;
 

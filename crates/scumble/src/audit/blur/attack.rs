@@ -1,0 +1,171 @@
+//! Attacks on blurred rows by somebody who holds the true table and knows the public rule.
+//!
+//! # Guarantee
+//! *Calibration* knows at which level everybody is, and guesses within a class. *Rank* and
+//! *best guess* look at noise that the auditor draws himself, from the stated law: published
+//! rows do not say whose they are.
+//!
+//! # Limits
+//! Each row is looked at alone. Draws are for at most [`SAMPLE`] rows.
+//!
+//! # Cost
+//! Rows nearer than the true one, for every draw.
+//!
+//! # Source
+//! METHODS D, G.
+
+use std::ops::ControlFlow;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+use serde_json::{Map, json};
+
+use crate::audit::Attack;
+use crate::audit::blur::company::Company;
+use crate::audit::blur::measure::Measured;
+use crate::audit::blur::peel::Framed;
+use crate::space::Shape;
+
+/// The most rows that noise is drawn for.
+const SAMPLE: usize = 20_000;
+
+/// Guesses by level and frame alone: one in a class is right.
+pub(super) fn calibration(
+    classes: &[Vec<Vec<u32>>],
+    rows: u64,
+    left_out: u64,
+) -> Attack {
+    let sizes: Vec<Vec<usize>> =
+        classes.iter().map(|levels| levels.iter().map(Vec::len).collect()).collect();
+    let held = || sizes.iter().flatten().copied().filter(|n| *n > 0);
+    let n_classes = held().count();
+    let mut detail = Map::new();
+    detail.insert("classes".into(), n_classes.into());
+    detail.insert("smallest".into(), held().min().unwrap_or(0).into());
+    detail.insert("rows".into(), json!(sizes));
+    Attack {
+        name: "calibration".to_owned(),
+        success: n_classes as f64 / rows.max(1) as f64,
+        chance: 1.0 / (rows + left_out).max(1) as f64,
+        worst: 1.0 / held().min().unwrap_or(1) as f64,
+        detail,
+    }
+}
+
+/// How one published row looks: how many rows fit it as well as the true one, and with which
+/// probability the true one is picked as the best.
+#[derive(Debug, Clone, Copy)]
+struct Draw {
+    rank: f64,
+    picked: f64,
+    below: bool,
+}
+
+/// Draws noise anew, and ranks the rows of the class by how well they fit.
+pub(super) fn drawn(frames: &[Framed], measured: &Measured) -> Vec<Attack> {
+    let sizes = frames.iter().flat_map(|frame| frame.levels.iter().map(Vec::len));
+    let rows: usize = sizes.sum();
+    let step = rows.div_ceil(SAMPLE).max(1);
+    let mut draws: Vec<Draw> = Vec::new();
+    let (mut skip, mut stream) = (0, 0);
+    let mut least = f64::INFINITY;
+    for frame in frames {
+        least = frame.wishes.iter().copied().fold(least, f64::min);
+        for level in 0..frame.laws.len() {
+            stream += 1;
+            for company in frame.companies(level) {
+                let n = company.rows.len();
+                let sample: Vec<usize> = (skip..n).step_by(step).collect();
+                skip = sample
+                    .last()
+                    .map_or(skip.saturating_sub(n), |last| last + step - n);
+                draws.par_extend(sample.into_par_iter().map(|row| {
+                    // Each row has a stream of its own, whatever the threads.
+                    let mut rng = ChaCha20Rng::seed_from_u64(0x7261_6e6b + stream);
+                    rng.set_stream(u64::from(company.rows[row]));
+                    let wish = frame.wishes[company.rows[row] as usize];
+                    let noise = frame.axes.noise(&company.law.spreads, &mut rng);
+                    rank(&company, &frame.axes.cells, row, &noise, wish)
+                }));
+            }
+        }
+    }
+    let n = draws.len().max(1) as f64;
+    let mean = |of: fn(&Draw) -> f64| draws.iter().map(of).sum::<f64>() / n;
+    let mut detail = Map::new();
+    detail.insert("mean_rank".into(), mean(|draw| draw.rank).into());
+    detail.insert("expected".into(), measured.mean.into());
+    detail.insert("smallest".into(), measured.smallest.into());
+    detail.insert("k".into(), least.into());
+    detail.insert("below".into(), mean(|draw| f64::from(u8::from(draw.below))).into());
+    detail.insert("people".into(), draws.len().into());
+    detail.insert("sampled".into(), (draws.len() < rows).into());
+    let rank = Attack {
+        name: "rank".to_owned(),
+        success: measured.at_risk as f64 / rows.max(1) as f64,
+        chance: 0.0,
+        worst: 1.0 / measured.smallest.max(1.0),
+        detail,
+    };
+    let mut detail = Map::new();
+    detail.insert("people".into(), draws.len().into());
+    detail.insert("sampled".into(), (draws.len() < rows).into());
+    let best_guess = Attack {
+        name: "best-guess".to_owned(),
+        success: mean(|draw| draw.picked),
+        chance: measured.classes as f64 / rows.max(1) as f64,
+        worst: measured.best_guess,
+        detail,
+    };
+    vec![rank, best_guess]
+}
+
+/// Who fits a row that was blurred by this noise.
+fn rank(
+    company: &Company<'_>,
+    cells: &[f64],
+    row: usize,
+    noise: &[f64],
+    wish: f64,
+) -> Draw {
+    if company.n_moving() == 0 {
+        let n = company.n_left() as f64;
+        return Draw { rank: n, picked: 1.0 / n, below: n < wish };
+    }
+    let place = company.coordinates(row).iter().zip(noise).map(|(x, e)| x + e);
+    let place = company.scaled(&place.collect::<Vec<f64>>());
+    let this = company.space.point(row);
+    let (mut fitting, mut better) = (0.0, 0.0);
+    match company.law.shape {
+        Shape::Gaussian => {
+            let apart = place.iter().zip(this).map(|(z, x)| (z - x) * (z - x));
+            let far: f64 = apart.sum();
+            let radius = (far * (1.0 + 1e-9)).sqrt();
+            company.space.within_ball(&place, radius, |_, _, other| {
+                fitting += 1.0;
+                better += f64::from(u8::from(other < far * (1.0 - 1e-9)));
+                ControlFlow::Continue(())
+            });
+        }
+        Shape::Uniform => {
+            // After rounding a turned box is seen through the cells it touches.
+            let turned = company.law.cuts.iter().any(|cut| *cut > 0.0);
+            let slack: Vec<f64> = match turned {
+                true => company.scaled(cells),
+                false => vec![0.0; company.n_moving()],
+            };
+            let half = |axis: usize| 0.5 + 0.5 * slack[axis] + 1e-9;
+            let widest = (0..slack.len()).map(half).fold(0.5, f64::max);
+            company.space.within_cube(&place, widest, |_, other, _| {
+                let axes = other.iter().zip(&place).enumerate();
+                let mut fits = axes.map(|(axis, (x, z))| (x - z).abs() <= half(axis));
+                fitting += f64::from(u8::from(fits.all(|fits| fits)));
+                ControlFlow::Continue(())
+            });
+        }
+    }
+    let fitting = f64::max(fitting, 1.0);
+    let picked = if better > 0.0 { 0.0 } else { 1.0 / fitting };
+    Draw { rank: fitting, picked, below: fitting < wish }
+}

@@ -1,0 +1,135 @@
+//! Among how many people everybody is hidden, and how often the best guess is right.
+//!
+//! The smallest number is exact: every row is followed until it has more company than the
+//! least of a sample. Means are over the sample.
+
+use rayon::prelude::*;
+
+use crate::audit::blur::company::Company;
+use crate::audit::blur::guess::Guesses;
+use crate::audit::blur::law::Law;
+use crate::audit::blur::peel::Framed;
+
+/// The most rows for means.
+const SAMPLE: usize = 2000;
+
+/// Up to so many pairs of rows, company beyond the reach is counted, too.
+const MOST_PAIRS: u64 = 40_000_000;
+
+/// What was measured of all classes.
+#[derive(Debug)]
+pub(super) struct Measured {
+    /// The least company that anybody has.
+    pub(super) smallest: f64,
+    /// Company on average.
+    pub(super) mean: f64,
+    /// Whether company beyond the reach was counted.
+    pub(super) all: bool,
+    /// Rows with less company than they need.
+    pub(super) at_risk: u64,
+    /// How often somebody is the best guess at most: of everybody if that was promised, else
+    /// of the sample.
+    pub(super) best_guess: f64,
+    /// Classes with rows.
+    pub(super) classes: u64,
+}
+
+/// Measures every class.
+pub(super) fn measure(frames: &[Framed], promised: Option<f64>) -> Measured {
+    let sizes = || frames.iter().flat_map(|frame| frame.levels.iter().map(Vec::len));
+    let pairs = sizes().fold(0u64, |sum, n| sum.saturating_add((n as u64).pow(2)));
+    let all = pairs <= MOST_PAIRS;
+    let rows: usize = sizes().sum();
+    let mut measured = Measured {
+        smallest: f64::INFINITY,
+        mean: 0.0,
+        all,
+        at_risk: 0,
+        best_guess: 0.0,
+        classes: 0,
+    };
+    let (mut sum, mut sampled) = (0.0, 0usize);
+    let most = frames.iter().map(|frame| frame.axes.dims()).max().unwrap_or(0);
+    let shape = frames.first().map(|frame| frame.axes.shape);
+    let guesses = shape.map(|shape| Guesses::new(shape, most));
+    // Every so many rows one is in the sample, across classes.
+    let step = rows.div_ceil(SAMPLE).max(1);
+    let mut skip = 0;
+    for frame in frames {
+        for level in 0..frame.laws.len() {
+            measured.classes += u64::from(!frame.levels[level].is_empty());
+            for company in frame.companies(level) {
+                let n = company.rows.len();
+                let reach = reach(&frame.laws[level], all);
+                let sample: Vec<usize> = (skip..n).step_by(step).collect();
+                skip = sample
+                    .last()
+                    .map_or(skip.saturating_sub(n), |last| last + step - n);
+                // At least one row, for something to compare with.
+                let looked = if sample.is_empty() { vec![0] } else { sample.clone() };
+                let found: Vec<f64> = looked
+                    .par_iter()
+                    .map(|row| company.anonymity(*row, reach, f64::INFINITY))
+                    .collect();
+                if !sample.is_empty() {
+                    sum += found.iter().sum::<f64>();
+                    sampled += found.len();
+                }
+                let least = found.into_iter().fold(measured.smallest, f64::min);
+                let wishes = &frame.wishes;
+                let (least, at_risk) = least_of(&company, wishes, reach, least);
+                measured.smallest = least;
+                measured.at_risk += at_risk;
+                if let Some(guesses) = &guesses {
+                    let rows: Vec<usize> = match promised {
+                        Some(_) => (0..n).collect(),
+                        None => sample.into_iter().step_by(4).collect(),
+                    };
+                    measured.best_guess =
+                        most_guessed(&company, guesses, &rows, measured.best_guess);
+                }
+            }
+        }
+    }
+    measured.mean = sum / sampled.max(1) as f64;
+    measured
+}
+
+fn reach(law: &Law, all: bool) -> f64 {
+    if all { f64::INFINITY } else { law.reach() }
+}
+
+/// The least company of anybody, if it is below `least`, and how many need more.
+fn least_of(
+    company: &Company<'_>,
+    wishes: &[f64],
+    reach: f64,
+    least: f64,
+) -> (f64, u64) {
+    let rows = (0..company.rows.len()).into_par_iter().with_min_len(64);
+    let looked = rows.map(|row| {
+        let wish = wishes[company.rows[row] as usize];
+        let found = company.anonymity(row, reach, least.max(wish));
+        (found, u64::from(found < wish))
+    });
+    looked.reduce(|| (least, 0), |a, b| (a.0.min(b.0), a.1 + b.1))
+}
+
+/// How often one of these rows is the best guess at most, if it is more than `known`.
+fn most_guessed(
+    company: &Company<'_>,
+    guesses: &Guesses,
+    rows: &[usize],
+    known: f64,
+) -> f64 {
+    let few = rows.iter().step_by(rows.len().div_ceil(64).max(1)).copied();
+    let few: Vec<usize> = few.collect();
+    let look = |rows: &[usize], known: f64| {
+        let found = rows.par_iter().map(|row| {
+            let (share, _) = guesses.best_guess(company, *row, known);
+            if share <= known { known } else { share }
+        });
+        found.reduce(|| known, f64::max)
+    };
+    look(rows, look(&few, known))
+}
