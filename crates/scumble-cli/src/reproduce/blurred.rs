@@ -5,7 +5,9 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use scumble::error::{ErrorKind, Result};
-use scumble::method::{BlurTask, Blurred, CondensationTask, blur, condense};
+use scumble::method::{
+    BlurTask, Blurred, CondensationTask, blur, condense, draw_noise,
+};
 use scumble::random::Randomness;
 use scumble::space::{FrameKind, Shape};
 use scumble::table::{Numbers, NumbersTask, Reading, snapped};
@@ -185,18 +187,27 @@ impl Table {
         strict: bool,
         k: f64,
     ) -> Result<Blurred> {
-        blur(&BlurTask {
+        blur(&self.task(shape, strict, &vec![k; self.n_rows()]))
+    }
+
+    fn task<'a>(
+        &'a self,
+        shape: Shape,
+        strict: bool,
+        wishes: &'a [f64],
+    ) -> BlurTask<'a> {
+        BlurTask {
             numbers: &self.numbers,
             decimals: &self.numbers.decimals,
             shape,
             frame: FrameKind::Global,
-            wishes: &vec![k; self.n_rows()],
+            wishes,
             strict,
             best_guess: None,
             levels: LEVELS,
             parts: None,
             limit: 0,
-        })
+        }
     }
 
     /// What is published, or nothing if no release hides everybody among k.
@@ -209,10 +220,10 @@ impl Table {
         let found = match scheme {
             Scheme::Paper(shape) => self
                 .blurred(shape, false, k)
-                .map(|found| self.noisy(&found, shape, seed)),
+                .and_then(|found| self.noisy(&found, shape, seed)),
             Scheme::Strict(shape) => self
                 .blurred(shape, true, k)
-                .map(|found| self.noisy(&found, shape, seed)),
+                .and_then(|found| self.noisy(&found, shape, seed)),
             Scheme::Condensed(by_class) => self.condensed(by_class, k, seed),
         };
         match found {
@@ -230,11 +241,11 @@ impl Table {
         blurred: &Blurred,
         shape: Shape,
         seed: u64,
-    ) -> Published {
-        let (n_rows, dims) = (self.n_rows(), self.dims());
-        let mut there = vec![true; n_rows];
+    ) -> Result<Published> {
+        let mut there = vec![true; self.n_rows()];
         let mut spreads = blurred.spreads.clone();
-        if spreads.is_empty() {
+        let strict = spreads.is_empty();
+        if strict {
             for (row, place) in blurred.places.iter().enumerate() {
                 there[row] = place.is_some();
                 match place {
@@ -242,28 +253,13 @@ impl Table {
                         let frame = &blurred.frames[*frame as usize];
                         spreads.extend(&frame.levels[*level as usize]);
                     }
-                    None => spreads.extend(vec![0.0; dims]),
+                    None => spreads.extend(vec![0.0; self.dims()]),
                 }
             }
         }
-        let mut words = Randomness::of_seed(seed).stream("noise", 0);
-        let each = self.numbers.values.iter().zip(&spreads).enumerate();
-        let values = each
-            .map(|(place, (value, spread))| {
-                let decimals = self.numbers.decimals[place % dims];
-                let step = 10f64.powi(-(decimals as i32));
-                let noise = match shape {
-                    Shape::Gaussian => spread * normal(&mut words),
-                    Shape::Uniform => {
-                        let most =
-                            ((spread / step - 1.0) / 2.0).round().max(0.0) as i64;
-                        words.random_range(-most..=most) as f64 * step
-                    }
-                };
-                snapped(value + noise, decimals)
-            })
-            .collect();
-        Published { shape, values, spreads, there }
+        let task = self.task(shape, strict, &[]);
+        let values = draw_noise(&task, blurred, &Randomness::of_seed(seed))?;
+        Ok(Published { shape, values, spreads, there })
     }
 
     fn condensed(&self, by_class: bool, k: f64, seed: u64) -> Result<Published> {
@@ -324,7 +320,7 @@ mod tests {
                 places: Vec::new(),
                 spreads: vec![spread; 20_000],
             };
-            let published = table.noisy(&blurred, shape, 5);
+            let published = table.noisy(&blurred, shape, 5).unwrap();
             let pairs = published.values.iter().zip(&table.numbers.values);
             let square = pairs.map(|(z, x)| (z - x).powi(2)).sum::<f64>() / 20_000.0;
             let expected = match shape {

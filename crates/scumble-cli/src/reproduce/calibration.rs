@@ -195,7 +195,7 @@ fn attacked(table: &Table, shape: Shape, strict: bool) -> Result<Found> {
     let mut shares = [0.0; 3];
     let mut first = None;
     for time in 0..TIMES {
-        let published = table.noisy(&blurred, shape, 40 + time);
+        let published = table.noisy(&blurred, shape, 40 + time)?;
         let found = guessed(table, &published);
         for (sum, share) in shares.iter_mut().zip(found) {
             *sum += share / TIMES as f64;

@@ -103,7 +103,10 @@ impl<'a> Queries<'a> {
         let rows = published.values.chunks_exact(dims);
         let spreads = published.spreads.chunks_exact(dims);
         for ((row, spreads), there) in rows.zip(spreads).zip(&published.there) {
-            let mut share = f64::from(u8::from(*there));
+            if !there {
+                continue;
+            }
+            let mut share = 1.0;
             for axis in 0..dims {
                 let wide = |(low, high): (f64, f64)| {
                     // A number stands for all that are rounded to it.
