@@ -30,6 +30,10 @@ const COLUMNS: [(&str, &[&str]); 9] = [
     ("salary-class", &["<=50K", ">50K"]),
 ];
 
+/// Columns of numbers besides age.
+const NUMBERS: [&str; 5] =
+    ["fnlwgt", "education-num", "capital-gain", "capital-loss", "hours-per-week"];
+
 /// A folder with 700 people, of whom every 23rd is in the private tables.
 fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
@@ -44,11 +48,18 @@ fn home() -> tempfile::TempDir {
         let lines: String = values.iter().map(|value| format!("{value};*\n")).collect();
         fs::write(adult.join(format!("hierarchies/{name}.csv")), lines).unwrap();
     }
+    for name in NUMBERS {
+        table.push_str(&format!(",{name}"));
+    }
     for row in 0..700 {
         table.push_str(&format!("\n{}", 17 + row * 7 % 74));
         for (place, (_, values)) in COLUMNS.iter().enumerate() {
             let value = values[(row / (place + 2)) % values.len()];
             table.push_str(&format!(",{value}"));
+        }
+        for place in 0..NUMBERS.len() {
+            let number = row * (place + 3) % 97 * (row % (place + 1)) + row % 5;
+            table.push_str(&format!(",{number}"));
         }
     }
     fs::write(adult.join("adult.csv"), table).unwrap();
@@ -113,7 +124,8 @@ fn without_a_name_experiments_are_listed() {
 fn every_experiment_writes_a_table_and_a_picture() {
     let home = home();
     for name in names(home.path()) {
-        let (code, out, err) = run(home.path(), &[&name, "--data", "data"]);
+        let (code, out, err) =
+            run(home.path(), &[&name, "--data", "data", "--rows", "300"]);
         assert_eq!((code, err.as_str()), (0, ""), "{name}");
         assert!(out.starts_with(&format!("{name}: ")), "{out}");
         assert!(out.contains("\nsaid   ") && out.contains("\nfound  "), "{out}");
@@ -149,7 +161,7 @@ fn experiments_with_an_example_need_no_data() {
     let alone: Vec<&str> = alone.trim().split(", ").collect();
     assert!(alone.contains(&"fine-grain-downward"));
     for name in names(home.path()) {
-        let (code, _, err) = run(home.path(), &[&name]);
+        let (code, _, err) = run(home.path(), &[&name, "--rows", "300"]);
         let expected = if alone.contains(&name.as_str()) { 0 } else { 2 };
         assert_eq!(code, expected, "{name}: {err}");
     }
@@ -249,6 +261,42 @@ fn values_by_group_are_asked_like_randomized_ones() {
     let all = rows("perturbation-queries");
     let of = |method: &str| all.iter().filter(|row| row["method"] == method).count();
     assert_eq!((of("UP"), of("PP"), of("Ana")), (48, 48, 48));
+}
+
+#[test]
+fn published_spreads_name_people_and_levels_do_not() {
+    let home = tempfile::tempdir().unwrap();
+    let json = |name: &str| -> serde_json::Value {
+        let (code, out, err) = run(home.path(), &[name, "--rows", "400", "--json"]);
+        assert_eq!((code, err.as_str()), (0, ""), "{name}");
+        serde_json::from_str(&out).unwrap()
+    };
+    let found = json("calibration");
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 * 2 * 2);
+    for row in rows {
+        let share = |name: &str| row[name].as_f64().unwrap();
+        if row["scheme"] == "paper" {
+            assert!(share("by_spreads") > 0.9, "{row}");
+        } else {
+            assert!(share("by_spreads") <= 5.0 / 400.0 + 1e-9, "{row}");
+            assert!(share("by_both") < 0.5, "{row}");
+        }
+    }
+    let agrees = |place: usize| found["claims"][place]["agrees"].as_bool().unwrap();
+    assert_eq!([agrees(0), agrees(1)], [false, true]);
+
+    let found = json("blur-queries");
+    let rows = found["rows"].as_array().unwrap();
+    // At k = 10 queries of four sizes, at four other k of one.
+    assert_eq!(rows.len(), 2 * 5 * (4 + 4));
+    let known = rows.iter().filter(|row| row["error"].is_number()).count();
+    assert!(known > 40, "{known}");
+
+    let found = json("blur-classification");
+    let rows = found["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 2 + 5 * 5);
+    assert!(rows[0]["accuracy"].as_f64().unwrap() > 50.0, "{}", rows[0]);
 }
 
 #[test]

@@ -3,8 +3,12 @@
 mod adult;
 mod anonymity;
 mod belief;
+mod blur_classification;
+mod blur_queries;
+mod blurred;
 mod bucket_queries;
 mod bucketed;
+mod calibration;
 mod census;
 mod chart;
 mod clock;
@@ -31,6 +35,7 @@ mod presence_strategies;
 mod presence_vs_k;
 mod private;
 mod queries;
+mod ranges;
 mod trial;
 
 use std::fs;
@@ -65,6 +70,9 @@ pub(crate) struct ReproduceArgs {
     /// The same, by name.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// How many rows tables have that the experiment draws, where it blurs numbers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    rows: Option<u32>,
     /// Where table and picture go.
     #[arg(long, value_name = "DIR", default_value = "reproduce")]
     output: PathBuf,
@@ -88,6 +96,8 @@ struct Experiment {
 /// The folder with the data, which not every experiment needs.
 struct Data {
     typed: Option<PathBuf>,
+    /// How many rows drawn tables have, if that was said.
+    rows: Option<u32>,
 }
 
 /// Every experiment, in the order of the sources.
@@ -109,10 +119,13 @@ const EXPERIMENTS: &[Experiment] = &[
     perturbation_runtime::EXPERIMENT,
     fine_grain_utility::EXPERIMENT,
     bucket_queries::EXPERIMENT,
+    calibration::EXPERIMENT,
+    blur_queries::EXPERIMENT,
+    blur_classification::EXPERIMENT,
 ];
 
 /// The experiments that need no data.
-const ALONE: [&str; 7] = [
+const ALONE: [&str; 10] = [
     "mpalm-boxes",
     "pdf-counts",
     "delta-bound",
@@ -120,6 +133,9 @@ const ALONE: [&str; 7] = [
     "perturbation-zipf",
     "perturbation-runtime",
     "bucket-queries",
+    "calibration",
+    "blur-queries",
+    "blur-classification",
 ];
 
 /// Runs the command.
@@ -130,8 +146,10 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
         print(&if args.json { pretty(&list_json())? } else { list() })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let outcome =
-        (experiment.run)(&Data { typed: args.data.clone().or(args.folder.clone()) })?;
+    let outcome = (experiment.run)(&Data {
+        typed: args.data.clone().or(args.folder.clone()),
+        rows: args.rows,
+    })?;
     let files = write(&args.output, experiment.name, &outcome)?;
     if args.json {
         let mut object = outcome.json();
@@ -174,6 +192,11 @@ fn pretty(value: &Value) -> Result<String> {
 }
 
 impl Data {
+    /// How many rows a table has that is drawn.
+    fn rows(&self, unless_said: usize) -> usize {
+        self.rows.map_or(unless_said, |rows| rows as usize)
+    }
+
     /// The folder, if one was named at all.
     fn if_any(&self) -> Result<Option<&Path>> {
         self.typed.as_ref().map(|_| self.folder()).transpose()

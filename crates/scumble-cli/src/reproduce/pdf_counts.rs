@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_running_example_is_disclosed_and_ours_is_not() {
-        let outcome = run(&Data { typed: None }).unwrap();
+        let outcome = run(&Data { typed: None, rows: None }).unwrap();
         let certain = |weights: &str| {
             let row = outcome.rows.iter().find(|row| row[1] == weights.into()).unwrap();
             row[3].clone()

@@ -127,7 +127,7 @@ fn round_limit(values: &[f64], decimals: u32) -> Option<f64> {
     let n = values.len();
     let (from, to) = (values[2 * n / 5], values[3 * n / 5]);
     let median = values[n / 2];
-    let step = 10f64.powi(-(decimals as i32));
+    let step = 1.0 / 10f64.powi(decimals as i32);
     // From a step as wide as the numbers down to the lattice's own.
     let widest = from.abs().max(to.abs()).max(step).log10().ceil() as i32;
     for power in (-(decimals as i32)..=widest).rev() {
@@ -168,7 +168,7 @@ fn framed(
         let steps: Vec<f64> = note
             .columns
             .iter()
-            .map(|column| 10f64.powi(-(task.decimals[*column] as i32)))
+            .map(|column| 1.0 / 10f64.powi(task.decimals[*column] as i32))
             .collect();
         let sizes = |axis: &Vec<f64>| axis.iter().map(|w| w.abs()).collect::<Vec<_>>();
         own.cuts = axes.iter().map(|axis| along(&sizes(axis), &steps)).collect();
