@@ -55,7 +55,7 @@ pub fn most_company(shape: Shape, n_rows: usize, n_equal: usize) -> f64 {
 }
 
 /// Factors are found to this precision.
-const PRECISION: f64 = 1.002;
+const PRECISION: f64 = 1.0002;
 
 /// The table of tails is too high by less than this share up to [`FARTHEST`].
 const ROUNDING: f64 = 1e-4;
