@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
-use scumble::audit::{Attack, Given, Knowledge, audit, averaging, original_columns};
+use scumble::audit::{
+    Attack, Given, Knowledge, audit, averaging, original_columns, original_numbers,
+};
 use scumble::error::{Error, Result};
 use scumble::hierarchy::{Microdata, Population};
 use scumble::recipe::{Stage, Watch};
 use scumble::release::Release;
-use scumble::table::{ReadOptions, Role, Source, Stated};
+use scumble::table::{Numbers, ReadOptions, Role, Source, Stated};
 
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
@@ -51,14 +53,18 @@ pub(crate) struct AuditArgs {
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let release = Release::open(&args.release)?;
     let progress = Progress::new(args.quiet || args.json);
-    let (original, population) = read(args, &release, &progress)?;
+    let numbers = numbers(args, &release, &progress)?;
+    let (original, population) = match numbers {
+        Some(_) => (None, None),
+        None => read(args, &release, &progress)?,
+    };
     progress.stage(Stage::Audit, 0);
     let knowledge = knowledge(args)?;
     let given = Given {
         original: original.as_ref(),
         population: population.as_ref(),
         knowledge: knowledge.as_ref(),
-        numbers: None,
+        numbers: numbers.as_ref(),
     };
     let report = audit(&release, given, &|bytes| progress.advance(bytes));
     let report = report.and_then(|mut report| {
@@ -144,6 +150,24 @@ fn put_together(
     let options = ReadOptions { delimiter, ..ReadOptions::default() };
     let original = Source::open(path, &options)?;
     averaging(&all, &original, &|bytes| progress.advance(bytes))
+}
+
+/// Reads the numbers of the table, if the release has blurred or condensed ones.
+fn numbers(
+    args: &AuditArgs,
+    release: &Release,
+    progress: &Progress,
+) -> Result<Option<Numbers>> {
+    let (Some(path), Some(task)) =
+        (&args.original, original_numbers(&release.manifest))
+    else {
+        return Ok(None);
+    };
+    let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
+    let options = ReadOptions { delimiter, ..ReadOptions::default() };
+    let source = Source::open(path, &options)?;
+    progress.stage(Stage::Read, source.bytes());
+    Numbers::read(&source, &task, &|bytes| progress.advance(bytes)).map(Some)
 }
 
 /// Reads what the auditor was given: the table, within the population if that is given,

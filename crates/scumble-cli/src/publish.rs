@@ -211,10 +211,13 @@ fn summary(published: &Published) -> String {
     if let Some(condensed) = &manifest.condensed {
         let groups = counted(condensed.groups, "group");
         text.push_str(&format!(
-            "\nnumbers drawn anew from the mean and covariance of {groups}"
+            "\nnumbers drawn anew from mean and covariance of {groups}"
         ));
     }
-    text.push_str(&format!("\nloss    {}\n", loss_text(&published.audit)));
+    text.push('\n');
+    if !published.audit.loss.is_empty() {
+        text.push_str(&format!("loss    {}\n", loss_text(&published.audit)));
+    }
     let directory = published.directory.display();
     text.push_str(&format!("\nread {directory}/report.html, hand out {directory}\n"));
     text

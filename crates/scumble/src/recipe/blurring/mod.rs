@@ -30,7 +30,7 @@ use crate::table::Numbers;
 use crate::words::no_column;
 
 /// Levels of a ladder, if the recipe does not say.
-const LEVELS: usize = 6;
+const LEVELS: usize = 4;
 
 /// With more columns than this all rows are about equally far from each other.
 const MANY_COLUMNS: usize = 32;
