@@ -51,10 +51,19 @@ fn blur_from_recipe_to_estimate() {
 
 #[test]
 fn the_best_guess_can_be_bounded() {
-    let home =
-        home("expected-anonymity = { k = 4, best-guess = 0.25 }", "frame = \"global\"");
+    let home = home(
+        "expected-anonymity = { k = 4, best-guess = 0.25 }",
+        "shape = \"uniform\"",
+    );
     insta::assert_snapshot!(run(home.path(), &PUBLISH));
     insta::assert_snapshot!(run(home.path(), &AUDIT));
+    // Who stands at the edge is in front of all others in about half of all directions.
+    let recipe = fs::read_to_string(home.path().join("recipe.toml")).unwrap();
+    let gaussian = recipe.replace("uniform", "gaussian");
+    fs::write(home.path().join("gaussian.toml"), gaussian).unwrap();
+    let publish = ["publish", "gaussian.toml", "--directory", "gaussian"];
+    insta::assert_snapshot!(run(home.path(), &publish));
+    assert!(!home.path().join("gaussian").exists());
 }
 
 #[test]
