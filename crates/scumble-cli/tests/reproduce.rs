@@ -277,7 +277,9 @@ fn published_spreads_name_people_and_levels_do_not() {
     for row in rows {
         let share = |name: &str| row[name].as_f64().unwrap();
         if row["scheme"] == "paper" {
-            assert!(share("by_spreads") > 0.9, "{row}");
+            // Spreads are published with four digits, so a few are equal by chance.
+            assert!(share("by_spreads") > 0.5, "{row}");
+            assert!(share("by_both") > 0.95, "{row}");
         } else {
             assert!(share("by_spreads") <= 5.0 / 400.0 + 1e-9, "{row}");
             assert!(share("by_both") < 0.5, "{row}");

@@ -50,8 +50,8 @@ fn run(data: &Data) -> Result<Outcome> {
     let rows = data.rows(ROWS);
     let mut tables = vec![Table::uniform(rows), Table::clusters(rows)];
     let mut notes = vec![
-        "Up to 100 queries of each size: a range in every column, between the numbers of two \
-         rows drawn for it. Errors are |S - S'| / S. `uniform` and `gaussian` are the \
+        "Up to 100 queries of each size: a range in every column, with ends anywhere in the \
+         unit cube (for Adult, between the numbers of two rows drawn for it). Errors are |S - S'| / S. `uniform` and `gaussian` are the \
          source's scheme, which gives people away (`reproduce calibration`); `strict` \
          publishes spreads from a ladder of at most 5 levels.\n"
             .to_owned(),

@@ -39,6 +39,8 @@ pub(crate) struct Table {
     /// All of one kind.
     pub(crate) numbers: Numbers,
     pub(crate) classes: Vec<u32>,
+    /// Whether the unit cube is where its rows, or the centres of its clusters, are.
+    pub(crate) in_cube: bool,
 }
 
 /// Published numbers, row after row.
@@ -144,7 +146,7 @@ impl Table {
             wishes: Vec::new(),
         };
         numbers.snap(&[DECIMALS; DRAWN]);
-        Self { name: format!("{name}{size}"), numbers, classes }
+        Self { name: format!("{name}{size}"), numbers, classes, in_cube: true }
     }
 
     /// The numbers of Adult; classes by income.
@@ -158,7 +160,7 @@ impl Table {
         let mut numbers = Numbers::read(&source, &task, &|_| ())?;
         let classes = std::mem::replace(&mut numbers.kinds, vec![0; numbers.n_rows]);
         numbers.kind_cells = vec![Vec::new()];
-        Ok(Self { name: "Adult".to_owned(), numbers, classes })
+        Ok(Self { name: "Adult".to_owned(), numbers, classes, in_cube: false })
     }
 
     pub(crate) fn n_rows(&self) -> usize {
@@ -177,7 +179,7 @@ impl Table {
         let n_rows = classes.len();
         let numbers =
             Numbers { n_rows, values, kinds: vec![0; n_rows], ..self.numbers.clone() };
-        Self { name: self.name.clone(), numbers, classes }
+        Self { numbers, classes, ..self.clone() }
     }
 
     /// How its rows are blurred.

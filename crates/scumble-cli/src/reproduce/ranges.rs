@@ -31,8 +31,9 @@ pub(crate) struct Queries<'a> {
 }
 
 impl<'a> Queries<'a> {
-    /// Ranges between the numbers of two rows drawn for each column, kept if they select as
-    /// many rows as some class still needs.
+    /// Ranges with ends anywhere in the unit cube, or, where numbers come from people, between
+    /// those of two rows drawn for each column; kept if they select as many rows as some
+    /// class still needs.
     pub(crate) fn drawn(table: &'a Table) -> Self {
         let (n_rows, dims) = (table.n_rows(), table.dims());
         let mut words = Randomness::of_seed(33).stream("ranges", 0);
@@ -50,8 +51,10 @@ impl<'a> Queries<'a> {
             }
             let ranges: Vec<(f64, f64)> = (0..dims)
                 .map(|axis| {
-                    let mut end =
-                        || table.numbers.row(words.random_range(0..n_rows))[axis];
+                    let mut end = || match table.in_cube {
+                        true => words.random(),
+                        false => table.numbers.row(words.random_range(0..n_rows))[axis],
+                    };
                     let (a, b) = (end(), end());
                     (a.min(b), a.max(b))
                 })
