@@ -197,8 +197,8 @@ impl Seen<'_> {
         let measured = measure::measure(&frames, promised);
         let unlike = noise::unlike(&frames, &classes, &self.view);
         let mut found = json!({
-            "k": measured.smallest,
-            "mean": measured.mean,
+            "k": shortened(measured.smallest, 1000.0),
+            "mean": shortened(measured.mean, 10.0),
             "levels": measured.classes,
             "counted": if measured.all { "all company" } else { "company within reach" },
         });
@@ -234,7 +234,7 @@ impl Seen<'_> {
     ) -> Result<(Report, Report)> {
         let found = loose::recheck(&self.view, readings, numbers, wishes)?;
         let mut measured = json!({
-            "k": found.smallest,
+            "k": shortened(found.smallest, 1000.0),
             "strict": false,
             "counted": if found.sampled { "a sample" } else { "all company" },
         });
@@ -352,6 +352,11 @@ fn variances<'a>(
         numbers.map(|value| (value - mean).powi(2)).sum::<f64>() / f64::max(n, 1.0)
     };
     (0..n_columns).map(column).collect()
+}
+
+/// A number with few digits, not above it: all of them would be somebody's.
+fn shortened(number: f64, parts: f64) -> f64 {
+    (number * parts).floor() / parts
 }
 
 /// That the classes are not those of the table.

@@ -15,8 +15,9 @@
 
 use super::Frame;
 use super::calibrate::rough_factors;
-use super::core::{Needs, falling_short, largest_set};
+use super::core::{Needs, falling_short, largest_set, need};
 use crate::promise::Law;
+use crate::space::Shape;
 
 /// The levels of a frame.
 #[derive(Debug, Clone)]
@@ -51,15 +52,57 @@ pub fn ladder(
     levels: usize,
     spare: usize,
 ) -> Option<Ladder> {
-    let search = Search { needs, frame };
+    let Some(share) = needs.best_guess else {
+        let laws = laws(frame, needs.company, levels, spare)?;
+        return Some(peel(frame, laws, needs))
+            .filter(|ladder| ladder.left_out() <= spare);
+    };
+    // Guesses take long to count, so ladders are looked for by company alone: more and more
+    // of it, until the best guess is rare enough for everybody.
+    let mut wanted = 1.0 / share;
+    while wanted < frame.rows.len() as f64 {
+        let company: Vec<f64> =
+            needs.company.iter().map(|company| company.max(need(wanted))).collect();
+        if let Some(laws) = laws(frame, &company, levels, spare) {
+            let ladder = peel(frame, laws, needs);
+            if ladder.left_out() <= spare {
+                return Some(ladder);
+            }
+        }
+        wanted *= 1.5;
+    }
+    // At last, boxes as wide as it takes hide everybody among all.
+    let mut factor = 4.0;
+    while frame.shape == Shape::Uniform && factor < 1e6 {
+        let ladder = peel(frame, vec![frame.law(factor)], needs);
+        if ladder.left_out() <= spare {
+            return Some(ladder);
+        }
+        factor *= 2.0;
+    }
+    None
+}
+
+impl Ladder {
+    fn left_out(&self) -> usize {
+        self.levels.iter().filter(|level| level.is_none()).count()
+    }
+}
+
+/// The laws of a ladder that gives everybody but `spare` rows enough company.
+fn laws(
+    frame: &Frame,
+    company: &[f64],
+    levels: usize,
+    spare: usize,
+) -> Option<Vec<Law>> {
+    let search = Search { needs: Needs { company, best_guess: None }, frame };
     let all: Vec<u32> = (0..frame.rows.len() as u32).collect();
     let plan = search.with_free_level(&all, levels.max(1), spare)?;
     let mut laws: Vec<Law> =
         plan.factors.iter().map(|factor| frame.law(*factor)).collect();
     laws.dedup();
-    let ladder = peel(frame, laws, needs);
-    let left_out = ladder.levels.iter().filter(|level| level.is_none()).count();
-    (left_out <= spare).then_some(ladder)
+    Some(laws)
 }
 
 /// Factors of a ladder.
@@ -145,22 +188,37 @@ impl Search<'_> {
             // those that left.
             let most_lost = current.len() * 2 / 5;
             let Some(kept) = self.set(factor, &current, most_lost) else { break };
-            let rest = without(rows, &kept);
-            // What the rest costs is found with few levels; that is near enough to compare.
-            let few = (levels - 1).min(2u32.saturating_sub(depth).max(1) as usize);
-            if let Some(plan) = self.plan(&rest, few, spare, depth + 1) {
-                let cost = factor * kept.len() as f64 + plan.cost;
-                rises = if cost < least { 0 } else { rises + 1 };
-                least = least.min(cost);
-                if best.as_ref().is_none_or(|best| cost < best.cost) {
-                    let mut factors = vec![factor];
-                    factors.extend(plan.factors);
-                    best = Some(Plan { factors, cost });
+            if let Some((plan, rest)) =
+                self.with_rest(rows, &kept, factor, levels, spare, depth)
+            {
+                rises = if plan.cost < least { 0 } else { rises + 1 };
+                least = least.min(plan.cost);
+                if best.as_ref().is_none_or(|best| plan.cost < best.cost) {
+                    best = Some(plan);
                     found = Some((factor, rest));
                 }
             }
             current = kept;
             factor /= step;
+        }
+        // Where rows stand far closer in some places than in others, a first level for these
+        // alone may pay, although those between do not.
+        let probes = if depth == 0 { probes(rows.len()) } else { &[] };
+        for share in probes {
+            let lower = 1.2 * sample[(finite.max(1) - 1) * share / 100];
+            if !(lower > 0.0 && lower < factor) {
+                continue;
+            }
+            let Some(kept) = self.set(lower, rows, rows.len() * 19 / 20) else {
+                continue;
+            };
+            if let Some((plan, rest)) =
+                self.with_rest(rows, &kept, lower, levels, spare, depth)
+                && best.as_ref().is_none_or(|best| plan.cost < best.cost)
+            {
+                best = Some(plan);
+                found = Some((lower, rest));
+            }
         }
         if best.is_none() {
             return self.single(rows, &sample, spare);
@@ -178,6 +236,25 @@ impl Search<'_> {
             }
         }
         best
+    }
+
+    /// A ladder whose first level has these rows; and the rows outside it.
+    fn with_rest(
+        &self,
+        rows: &[u32],
+        kept: &[u32],
+        factor: f64,
+        levels: usize,
+        spare: usize,
+        depth: u32,
+    ) -> Option<(Plan, Vec<u32>)> {
+        let rest = without(rows, kept);
+        // What the rest costs is found with few levels; that is near enough to compare.
+        let few = (levels - 1).min(2u32.saturating_sub(depth).max(1) as usize);
+        let mut plan = self.plan(&rest, few, spare, depth + 1)?;
+        plan.factors.insert(0, factor);
+        plan.cost += factor * kept.len() as f64;
+        Some((plan, rest))
     }
 
     fn set(&self, factor: f64, rows: &[u32], spare: usize) -> Option<Vec<u32>> {
@@ -255,16 +332,6 @@ impl Search<'_> {
             }
             factor = (factor * 1.005).max(found);
         }
-        if self.needs.best_guess.is_some() {
-            let mut doublings = 0;
-            while self.set(factor, rows, 0).is_none() {
-                factor = factor.max(1e-3) * 1.25;
-                doublings += 1;
-                if doublings > 40 {
-                    return None;
-                }
-            }
-        }
         Some(factor)
     }
 
@@ -304,6 +371,15 @@ impl Search<'_> {
             }
         }
         Some((high, rows.len() - kept.len()))
+    }
+}
+
+/// Which shares of rows, in hundredths, a first level of its own is tried for.
+fn probes(n_rows: usize) -> &'static [usize] {
+    match n_rows {
+        0..=50_000 => &[60, 40, 25, 12],
+        50_001..=200_000 => &[40],
+        _ => &[],
     }
 }
 
