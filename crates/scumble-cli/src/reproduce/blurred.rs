@@ -10,7 +10,7 @@ use scumble::method::{
 };
 use scumble::random::Randomness;
 use scumble::space::{FrameKind, Shape};
-use scumble::table::{Numbers, NumbersTask, Reading, snapped};
+use scumble::table::{Numbers, NumbersTask, Reading};
 
 use crate::reproduce::Data;
 use crate::reproduce::adult::{Adult, CLASS};
@@ -294,6 +294,8 @@ fn normal(words: &mut ChaCha20Rng) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use scumble::table::snapped;
+
     use super::*;
 
     #[test]
