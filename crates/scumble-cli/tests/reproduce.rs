@@ -293,7 +293,7 @@ fn published_spreads_name_people_and_levels_do_not() {
     // At k = 10 queries of four sizes, at four other k of one.
     assert_eq!(rows.len(), 2 * 5 * (4 + 4));
     let known = rows.iter().filter(|row| row["error"].is_number()).count();
-    assert!(known > 40, "{known}");
+    assert!(known > 15, "{known}");
 
     let found = json("blur-classification");
     let rows = found["rows"].as_array().unwrap();

@@ -294,6 +294,8 @@ fn normal(words: &mut ChaCha20Rng) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use scumble::table::snapped;
+
     use super::*;
 
     #[test]

@@ -278,9 +278,9 @@ mod tests {
             // How badly it fits: squares of distances, or whether it is outside.
             let misfit = |other: usize| {
                 let mut sum = 0.0;
-                for axis in 0..dims {
+                for (axis, z) in published.iter().enumerate() {
                     let spread = law.spreads[axis];
-                    let w = (published[axis] - of(other)[axis]).abs();
+                    let w = (z - of(other)[axis]).abs();
                     sum += match law.shape {
                         _ if spread == 0.0 && w == 0.0 => 0.0,
                         _ if spread == 0.0 => f64::INFINITY,
