@@ -219,7 +219,11 @@ fn summary(published: &Published) -> String {
         text.push_str(&format!("loss    {}\n", loss_text(&published.audit)));
     }
     let directory = published.directory.display();
-    text.push_str(&format!("\nread {directory}/report.html, hand out {directory}\n"));
+    let for_comparison = manifest.blur.as_ref().is_some_and(|blur| !blur.strict);
+    text.push_str(&match for_comparison {
+        true => format!("\nfor comparison only: do not hand out {directory}\n"),
+        false => format!("\nread {directory}/report.html, hand out {directory}\n"),
+    });
     text
 }
 

@@ -82,6 +82,7 @@ pub(crate) fn parameters(value: &Value) -> String {
     let words: Vec<String> = object
         .iter()
         .map(|(key, value)| match value {
+            Value::String(column) if key == "k" => format!("k = column `{column}`"),
             Value::String(word) => word.clone(),
             Value::Number(number) => {
                 format!("{key} = {}", number.as_f64().map_or(number.to_string(), short))

@@ -22,6 +22,7 @@
 use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
+use nalgebra::DMatrix;
 
 use crate::error::{Error, Result};
 use crate::estimate::blur::Placed;
@@ -185,7 +186,8 @@ impl Classifier {
                 parts.push(Part {
                     axes: axes.map(<[Vec<f64>]>::to_vec),
                     spreads: spreads.clone(),
-                    peak: -spreads.iter().map(|spread| spread.ln()).sum::<f64>(),
+                    peak: stretch(*axes)
+                        - spreads.iter().map(|spread| spread.ln()).sum::<f64>(),
                     rows: Vec::new(),
                     points: Vec::new(),
                     space: None,
@@ -276,6 +278,15 @@ impl Classifier {
         }
         fits
     }
+}
+
+/// The logarithm of how many times larger a volume is along axes than along columns.
+fn stretch(axes: Option<&[Vec<f64>]>) -> f64 {
+    axes.map_or(0.0, |axes| {
+        let dims = axes.len();
+        let matrix = DMatrix::from_fn(dims, dims, |axis, column| axes[axis][column]);
+        matrix.determinant().abs().ln()
+    })
 }
 
 impl Part {

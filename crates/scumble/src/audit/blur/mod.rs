@@ -73,12 +73,39 @@ pub(super) fn audit(
     match numbers {
         None => seen.alone(&asked).map(|report| (report.clone(), report)),
         Some(numbers) => {
+            check_columns(note, numbers)?;
             let mut numbers = numbers.clone();
             let decimals: Vec<u32> = note.columns.iter().map(|c| c.decimals).collect();
             numbers.snap(&decimals);
             seen.with(&asked, &numbers)
         }
     }
+}
+
+/// What the manifest says of columns must be true of the table's.
+fn check_columns(note: &BlurNote, numbers: &Numbers) -> Result<()> {
+    for (place, column) in note.columns.iter().enumerate() {
+        let wrong = |what: &str| {
+            Err(Error::input(format!(
+                "{what} of `{}` is not true of this table",
+                column.name
+            ))
+            .with_hint("give the same file it was made from"))
+        };
+        if column.decimals > numbers.decimals[place] {
+            return wrong("the manifest's number of decimals");
+        }
+        let [low, high] = column.domain;
+        let half = 0.5 * 10f64.powi(-(column.decimals as i32));
+        let outside = |row: usize| {
+            let value = numbers.row(row)[place];
+            value < low - half || value > high + half
+        };
+        if (0..numbers.n_rows).any(outside) {
+            return wrong("the manifest's domain");
+        }
+    }
+    Ok(())
 }
 
 /// Among how many people everybody should be hidden.
@@ -114,6 +141,15 @@ impl<'a> Asked<'a> {
         let wish = wish(&promise.asked).ok_or_else(|| {
             Error::input(format!("the manifest's {PROMISE} has no k"))
         })?;
+        let strict = promise.asked.get("strict").and_then(Value::as_bool);
+        let guess = promise.asked.get("best-guess").and_then(Value::as_f64);
+        if let Some(note) = &manifest.blur
+            && (strict.unwrap_or(true) != note.strict || guess != note.best_guess)
+        {
+            return Err(Error::input(format!(
+                "the manifest promises another {PROMISE} than its noise was made for"
+            )));
+        }
         Ok(Self { wish, value: &promise.asked })
     }
 
@@ -218,8 +254,8 @@ impl Seen<'_> {
             rows_at_risk: measured.at_risk.max(unlike),
         };
         let promises = vec![promise];
-        let public = self.report(promises.clone(), self.published_deviations());
         let mut report = self.report(promises, deviations);
+        let public = report.clone();
         report.attacks.extend(attack::drawn(&frames, &measured));
         Ok((report, public))
     }
@@ -250,10 +286,10 @@ impl Seen<'_> {
             holds: failing == 0,
             rows_at_risk: failing,
         }];
-        let public = self.report(promises.clone(), self.published_deviations());
         let mut report = self.report(promises, deviations);
         report.attacks.push(found.attack);
-        Ok((report, public))
+        // Such a release is for comparison only, and its page must say why.
+        Ok((report.clone(), report))
     }
 
     /// What anybody can say, given the deviations of the true columns.

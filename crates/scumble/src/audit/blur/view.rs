@@ -117,7 +117,13 @@ impl<'a> View<'a> {
             frames.map(|frame| vec![Vec::new(); frame.levels.len()]).collect();
         for (row, (frame, level)) in (0u32..).zip(self.frames.iter().zip(&self.levels))
         {
-            classes[*frame as usize][*level as usize].push(row);
+            // Without `strict` there are no levels.
+            if let Some(rows) = classes
+                .get_mut(*frame as usize)
+                .and_then(|levels| levels.get_mut(*level as usize))
+            {
+                rows.push(row);
+            }
         }
         classes
     }

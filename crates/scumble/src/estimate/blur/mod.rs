@@ -310,6 +310,9 @@ fn noise(
     let n_columns = lattices.len();
     let (n_rows, shape) = (read.n_rows, note.shape);
     let turned = note.frame == FrameKind::Rotated;
+    if note.strict == note.frames.is_empty() || turned && !note.strict {
+        return Err("the manifest's frames do not go with its `strict`".to_owned());
+    }
     let many = note.frames.len() > 1 || turned;
     let frame_at = n_columns + if turned { 1 } else { n_columns + 1 };
     let frame_of: Vec<u32> = if note.strict && many {

@@ -18,6 +18,7 @@
 //! # Source
 //! Ours; the sequence is that of the best guess (the root of `x^(d+1) = x + 1`).
 
+use nalgebra::DMatrix;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::estimate::blur::{Bounds, Lattice};
@@ -39,7 +40,7 @@ pub(super) struct Turned {
     /// The columns that its rows have.
     present: Vec<usize>,
     bounds: Bounds,
-    /// The axes, and the spreads along them at each level, in the units of the columns.
+    /// The axes, and the spreads along them at each level.
     pub(super) axes: Vec<Vec<f64>>,
     pub(super) spreads: Vec<Vec<f64>>,
     /// For each level, how far a unit along each axis leads along each present column, in
@@ -71,15 +72,17 @@ impl Turned {
         if !(square && known) {
             return None;
         }
+        // Noise is drawn along coordinates, which are the axes times the numbers: what it does
+        // to the numbers is the inverse of that.
+        let matrix = DMatrix::from_fn(dims, dims, |axis, column| axes[axis][column]);
+        let inverse = matrix.try_inverse()?;
         let level = |spreads: &Vec<f64>| -> Vec<Vec<f64>> {
-            let column = |spread: f64| {
-                move |(c, part): (usize, &f64)| {
-                    part * spread * lattices[present[c]].scale
-                }
+            let along = |(axis, spread): (usize, &f64)| -> Vec<f64> {
+                let column =
+                    |c: usize| inverse[(c, axis)] * spread * lattices[present[c]].scale;
+                (0..dims).map(column).collect()
             };
-            let axes = axes.iter().zip(spreads);
-            axes.map(|(axis, s)| axis.iter().enumerate().map(column(*s)).collect())
-                .collect()
+            spreads.iter().enumerate().map(along).collect()
         };
         let levels: Vec<Vec<Vec<f64>>> = frame.levels.iter().map(level).collect();
         let of_unit = match shape {

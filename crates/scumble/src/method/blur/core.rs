@@ -62,16 +62,10 @@ pub fn largest_set(
     needs: Needs<'_>,
     spare: usize,
 ) -> Option<Vec<u32>> {
-    let mut plain = None;
     if law.spreads.iter().all(|spread| *spread == 0.0) {
-        let kept = equal_rows(frame, rows, needs.company);
-        // The best guess at one of k equal rows is right one time in k.
-        if needs.best_guess.is_none() {
-            return (rows.len() - kept.len() <= spare).then_some(kept);
-        }
-        plain = Some(kept);
+        let kept = equal_rows(frame, rows, needs);
+        return (rows.len() - kept.len() <= spare).then_some(kept);
     }
-    let rows = plain.as_deref().unwrap_or(rows);
     let company = Company::new(frame, law, rows);
     let units: Vec<f64> = law
         .spreads
@@ -109,7 +103,7 @@ pub(super) fn falling_short(
     needs: Needs<'_>,
 ) -> Vec<u32> {
     if law.spreads.iter().all(|spread| *spread == 0.0) {
-        let kept = equal_rows(frame, rows, needs.company);
+        let kept = equal_rows(frame, rows, needs);
         let lost = |place: &u32| kept.binary_search(&rows[*place as usize]).is_err();
         return (0..rows.len() as u32).filter(lost).collect();
     }
@@ -250,7 +244,7 @@ impl Search<'_> {
 }
 
 /// Without noise only equal rows are company.
-fn equal_rows(frame: &Frame, rows: &[u32], needs: &[f64]) -> Vec<u32> {
+fn equal_rows(frame: &Frame, rows: &[u32], needs: Needs<'_>) -> Vec<u32> {
     let point =
         |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
     let by_point = |a: u32, b: u32| {
@@ -263,8 +257,16 @@ fn equal_rows(frame: &Frame, rows: &[u32], needs: &[f64]) -> Vec<u32> {
     let mut kept = Vec::new();
     for group in sorted.chunk_by(|a, b| by_point(*a, *b).is_none()) {
         let mut size = group.len();
-        let enough =
-            |size: usize| move |row: &&u32| needs[**row as usize] <= need(size as f64);
+        // The best guess at one of so many equal rows is right one time in as many.
+        let rare = |size: usize| {
+            let most = needs.best_guess.map(|share| MARGIN * share);
+            most.is_none_or(|most| 1.0 / size as f64 <= most)
+        };
+        let enough = |size: usize| {
+            move |row: &&u32| {
+                rare(size) && needs.company[**row as usize] <= need(size as f64)
+            }
+        };
         loop {
             let left = group.iter().filter(enough(size)).count();
             if left == size {

@@ -43,7 +43,9 @@ pub(super) fn published(wanted: f64, step: f64, shape: Shape) -> f64 {
     }
     if shape == Shape::Uniform && step > 0.0 {
         let half = ((wanted / step - 1.0) / 2.0).ceil().max(0.0);
-        let side = (2.0 * half + 1.0) * step;
+        // Steps are powers of ten, and dividing rounds as reading the text does.
+        let side = (2.0 * half + 1.0) / (1.0 / step).round();
+        let side = if step < 1.0 { side } else { (2.0 * half + 1.0) * step };
         // A box of one step is no noise at all.
         return if half == 0.0 { 0.0 } else { side };
     }

@@ -120,6 +120,13 @@ fn strict(task: &BlurTask<'_>, frames: Vec<(BlurredFrame, Frame)>) -> Result<Blu
         }
         blurred.frames.push(note);
     }
+    if blurred.frames.is_empty() {
+        return Err(Error::unsatisfiable(
+            "expected-anonymity",
+            "all rows would be left out",
+        )
+        .with_hint("ask for a smaller k, or allow less `suppression`"));
+    }
     Ok(blurred)
 }
 
@@ -199,16 +206,21 @@ fn out_of_reach(task: &BlurTask<'_>, frame: &Frame, left_out: usize) -> Error {
     let n_rows = frame.rows.len();
     let asked =
         frame.rows.iter().map(|row| task.wishes[*row as usize]).fold(1.0, f64::max);
+    // What a single row asks for is private.
+    let same = task.wishes.windows(2).all(|pair| pair[0] == pair[1]);
+    let k =
+        if same { format!("k = {asked}") } else { "what some rows ask for".to_owned() };
     let whole = n_rows == task.numbers.n_rows;
     let which = if whole { "the table has" } else { "a frame has" };
     let rows = if n_rows == 1 { "row" } else { "rows" };
     let most = most_company(frame.shape, n_rows, 1);
-    let reason = if asked > n_rows as f64 {
-        format!("{which} {n_rows} {rows}, fewer than k = {asked}")
+    let too_few = asked > n_rows as f64;
+    let reason = if too_few {
+        format!("{which} {n_rows} {rows}, fewer than {k}")
     } else if need(asked) >= most {
         format!(
             "{which} {n_rows} {rows}, and {} noise hides nobody among more than {most} of \
-             them; k is {asked}",
+             them, fewer than {k}",
             frame.shape.name()
         )
     } else if let Some(share) = task.best_guess {
@@ -222,13 +234,13 @@ fn out_of_reach(task: &BlurTask<'_>, frame: &Frame, left_out: usize) -> Error {
     if !whole {
         error = error.with_hint(
             "rows share a frame if their exact cells are equal and the same numbers are \
-             missing: blur or generalize more columns",
+             missing: blur, generalize or drop more columns",
         );
     }
-    if left_out as u64 > task.limit || task.limit == 0 {
+    if !whole && (left_out as u64 > task.limit || task.limit == 0) || !too_few {
         error = error.with_hint("let rows be left out, with a larger `suppression`");
     }
-    if frame.shape == Shape::Gaussian {
+    if frame.shape == Shape::Gaussian && !too_few {
         error =
             error.with_hint("`shape = \"uniform\"` can hide a row among all others");
     }

@@ -16,6 +16,9 @@ pub(super) struct Quasi<'a> {
 /// anything else: nobody can use more, and sums in double precision stay exact enough.
 const DIGITS: f64 = 9.0;
 
+/// Squares of larger numbers, or of the inverse, leave the range of doubles.
+const LARGEST: f64 = 1e100;
+
 impl<'a> Quasi<'a> {
     /// Finds out which columns are numbers: those the recipe says, and of the others those
     /// with numbers only. A column with numbers and texts is an error: a slip would turn
@@ -85,6 +88,7 @@ impl<'a> Quasi<'a> {
         spec: &Spec,
         order: &Order,
         numbers: &Numbers,
+        method: MethodName,
     ) -> Result<()> {
         if matches!(spec.method.noise.missing, Some((Missing::Keep, _))) {
             return Ok(());
@@ -99,10 +103,34 @@ impl<'a> Quasi<'a> {
             place / n_columns + 1
         ))
         .in_file(order.source.name())
-        .with_hint(
-            "write `missing = \"keep\"` in `[method]` to publish it as missing: then only \
-             rows that lack the same numbers count as company",
-        ))
+        .with_hint(match method {
+            MethodName::Condensation => {
+                "`condensation` needs every number: take the row out, or use `blur`"
+            }
+            _ => {
+                "write `missing = \"keep\"` in `[method]` to publish it as missing: then \
+                 only rows that lack the same numbers count as company"
+            }
+        }))
+    }
+
+    /// Sums of squares must be finite and not nought.
+    pub(super) fn check_sizes(&self, order: &Order, numbers: &Numbers) -> Result<()> {
+        for (place, column) in self.numbers.iter().enumerate() {
+            let values = numbers.values.iter().skip(place).step_by(numbers.n_columns());
+            let most = values.fold(0.0f64, |most, value| most.max(value.abs()));
+            let deviation = deviation(numbers, place);
+            if most > LARGEST || (deviation > 0.0 && deviation < 1.0 / LARGEST) {
+                return Err(Error::input(format!(
+                    "column `{}`: numbers beyond 1e100, or all within 1e-100, cannot be \
+                     blurred",
+                    column.name
+                ))
+                .in_file(order.source.name())
+                .with_hint("give them in another unit"));
+            }
+        }
+        Ok(())
     }
 
     /// How many decimals each column keeps.

@@ -55,7 +55,8 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
     let task = quasi.task(spec, wish);
     let (mut numbers, block_starts) =
         Numbers::read_blocks(&order.source, &task, &progress)?;
-    quasi.check_missing(spec, &order, &numbers)?;
+    quasi.check_missing(spec, &order, &numbers, method)?;
+    quasi.check_sizes(&order, &numbers)?;
     let decimals = Quasi::decimals(&numbers);
     numbers.snap(&decimals);
     let domains = quasi.domains(spec, &numbers)?;
