@@ -211,7 +211,7 @@ fn claims(found: &Found) -> Vec<Claim> {
             found.exact - least < 10.0,
         ),
         Claim::new(
-            format!("{name}: what a ladder costs"),
+            format!("ours, {name}: a ladder costs less than five points"),
             format!(
                 "strict {} % uniform and {} % gaussian on average over k",
                 shown(strict_uniform),
