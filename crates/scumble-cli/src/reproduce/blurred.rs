@@ -27,7 +27,7 @@ const SIX: [&str; 6] = [
 
 /// Drawn numbers have so many columns, and so many decimals.
 const DRAWN: usize = 5;
-const DECIMALS: u32 = 4;
+const DECIMALS: u32 = 7;
 
 /// The most levels of a ladder.
 const LEVELS: usize = 5;

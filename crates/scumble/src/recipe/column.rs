@@ -208,7 +208,7 @@ fn positive(item: &Item<'_>) -> Result<f64> {
 /// `[0, 120]`: from where to where numbers may be; nothing if there are no numbers in it.
 fn numbers(item: &Item<'_>) -> Result<Option<[f64; 2]>> {
     let items = item.list("a list of values, or two numbers")?;
-    if !items.first().is_some_and(|first| first.float().is_ok()) {
+    if items.first().is_none_or(|first| first.float().is_err()) {
         return Ok(None);
     }
     match item.floats()?[..] {

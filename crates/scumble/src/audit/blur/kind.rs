@@ -87,9 +87,9 @@ impl<'a> Kind<'a> {
                 let lows = axes.map(|((spread, scale), cell)| {
                     let unit = match view.note.shape {
                         Shape::Uniform => 2.0 * cell,
-                        // Four digits.
+                        // Ten digits.
                         Shape::Gaussian if *spread > 0.0 => {
-                            10f64.powi(spread.log10().floor() as i32 - 3)
+                            10f64.powi(spread.log10().floor() as i32 - 9)
                         }
                         Shape::Gaussian => 0.0,
                     };

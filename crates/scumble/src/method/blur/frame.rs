@@ -26,18 +26,31 @@ impl Frame {
     /// The law whose spreads are at least `factor` standard deviations, as they are
     /// published: with few digits, and sides of boxes an odd number of steps long.
     pub fn law(&self, factor: f64) -> Law {
+        self.law_of(factor, SHARED)
+    }
+
+    /// The same for one row alone, as exact as the paper has it.
+    pub(super) fn own_law(&self, factor: f64) -> Law {
+        self.law_of(factor, OWN)
+    }
+
+    fn law_of(&self, factor: f64, digits: i32) -> Law {
         let spreads = self
             .scales
             .iter()
             .zip(&self.steps)
-            .map(|(scale, step)| published(factor * scale, *step, self.shape))
+            .map(|(scale, step)| published(factor * scale, *step, self.shape, digits))
             .collect();
         Law { shape: self.shape, spreads, cuts: self.cuts.clone() }
     }
 }
 
+/// Digits of spreads that many rows share, and of those of single rows.
+const SHARED: i32 = 4;
+pub(super) const OWN: i32 = 10;
+
 /// A spread that can be published and is not below `wanted`.
-pub(super) fn published(wanted: f64, step: f64, shape: Shape) -> f64 {
+pub(super) fn published(wanted: f64, step: f64, shape: Shape, digits: i32) -> f64 {
     if wanted <= 0.0 {
         return 0.0;
     }
@@ -49,9 +62,9 @@ pub(super) fn published(wanted: f64, step: f64, shape: Shape) -> f64 {
         // A box of one step is no noise at all.
         return if half == 0.0 { 0.0 } else { side };
     }
-    // Four digits, rounded up.
-    let unit = 10f64.powi(wanted.log10().floor() as i32 - 3);
-    let text = format!("{:.6e}", (wanted / unit).ceil() * unit);
+    // Few digits, rounded up.
+    let unit = 10f64.powi(wanted.log10().floor() as i32 + 1 - digits);
+    let text = format!("{:.12e}", (wanted / unit).ceil() * unit);
     let rounded: f64 = text.parse().unwrap_or(wanted);
     if rounded < wanted { (rounded + unit).max(wanted) } else { rounded }
 }
@@ -63,13 +76,13 @@ mod tests {
     #[test]
     fn published_spreads_are_short_and_not_below() {
         for wanted in [1e-7, 0.012_345_6, 0.999_96, 1.0, 37.0, 123_456.7] {
-            let spread = published(wanted, 0.0, Shape::Gaussian);
+            let spread = published(wanted, 0.0, Shape::Gaussian, SHARED);
             assert!(spread >= wanted && spread <= wanted * 1.0011, "{wanted} {spread}");
             assert!(spread.to_string().trim_matches(['0', '.']).len() < 10, "{spread}");
         }
-        assert_eq!(published(0.9, 1.0, Shape::Uniform), 0.0);
-        assert_eq!(published(1.1, 1.0, Shape::Uniform), 3.0);
-        assert_eq!(published(3.0, 1.0, Shape::Uniform), 3.0);
-        assert_eq!(published(3.1, 0.5, Shape::Uniform), 3.5);
+        assert_eq!(published(0.9, 1.0, Shape::Uniform, SHARED), 0.0);
+        assert_eq!(published(1.1, 1.0, Shape::Uniform, SHARED), 3.0);
+        assert_eq!(published(3.0, 1.0, Shape::Uniform, SHARED), 3.0);
+        assert_eq!(published(3.1, 0.5, Shape::Uniform, SHARED), 3.5);
     }
 }

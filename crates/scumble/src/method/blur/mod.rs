@@ -268,7 +268,7 @@ fn plain(task: &BlurTask<'_>, frames: &[(BlurredFrame, Frame)]) -> Result<Blurre
             return Err(out_of_reach(task, frame, 0));
         }
         for (row, factor) in frame.rows.iter().zip(factors) {
-            let law = frame.law(factor);
+            let law = frame.own_law(factor);
             for (column, spread) in note.columns.iter().zip(law.spreads) {
                 spreads[*row as usize * n_columns + column] = spread;
             }

@@ -22,7 +22,7 @@ use std::ops::ControlFlow;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::method::blur::frame::published;
+use crate::method::blur::frame::{OWN, published};
 use crate::method::blur::local::deviation;
 use crate::method::blur::{BlurTask, Frame};
 use crate::promise::{ExpectedAnonymity, tail};
@@ -130,7 +130,12 @@ impl Nearby<'_> {
         let known = self.differences(rows.into_iter(), &scales);
         let factor = self.least(&known, true).unwrap_or(first).min(first);
         let spread = |axis: usize| {
-            published(factor * scales[axis], self.frame.steps[axis], self.frame.shape)
+            published(
+                factor * scales[axis],
+                self.frame.steps[axis],
+                self.frame.shape,
+                OWN,
+            )
         };
         Ok((0..self.frame.dims).map(spread).collect())
     }
