@@ -429,7 +429,7 @@ fn the_scheme_of_the_paper_is_there_to_compare_with() {
         let published = run(home.path(), &way, 3).unwrap();
         let calibration =
             published.audit.attacks.iter().find(|attack| attack.name == "calibration");
-        assert!(calibration.unwrap().success > 0.6, "{calibration:?}");
+        assert!(calibration.unwrap().success > 0.4, "{calibration:?}");
         assert!(
             published.notes.iter().any(|note| note.contains("for comparison only"))
         );

@@ -412,8 +412,10 @@ fn what_is_measured_is_what_plain_sums_give() {
         let (report, _) = Hand::new(&make, &people).audit().unwrap();
         let measured = &report.promises[0].measured;
         let mean = sum / levels.iter().flatten().count() as f64;
-        assert!((measured["k"].as_f64().unwrap() - smallest).abs() < 1e-8);
-        assert!((measured["mean"].as_f64().unwrap() - mean).abs() < 1e-8);
+        // With few digits, rounded down.
+        let below = |key: &str, exact: f64| exact - measured[key].as_f64().unwrap();
+        assert!((-1e-8..1e-3).contains(&below("k", smallest)));
+        assert!((-1e-8..0.1).contains(&below("mean", mean)));
         assert_eq!(measured["counted"], "all company");
     }
 }
@@ -456,16 +458,16 @@ fn half_of_the_noise_is_noticed() {
 #[test]
 fn without_noise_numbers_are_the_true_ones() {
     let make = Make { ladder: vec![[0.0, 0.0], [0.0, 2.0]], ..Make::default() };
-    let mut people = vec![("f", [1.0, 1.0]); 7];
-    people.extend((0..40).map(|row| ("f", [3.0, f64::from(row) * 0.1])));
+    let mut people = vec![("f", [1.25, 1.0]); 7];
+    people.extend((0..40).map(|row| ("f", [3.25, f64::from(row) * 0.11])));
     let hand = Hand::new(&make, &people);
     let (report, _) = hand.audit().unwrap();
     assert!(report.holds(), "{:?}", report.promises);
     assert_eq!(attack(&report, "calibration").detail["classes"], 2);
     let mut forged = Hand::new(&make, &people);
     let line =
-        forged.lines.iter_mut().find(|line| line.contains(",1.00,0,1.00,")).unwrap();
-    *line = line.replace(",1.00,0,1.00,", ",1.00,0,1.01,");
+        forged.lines.iter_mut().find(|line| line.contains(",1.25,0,1.00,")).unwrap();
+    *line = line.replace(",1.25,0,1.00,", ",1.25,0,1.01,");
     let header = forged.header();
     forged.publish(&header);
     let (report, _) = forged.audit().unwrap();
@@ -732,7 +734,8 @@ fn spreads_of_ones_own_tell_who_is_who() {
     let calibration = attack(&report, "calibration");
     assert!(calibration.success > 0.9, "{}", calibration.success);
     assert!(calibration.chance < 0.01);
-    assert!(public.attacks.is_empty());
+    // Such a release is not handed out, and its page says why.
+    assert_eq!(attack(&public, "calibration").success, calibration.success);
 
     let (report, _) = loose(true, &people, 5.0, 1.0).audit().unwrap();
     assert!(report.holds(), "{:?}", report.promises);

@@ -140,10 +140,13 @@ fn plain_set(frame: &Frame, law: &Law, rows: &[u32], needs: &[f64]) -> Vec<u32> 
     let mut left = rows.to_vec();
     loop {
         let short = left.iter().position(|row| {
-            let count = |other: &u32| {
-                law.count(&differences(frame, *row as usize, *other as usize))
-            };
-            left.iter().map(count).sum::<f64>() < needs[*row as usize]
+            let apart =
+                |other: &u32| differences(frame, *row as usize, *other as usize);
+            let equal = |other: &&u32| apart(other).iter().all(|w| *w == 0.0);
+            let equal = left.iter().filter(equal).count();
+            let sum: f64 = left.iter().map(|other| law.count(&apart(other))).sum();
+            // Equal rows need no margin.
+            sum < needs[*row as usize] && need(equal as f64) < needs[*row as usize]
         });
         match short {
             Some(place) => left.remove(place),
@@ -354,7 +357,7 @@ fn what_cannot_be_met_says_what_can() {
     assert_eq!(
         refused(8.5, Shape::Gaussian),
         "expected-anonymity cannot be met: the table has 15 rows, and gaussian noise hides \
-         nobody among more than 8 of them; k is 8.5"
+         nobody among more than 8 of them, fewer than k = 8.5"
     );
     assert_eq!(
         refused(16.0, Shape::Uniform),

@@ -333,7 +333,7 @@ mod tests {
             };
             // The variance of a square is at most 2 variances squared: 5.2 errors.
             assert!((square / expected - 1.0).abs() < 5.2 * (2.0 / 20_000f64).sqrt());
-            assert!(published.values.iter().all(|z| *z == snapped(*z, 4)));
+            assert!(published.values.iter().all(|z| *z == snapped(*z, DECIMALS)));
         }
     }
 }

@@ -22,10 +22,9 @@
 use std::ops::ControlFlow;
 
 use hashbrown::HashMap;
-use nalgebra::DMatrix;
 
 use crate::error::{Error, Result};
-use crate::estimate::blur::Placed;
+use crate::estimate::blur::{Placed, stretch};
 use crate::estimate::evidence::{Evidence, Nature, canonical};
 use crate::space::{Shape, Space};
 use crate::table::Reading;
@@ -186,7 +185,7 @@ impl Classifier {
                 parts.push(Part {
                     axes: axes.map(<[Vec<f64>]>::to_vec),
                     spreads: spreads.clone(),
-                    peak: stretch(*axes)
+                    peak: stretch(axes.unwrap_or_default())
                         - spreads.iter().map(|spread| spread.ln()).sum::<f64>(),
                     rows: Vec::new(),
                     points: Vec::new(),
@@ -278,15 +277,6 @@ impl Classifier {
         }
         fits
     }
-}
-
-/// The logarithm of how many times larger a volume is along axes than along columns.
-fn stretch(axes: Option<&[Vec<f64>]>) -> f64 {
-    axes.map_or(0.0, |axes| {
-        let dims = axes.len();
-        let matrix = DMatrix::from_fn(dims, dims, |axis, column| axes[axis][column]);
-        matrix.determinant().abs().ln()
-    })
 }
 
 impl Part {

@@ -36,6 +36,8 @@ mod measured;
 mod ranges;
 mod turned;
 
+pub(super) use turned::stretch;
+
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;

@@ -166,6 +166,14 @@ impl Turned {
     }
 }
 
+/// The logarithm of how many times larger a volume is along axes than along columns; 0 if
+/// there are no axes but the columns.
+pub(in crate::estimate) fn stretch(axes: &[Vec<f64>]) -> f64 {
+    let matrix =
+        DMatrix::from_fn(axes.len(), axes.len(), |axis, column| axes[axis][column]);
+    matrix.determinant().abs().ln()
+}
+
 /// Noises in units of the spread.
 fn units(shape: Shape, dims: usize) -> Vec<f64> {
     let mut phi = 1.5f64;

@@ -69,7 +69,7 @@ pub fn ladder(
                 return Some(ladder);
             }
         }
-        wanted *= 1.5;
+        wanted *= 1.3;
     }
     // At last, boxes as wide as it takes hide everybody among all.
     let mut factor = 4.0;
