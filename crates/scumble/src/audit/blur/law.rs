@@ -2,7 +2,7 @@
 //!
 //! # Guarantee
 //! [`Law::count`] is the published rule: how much a row at a given difference counts towards
-//! another one's anonymity. [`Axes::blurred`] draws from the law that the manifest states.
+//! another one's anonymity. [`Axes::noise`] draws from the law that the manifest states.
 //!
 //! # Limits
 //! Draws are the auditor's own, by a fixed seed: they are for measuring, not for hiding.
