@@ -28,7 +28,7 @@ use crate::audit::blur::peel::Framed;
 use crate::space::Shape;
 
 /// The most rows that noise is drawn for.
-const SAMPLE: usize = 20_000;
+const SAMPLE: usize = 5_000;
 
 /// Guesses by level and frame alone: one in a class is right.
 pub(super) fn calibration(

@@ -203,7 +203,9 @@ impl Search<'_> {
         }
         // Where rows stand far closer in some places than in others, a first level for these
         // alone may pay, although those between do not.
-        let probes = if depth == 0 { probes(rows.len()) } else { &[] };
+        let uneven =
+            sample[(finite.max(1) - 1) * 9 / 10] > UNEVEN * sample[finite / 10];
+        let probes = if depth == 0 && uneven { probes(rows.len()) } else { &[] };
         for share in probes {
             let lower = 1.2 * sample[(finite.max(1) - 1) * share / 100];
             if !(lower > 0.0 && lower < factor) {
@@ -374,6 +376,9 @@ impl Search<'_> {
     }
 }
 
+/// Rows are unevenly close if the ninth tenth needs so many times the noise of the first.
+const UNEVEN: f64 = 3.0;
+
 /// Which shares of rows, in hundredths, a first level of its own is tried for.
 fn probes(n_rows: usize) -> &'static [usize] {
     match n_rows {
@@ -392,8 +397,8 @@ fn step(n_rows: usize, depth: u32) -> f64 {
     match n_rows {
         0..=5_000 => 1.05,
         5_001..=20_000 => 1.08,
-        20_001..=200_000 => 1.12,
-        _ => 1.25,
+        20_001..=200_000 => 1.2,
+        _ => 1.3,
     }
 }
 
