@@ -377,12 +377,12 @@ impl Search<'_> {
 }
 
 /// Rows are unevenly close if the ninth tenth needs so many times the noise of the first.
-const UNEVEN: f64 = 3.0;
+const UNEVEN: f64 = 1.6;
 
 /// Which shares of rows, in hundredths, a first level of its own is tried for.
 fn probes(n_rows: usize) -> &'static [usize] {
     match n_rows {
-        0..=50_000 => &[60, 40, 25, 12],
+        0..=50_000 => &[40, 15],
         50_001..=200_000 => &[40],
         _ => &[],
     }
