@@ -2,8 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::promise::ExpectedAnonymity;
-use crate::recipe::randomize::keepers;
-use crate::recipe::section::listed;
+use crate::recipe::randomize::check_kept;
 use crate::recipe::{MethodName, Missing, PromiseKind, PromiseSpec, Spec, Spot};
 use crate::release::{FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN, spread_column};
 use crate::space::FrameKind;
@@ -50,21 +49,7 @@ pub(in crate::recipe) fn check_elsewhere(spec: &Spec) -> Result<()> {
 pub(super) fn check(spec: &Spec) -> Result<(MethodName, &ExpectedAnonymity)> {
     let method = spec.method.name.unwrap_or(MethodName::Blur);
     let spot = spec.method.spot.unwrap_or(spec.input.table_spot);
-    for promise in &spec.promises {
-        let keepers = keepers(&promise.kind);
-        if !keepers.contains(&method.name()) {
-            let error = Error::recipe(format!(
-                "`{}` cannot keep `{}`",
-                method.name(),
-                promise.kind.name()
-            ));
-            let named = spec.method.name.is_some();
-            return Err(spec.error_at(
-                if named { spot } else { promise.spot },
-                error.with_hint(format!("these can: {}", listed(&keepers))),
-            ));
-        }
-    }
+    check_kept(spec, method, spot)?;
     let Some((expected, promise)) = promised(spec) else {
         let error = Error::recipe(format!("`{}` has nothing to keep", method.name()));
         return Err(spec.error_at(

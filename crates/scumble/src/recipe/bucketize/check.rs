@@ -1,8 +1,7 @@
 //! Whether promises, method and its keys go together where values are published by group.
 
 use crate::error::{Error, Result};
-use crate::recipe::randomize::keepers;
-use crate::recipe::section::listed;
+use crate::recipe::randomize::check_kept;
 use crate::recipe::{
     DiversityKind, MethodName, PromiseKind, PromiseSpec, RobustnessSpec, Spec,
 };
@@ -53,21 +52,7 @@ pub(super) fn check(spec: &Spec) -> Result<MethodName> {
     let method = spec.method.name.unwrap_or(MethodName::Robust);
     let promised = robustness(spec).map(|(_, promise)| promise.spot);
     let spot = spec.method.spot.or(promised).unwrap_or(spec.input.table_spot);
-    for promise in &spec.promises {
-        let keepers = keepers(&promise.kind);
-        if !keepers.contains(&method.name()) {
-            let error = Error::recipe(format!(
-                "`{}` cannot keep `{}`",
-                method.name(),
-                promise.kind.name()
-            ));
-            let named = spec.method.name.is_some();
-            return Err(spec.error_at(
-                if named { spot } else { promise.spot },
-                error.with_hint(format!("these can: {}", listed(&keepers))),
-            ));
-        }
-    }
+    check_kept(spec, method, spot)?;
     if method == MethodName::Robust && promised.is_none() {
         let error =
             Error::recipe("`robust` needs to know how sure somebody may become");

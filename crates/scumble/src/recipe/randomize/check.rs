@@ -13,7 +13,7 @@ pub(in crate::recipe) fn randomizes(spec: &Spec) -> bool {
 }
 
 /// The methods that keep a promise.
-pub(in crate::recipe) fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
+fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
     use MethodName::{
         Anatomy, Blur, Condensation, FineGrainPerturbation, FullDomain,
         GeneralPerturbation, Mondrian, PartitionedPerturbation,
@@ -48,6 +48,31 @@ pub(in crate::recipe) fn keepers(kind: &PromiseKind) -> Vec<&'static str> {
         }
     };
     methods.iter().map(|method| method.name()).collect()
+}
+
+/// Whether a method keeps every promise of a recipe; `spot` is where the method stands, if
+/// it is named.
+pub(in crate::recipe) fn check_kept(
+    spec: &Spec,
+    method: MethodName,
+    spot: Spot,
+) -> Result<()> {
+    for promise in &spec.promises {
+        let keepers = keepers(&promise.kind);
+        if !keepers.contains(&method.name()) {
+            let error = Error::recipe(format!(
+                "`{}` cannot keep `{}`",
+                method.name(),
+                promise.kind.name()
+            ));
+            let named = spec.method.name.is_some();
+            return Err(spec.error_at(
+                if named { spot } else { promise.spot },
+                error.with_hint(format!("these can: {}", listed(&keepers))),
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn breaches(kind: &PromiseKind) -> Option<Breaches> {

@@ -11,7 +11,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub(super) use check::{check, keepers, promise, randomizes};
+pub(super) use check::{check, check_kept, promise, randomizes};
 
 use crate::audit;
 use crate::error::{Error, Result};
