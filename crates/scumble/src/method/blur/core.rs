@@ -5,9 +5,8 @@
 //! law, summed over the set, are at least what the row needs (and the row is not guessed too
 //! often, if that is asked), one contains all the others.
 //!
-//! *Proof.* The union of two such sets is one, because more rows only add
-//! company, and make guesses harder: so there
-//! is one largest set S, the union of all. Rows are removed one after another, each when it
+//! *Proof.* The union of two such sets is one, because more rows only add company, and make
+//! guesses harder: so there is one largest set S, the union of all. Rows are removed one after another, each when it
 //! falls short among those left, a superset of S at the start. If those left contain S,
 //! then a row of S has at least the company it has in S and is not removed: those left
 //! contain S for ever. In the end nobody falls short, so those left are such a set, within

@@ -58,18 +58,28 @@ pub fn ladder(
             .filter(|ladder| ladder.left_out() <= spare);
     };
     // Guesses take long to count, so ladders are looked for by company alone: more and more
-    // of it, until the best guess is rare enough for everybody.
+    // of it, until the best guess is rare enough for everybody. A little more company may
+    // even need less noise, where it has fewer people at the widest level.
     let mut wanted = 1.0 / share;
-    while wanted < frame.rows.len() as f64 {
+    let mut best: Option<(f64, Ladder)> = None;
+    let mut further = FURTHER;
+    while wanted < frame.rows.len() as f64 && further > 0 {
         let company: Vec<f64> =
             needs.company.iter().map(|company| company.max(need(wanted))).collect();
         if let Some(laws) = laws(frame, &company, levels, spare) {
             let ladder = peel(frame, laws, needs);
-            if ladder.left_out() <= spare {
-                return Some(ladder);
+            let noise = ladder.noise(frame);
+            if ladder.left_out() <= spare
+                && best.as_ref().is_none_or(|(least, _)| noise < *least)
+            {
+                best = Some((noise, ladder));
             }
         }
+        further -= usize::from(best.is_some());
         wanted *= 1.3;
+    }
+    if let Some((_, ladder)) = best {
+        return Some(ladder);
     }
     // At last, boxes as wide as it takes hide everybody among all.
     let mut factor = 4.0;
@@ -83,7 +93,22 @@ pub fn ladder(
     None
 }
 
+/// How many ladders are tried once one keeps the best guess rare.
+const FURTHER: usize = 4;
+
 impl Ladder {
+    /// The mean spread of rows, in standard deviations, over the axes that have any.
+    fn noise(&self, frame: &Frame) -> f64 {
+        let of = |law: &Law| -> f64 {
+            let axes = law.spreads.iter().zip(&frame.scales);
+            axes.filter(|(_, scale)| **scale > 0.0).map(|(s, scale)| s / scale).sum()
+        };
+        let spreads: Vec<f64> = self.laws.iter().map(of).collect();
+        let levels = self.levels.iter().flatten();
+        let sum: f64 = levels.map(|level| spreads[*level as usize]).sum();
+        sum / (self.levels.len() - self.left_out()).max(1) as f64
+    }
+
     fn left_out(&self) -> usize {
         self.levels.iter().filter(|level| level.is_none()).count()
     }
