@@ -134,6 +134,7 @@ fn likelihood(shape: &str, z: i64, x: i64, spread: f64) -> f64 {
 fn truth(condition: &Condition, x: [Option<f64>; 2], sex: &str) -> Option<bool> {
     match condition {
         Condition::Not(part) => truth(part, x, sex).map(|truth| !truth),
+        Condition::NotTrue(part) => Some(truth(part, x, sex) != Some(true)),
         Condition::And(parts) => kleene(parts, x, sex, false),
         Condition::Or(parts) => kleene(parts, x, sex, true),
         Condition::Test(test) if test.column == "sex" => match &test.check {

@@ -138,6 +138,7 @@ fn drawn_condition(depth: usize, random: &mut ChaCha20Rng) -> Condition {
 fn truth(condition: &Condition, row: &Row) -> Option<bool> {
     match condition {
         Condition::Not(part) => truth(part, row).map(|truth| !truth),
+        Condition::NotTrue(part) => Some(truth(part, row) != Some(true)),
         Condition::And(parts) => kleene(parts, row, false),
         Condition::Or(parts) => kleene(parts, row, true),
         Condition::Test(test) => {

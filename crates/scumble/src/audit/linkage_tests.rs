@@ -23,6 +23,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         level: None,
         hierarchy: (role == Role::Quasi).then_some(Rule::Plain),
         weight: None,
+        decimals: None,
     };
     let manifest = Manifest {
         format: FORMAT,

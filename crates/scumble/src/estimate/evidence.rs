@@ -4,9 +4,11 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::blur::Blurred;
+use crate::estimate::cells::Cells;
 use crate::estimate::groups::Groups;
 use crate::estimate::matrix::Channel;
-use crate::release::{PerturbationNote, PublishedColumn, Release};
+use crate::hierarchy::Rule;
+use crate::release::{GROUP_COLUMN, PerturbationNote, PublishedColumn, Release};
 use crate::table::{Dictionary, Kind, Reading, Role, parse_number, scan};
 use crate::words::nearest;
 
@@ -24,8 +26,8 @@ pub struct Evidence {
     /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
     /// columns are one distinct row.
     pub(super) blurred: Option<Blurred>,
-    /// Columns that are in the manifest but not in the data.
-    elsewhere: Vec<String>,
+    /// What generalized cells stand for.
+    pub(super) cells: Vec<Cells>,
 }
 
 /// A published column.
@@ -35,9 +37,13 @@ pub(super) struct Column {
     pub(super) reading: Reading,
     /// Its values in their own order; of a randomized column, those of all its domains.
     pub(super) texts: Vec<Box<str>>,
-    /// The value of each distinct row.
+    /// The value of each distinct row; of a generalized column, its cell.
     pub(super) codes: Vec<u32>,
     pub(super) nature: Nature,
+    /// How values coarsen, if the release says so.
+    pub(super) rule: Option<Rule>,
+    /// Whether all rows of a group of people have the same.
+    pub(super) shared: bool,
 }
 
 /// What was done to a column.
@@ -47,8 +53,8 @@ pub(super) enum Nature {
     Untouched,
     /// Randomized: which noise, and which of its columns this is.
     Noisy(usize, usize),
-    /// Coarsened.
-    Generalized,
+    /// Coarsened: which of the generalized columns it is.
+    Uncertain(usize),
     /// In a file of its own, by group.
     Apart,
     /// Blurred or drawn anew: which of these columns it is. It has neither texts nor codes.
@@ -89,7 +95,7 @@ impl Evidence {
                 stands_for: None,
                 groups: None,
                 blurred: Some(blurred),
-                elsewhere: Vec::new(),
+                cells: Vec::new(),
             });
         }
         let source = release.rows()?;
@@ -103,10 +109,9 @@ impl Evidence {
                 Column::untouched(name, listed(name), dictionary, codes)
             })
             .collect();
-        if manifest.buckets.is_some() {
-            // Only what values belong to which row is lost.
-            columns.iter_mut().for_each(|column| column.nature = Nature::Untouched);
-        }
+        let rows = found.counts.rows;
+        let cells = generalized(release, &mut columns, &rows)
+            .map_err(|error| error.in_file(source.name()))?;
         let mut noises = Vec::new();
         for (number, note) in manifest.perturbation.iter().enumerate() {
             let noise = Noise::read(note, number, &mut columns)
@@ -126,17 +131,11 @@ impl Evidence {
                 })?)
             }
         };
-        let rows = found.counts.rows;
         let groups = match &manifest.buckets {
             None => None,
             Some(note) => Some(Groups::read(release, note, &mut columns, &rows)?),
         };
-        let missing =
-            |listed: &&PublishedColumn| columns.iter().all(|c| c.name != listed.name);
-        let elsewhere = manifest.columns.iter().filter(missing);
-        let elsewhere = elsewhere.map(|column| column.name.clone()).collect();
-        let blurred = None;
-        Ok(Self { columns, noises, rows, stands_for, groups, blurred, elsewhere })
+        Ok(Self { columns, noises, rows, stands_for, groups, blurred: None, cells })
     }
 
     /// How many rows of the table the release stands for.
@@ -164,23 +163,9 @@ impl Evidence {
             1 => names().position(alike),
             _ => None,
         });
-        let generalized = |name: &str| {
-            Error::recipe(format!(
-                "`{name}` is generalized, and generalized cells cannot be estimated yet"
-            ))
-            .with_hint(
-                "ask about columns that were published as they are or randomized",
-            )
-        };
         match place {
-            Some(place) if self.columns[place].nature == Nature::Generalized => {
-                Err(generalized(&self.columns[place].name))
-            }
             Some(place) => Ok(place),
             None => {
-                if let Some(name) = self.elsewhere.iter().find(|other| alike(other)) {
-                    return Err(generalized(name));
-                }
                 let error = Error::recipe(format!("no column is called `{name}`"));
                 Err(match nearest(name, names()) {
                     Some(near) => error.with_hint(format!("the release has `{near}`")),
@@ -206,15 +191,12 @@ impl Column {
         codes: Vec<u32>,
     ) -> Self {
         let reading = listed.map_or_else(Reading::category, PublishedColumn::reading);
-        let coarse = listed.is_some_and(|column| {
-            column.role == Role::Quasi
-                && column.cells.is_some()
-                && column.level != Some(0)
-        });
-        let nature = if coarse { Nature::Generalized } else { Nature::Untouched };
         let (texts, ranks) = in_order(dictionary.texts, &reading);
         let codes = codes.into_iter().map(|code| ranks[code as usize]).collect();
-        Self { name: name.to_owned(), reading, texts, codes, nature }
+        let rule = listed.and_then(|column| column.hierarchy.clone());
+        let shared = listed.is_some_and(|column| column.role == Role::Quasi);
+        let (name, nature) = (name.to_owned(), Nature::Untouched);
+        Self { name, reading, texts, codes, nature, rule, shared }
     }
 
     /// The values as whole numbers of at least 1.
@@ -227,6 +209,70 @@ impl Column {
             self.texts.iter().map(|text| number(text)).collect::<Option<_>>()?;
         Some(self.codes.iter().map(|code| numbers[*code as usize]).collect())
     }
+}
+
+/// Finds out what generalized cells stand for. Beside each such column stands one with the
+/// cells as they are.
+fn generalized(
+    release: &Release,
+    columns: &mut Vec<Column>,
+    rows: &[u64],
+) -> Result<Vec<Cells>> {
+    let manifest = &release.manifest;
+    let mut cells = Vec::new();
+    if manifest.buckets.is_some() {
+        // Only which value belongs to which row is lost.
+        return Ok(cells);
+    }
+    let pdf = release.pdf_cells()?;
+    let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
+    for (number, listed) in quasi.enumerate() {
+        let nature = Nature::Uncertain(cells.len());
+        if let Some(pdf) = &pdf {
+            let group = columns.iter().find(|column| column.name == GROUP_COLUMN);
+            let missing =
+                || Error::input(format!("there is no column `{GROUP_COLUMN}`"));
+            let group = group.ok_or_else(missing)?;
+            let (texts, found) = Cells::of_groups(listed, number, pdf, &group.texts)?;
+            cells.push(found);
+            columns.push(Column {
+                name: listed.name.clone(),
+                reading: listed.reading(),
+                texts,
+                codes: group.codes.clone(),
+                nature,
+                rule: listed.hierarchy.clone(),
+                shared: true,
+            });
+            continue;
+        }
+        let Some(column) = columns.iter_mut().find(|column| column.name == listed.name)
+        else {
+            return Err(Error::input(format!("there is no column `{}`", listed.name)));
+        };
+        if listed.cells.is_none() || listed.level == Some(0) {
+            continue;
+        }
+        let mut rows_of = vec![0; column.texts.len()];
+        for (code, rows) in column.codes.iter().zip(rows) {
+            rows_of[*code as usize] += rows;
+        }
+        let texts = std::mem::take(&mut column.texts);
+        let (values, found) = Cells::read(listed, texts.clone(), &rows_of)?;
+        (column.texts, column.nature) = (values, nature);
+        cells.push(found);
+        let published = Column {
+            name: format!("CELL({})", listed.name),
+            reading: Reading { missing: Vec::new(), ..Reading::category() },
+            texts,
+            codes: column.codes.clone(),
+            nature: Nature::Untouched,
+            rule: None,
+            shared: true,
+        };
+        columns.push(published);
+    }
+    Ok(cells)
 }
 
 impl Noise {

@@ -114,6 +114,8 @@ impl Groups {
             texts,
             codes: Vec::new(),
             nature: Nature::Apart,
+            rule: listed.and_then(|column| column.hierarchy.clone()),
+            shared: false,
         });
         let sensitive = columns.len() - 1;
         let entry_starts = starts;

@@ -12,18 +12,27 @@
 mod arrangement;
 mod blur;
 mod buckets;
+mod cells;
+mod classes;
 mod draw;
 mod evidence;
+mod facets;
+mod group_sums;
 mod groups;
 mod joint;
+mod lattice;
 mod matrix;
 mod mining;
 mod neighbours;
 mod perturbed;
 mod query;
 mod question;
+mod ranges;
 mod reconstruct;
+mod shares;
 mod sql;
+mod tally;
+mod uncertain;
 mod unknown;
 
 pub use arrangement::Arranged;

@@ -38,7 +38,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::Evidence;
+use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::query::{Condition, Measure, Query};
 use crate::estimate::question::{Class, Open, Question};
 use crate::estimate::reconstruct::{Moments, Spread, Way, reconstruct};
@@ -123,49 +123,26 @@ impl Evidence {
     /// Estimates how many rows of the table satisfy the condition, for all values of the
     /// columns that are counted apart, in the order of these values.
     pub fn answer(&self, query: &Query, way: Way) -> Result<Vec<Estimate>> {
+        if let Measure::Share(part) = &query.measure {
+            return self.shares(query, part.as_ref(), way);
+        }
         let question = Question::new(self, query)?;
         if let Some(blurred) = &self.blurred {
             return question.answer_blurred(blurred, &query.measure, way);
         }
-        if query.measure != Measure::Count {
-            let function = query.measure.function();
-            return Err(Error::recipe(format!(
-                "`{function}` is not available for this kind of release yet"
-            ))
-            .with_hint("ask for COUNT(*), for example of each value with GROUP BY"));
-        }
         if let Some(groups) = &self.groups {
-            return question.answer_by_group(groups, way);
+            return question.answer_by_group(groups, &query.measure, way);
         }
-        let mut sums: BTreeMap<Vec<u32>, Sum> = BTreeMap::new();
-        if query.group_by.is_empty() {
-            sums.entry(Vec::new()).or_default();
+        if !question.noises.is_empty() && question.is_plain(&query.measure) {
+            return question.answer_noisy(way);
         }
-        let (opens, classes) = question.classes()?;
-        for class in &classes {
-            question.add(class, &opens[class.open], way, &mut sums)?;
+        if way != Way::Inverse && !question.noises.is_empty() {
+            return Err(Error::recipe(
+                "only counts of columns that are randomized or untouched can be kept possible",
+            )
+            .with_hint("leave out `--way`, or write `--way inverse`"));
         }
-        let all: f64 = (0..self.rows.len()).map(|entry| self.weight(entry).1).sum();
-        let estimate = |(codes, sum): (Vec<u32>, Sum)| {
-            let values = question.group_by.iter().zip(codes);
-            let text = |(place, code): (&usize, u32)| {
-                self.columns[*place].texts[code as usize].to_string()
-            };
-            let Moments { squares, rows } = sum.moments;
-            let variance = match self.stands_for {
-                None => sum.moments.variance(),
-                Some(_) => (squares - rows * rows / all).max(0.0),
-            };
-            Estimate {
-                values: values.map(text).collect(),
-                count: sum.count,
-                unbiased: (!sum.unknown).then_some(sum.unbiased),
-                standard_error: (!sum.unknown).then(|| variance.sqrt()),
-                at_least: 0.0,
-                at_most: sum.at_most,
-            }
-        };
-        Ok(sums.into_iter().map(estimate).collect())
+        question.answer_uncertain(&query.measure)
     }
 
     /// Estimates how many rows that satisfy the condition have each value of a column.
@@ -181,6 +158,50 @@ impl Evidence {
 }
 
 impl<'a> Question<'a> {
+    /// Whether rows are counted, and no uncertain cell decides about them.
+    fn is_plain(&self, measure: &Measure) -> bool {
+        let asked = self.tests.iter().map(|(place, _)| place).chain(&self.group_by);
+        let uncertain = |place: &usize| {
+            matches!(self.evidence.columns[*place].nature, Nature::Uncertain(_))
+        };
+        *measure == Measure::Count && !asked.into_iter().any(uncertain)
+    }
+
+    /// Counts where nothing but noise has to be undone.
+    fn answer_noisy(&self, way: Way) -> Result<Vec<Estimate>> {
+        let evidence = self.evidence;
+        let mut sums: BTreeMap<Vec<u32>, Sum> = BTreeMap::new();
+        if self.group_by.is_empty() {
+            sums.entry(Vec::new()).or_default();
+        }
+        let (opens, classes) = self.classes()?;
+        for class in &classes {
+            self.add(class, &opens[class.open], way, &mut sums)?;
+        }
+        let all = (0..evidence.rows.len()).map(|entry| evidence.weight(entry).1);
+        let all: f64 = all.sum();
+        let estimate = |(codes, sum): (Vec<u32>, Sum)| {
+            let values = self.group_by.iter().zip(codes);
+            let text = |(place, code): (&usize, u32)| {
+                evidence.columns[*place].texts[code as usize].to_string()
+            };
+            let Moments { squares, rows } = sum.moments;
+            let variance = match evidence.stands_for {
+                None => sum.moments.variance(),
+                Some(_) => (squares - rows * rows / all).max(0.0),
+            };
+            Estimate {
+                values: values.map(text).collect(),
+                count: sum.count,
+                unbiased: (!sum.unknown).then_some(sum.unbiased),
+                standard_error: (!sum.unknown).then(|| variance.sqrt()),
+                at_least: 0.0,
+                at_most: sum.at_most,
+            }
+        };
+        Ok(sums.into_iter().map(estimate).collect())
+    }
+
     /// Adds the rows of a class to the answers they belong to.
     fn add(
         &self,
@@ -213,7 +234,7 @@ impl<'a> Question<'a> {
             return Ok(());
         }
         let done = reconstruct(&open.joint, &published, way)
-            .map_err(|place| self.singular(open, place))?;
+            .map_err(|place| self.singular(&open.subtables, place))?;
         let spread = match self.evidence.stands_for {
             None => done.spread,
             Some(_) => Spread::new(&open.joint, &squares),
@@ -241,13 +262,14 @@ impl<'a> Question<'a> {
         Ok(())
     }
 
-    fn singular(&self, open: &Open, place: usize) -> Error {
+    /// That the matrix of a noise cannot be inverted.
+    pub(super) fn singular(&self, subtables: &[u32], place: usize) -> Error {
         let noise = &self.evidence.noises[self.noises[place]];
         let which = match noise.subtables.len() {
             1 => format!("the matrix of `{}`", noise.name),
             _ => format!(
                 "the matrix of sub-table {} of `{}`",
-                open.subtables[place] + 1,
+                subtables[place] + 1,
                 noise.name
             ),
         };

@@ -16,7 +16,7 @@ pub struct Query {
 }
 
 /// What is asked of rows.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub enum Measure {
     /// How many they are.
     #[default]
@@ -25,6 +25,10 @@ pub enum Measure {
     Sum(String),
     /// The mean of a column, likewise.
     Mean(String),
+    /// The share of them that also satisfy a condition. Without one, their share of all that
+    /// satisfy the query's condition, whatever columns are counted apart; if none are, of
+    /// all rows.
+    Share(Option<Condition>),
 }
 
 impl Measure {
@@ -34,13 +38,14 @@ impl Measure {
             Self::Count => "COUNT",
             Self::Sum(_) => "SUM",
             Self::Mean(_) => "AVG",
+            Self::Share(_) => "SHARE",
         }
     }
 
     /// The column that is added up.
     pub fn column(&self) -> Option<&str> {
         match self {
-            Self::Count => None,
+            Self::Count | Self::Share(_) => None,
             Self::Sum(column) | Self::Mean(column) => Some(column),
         }
     }
@@ -56,14 +61,22 @@ pub enum Condition {
     And(Vec<Condition>),
     /// Any of these.
     Or(Vec<Condition>),
-    /// Not this.
+    /// Not this: true where it is false.
     Not(Box<Condition>),
+    /// This is not true: it is false, or open because a value is missing.
+    NotTrue(Box<Condition>),
 }
 
 impl Condition {
     /// Every row.
     pub fn always() -> Self {
         Self::And(Vec::new())
+    }
+
+    /// Both this and another.
+    #[must_use]
+    pub fn and(&self, other: &Self) -> Self {
+        Self::And(vec![self.clone(), other.clone()])
     }
 }
 

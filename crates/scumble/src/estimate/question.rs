@@ -3,9 +3,13 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
-use crate::estimate::evidence::{Evidence, Nature};
+use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::joint::Joint;
-use crate::estimate::query::{Check, Condition, Query, Tester, Truth, all, any};
+use crate::estimate::query::{
+    Check, Comparison, Condition, Literal, Query, Test, Tester, Truth, all, any,
+};
+use crate::hierarchy::Rule;
+use crate::table::{Kind, format_date};
 
 /// A query, fitted to a release.
 pub(super) struct Question<'a> {
@@ -27,6 +31,7 @@ enum Fitted {
     And(Vec<Fitted>),
     Or(Vec<Fitted>),
     Not(Box<Fitted>),
+    NotTrue(Box<Fitted>),
 }
 
 impl Fitted {
@@ -37,6 +42,7 @@ impl Fitted {
             Self::And(parts) => all(parts.iter().map(each)),
             Self::Or(parts) => any(parts.iter().map(each)),
             Self::Not(part) => part.truth(test).map(|truth| !truth),
+            Self::NotTrue(part) => Some(part.truth(test) != Some(true)),
         }
     }
 }
@@ -86,7 +92,7 @@ impl<'a> Question<'a> {
     }
 
     /// The value of a column in a combination of values of the noises.
-    fn code(&self, place: usize, subtables: &[u32], values: &[usize]) -> Option<u32> {
+    pub(super) fn code(&self, place: usize, subtables: &[u32], values: &[usize]) -> Option<u32> {
         let Nature::Noisy(noise, part) = self.evidence.columns[place].nature else {
             return None;
         };
@@ -153,7 +159,10 @@ impl<'a> Question<'a> {
         let truth = |(place, truths): &(usize, Vec<Truth>)| {
             let column = &self.evidence.columns[*place];
             match column.nature {
-                Nature::Noisy(..) | Nature::Apart | Nature::Blurred(_) => None,
+                Nature::Noisy(..)
+                | Nature::Apart
+                | Nature::Uncertain(_)
+                | Nature::Blurred(_) => None,
                 _ => truths[column.codes[entry] as usize],
             }
         };
@@ -233,6 +242,66 @@ impl<'a> Question<'a> {
     }
 }
 
+impl Column {
+    /// A test that names nodes of the hierarchy, in terms of values; nothing if it names
+    /// values only.
+    fn spelled_out(&self, test: &Test) -> Option<Condition> {
+        let rule = self.rule.as_ref().filter(|rule| **rule != Rule::Plain)?;
+        let own = |check| Condition::Test(Test { column: self.name.clone(), check });
+        let node = |literal: &Literal| {
+            let Literal::Text(text) = literal else { return None };
+            let known = self.reading.is_missing(text)
+                || self.texts.iter().any(|own| **own == **text);
+            if known {
+                return None;
+            }
+            if let Some((low, high)) = rule.span(text) {
+                let bound = |comparison, bound: f64| {
+                    let literal = match self.reading.kind {
+                        Kind::Date => Literal::Text(format_date(bound)),
+                        _ => Literal::Number(bound),
+                    };
+                    bound.is_finite().then(|| own(Check::Compare(comparison, literal)))
+                };
+                let from = bound(Comparison::AtLeast, low);
+                let to = bound(Comparison::Less, high);
+                return Some(Condition::And(from.into_iter().chain(to).collect()));
+            }
+            let below = |value: &&Box<str>| {
+                let path = rule.path(&self.reading, value);
+                path.is_some_and(|path| path.contains(text))
+            };
+            let below = self.texts.iter().filter(below);
+            let mut below: Vec<Literal> =
+                below.map(|value| Literal::Text(value.to_string())).collect();
+            if below.is_empty() {
+                return None;
+            }
+            // Cells can be called so, too.
+            below.push(literal.clone());
+            Some(own(Check::Among(below)))
+        };
+        match &test.check {
+            Check::Compare(Comparison::Equal, literal) => node(literal),
+            Check::Compare(Comparison::NotEqual, literal) => {
+                node(literal).map(|found| Condition::Not(Box::new(found)))
+            }
+            Check::Among(literals) => {
+                let found: Vec<_> = literals.iter().map(node).collect();
+                if found.iter().all(Option::is_none) {
+                    return None;
+                }
+                let rest = literals.iter().zip(&found).filter(|(_, f)| f.is_none());
+                let rest = rest.map(|(literal, _)| literal.clone()).collect();
+                let mut all = vec![own(Check::Among(rest))];
+                all.extend(found.into_iter().flatten());
+                Some(Condition::Or(all))
+            }
+            _ => None,
+        }
+    }
+}
+
 /// Fits a condition to a release, and collects its tests.
 fn fitted(
     condition: &Condition,
@@ -246,9 +315,15 @@ fn fitted(
         Condition::And(parts) => Fitted::And(all(parts)?),
         Condition::Or(parts) => Fitted::Or(all(parts)?),
         Condition::Not(part) => Fitted::Not(Box::new(fitted(part, evidence, collect)?)),
+        Condition::NotTrue(part) => {
+            Fitted::NotTrue(Box::new(fitted(part, evidence, collect)?))
+        }
         Condition::Test(test) => {
             let place = evidence.column(&test.column)?;
             let column = &evidence.columns[place];
+            if let Some(spelled_out) = column.spelled_out(test) {
+                return fitted(&spelled_out, evidence, collect);
+            }
             let texts = || column.texts.iter().map(|text| &**text);
             let tester = Tester::new(test, &column.reading, texts())?;
             let truths = texts().map(|text| tester.test(text)).collect();
@@ -258,7 +333,7 @@ fn fitted(
 }
 
 /// The value of each noise in a combination.
-fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
+pub(super) fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
     let mut values = vec![0; sizes.len()];
     for (value, size) in values.iter_mut().zip(sizes).rev() {
         *value = cell % size;

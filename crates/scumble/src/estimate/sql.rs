@@ -6,10 +6,11 @@
 //! published one. What is not understood is refused, never passed over.
 //!
 //! # Limits
-//! One `SELECT` of columns and `COUNT(*)`, `COUNT(column)`, `SUM(column)` or `AVG(column)`;
-//! `WHERE` with comparisons of a column and a value, `BETWEEN`, `IN`, `IS NULL`, `AND`, `OR`,
-//! `NOT`; `GROUP BY`. `FROM` may name anything. Words compare by their bytes. Not every kind
-//! of release can be asked for sums.
+//! One `SELECT` of columns and of `COUNT(*)`, `COUNT(column)`, `SUM(column)`, `AVG(column)`,
+//! `SHARE(condition)` or `SHARE(*)`; `WHERE` with comparisons of a column and a value,
+//! `BETWEEN`, `IN`, `IS NULL`, `IS TRUE`, `AND`, `OR`, `NOT`; `GROUP BY`. A column can be
+//! `CELL(column)`: its cell as it is published. `FROM` may name anything. Words compare by
+//! their bytes.
 //!
 //! # Cost
 //! That of the text.
@@ -35,8 +36,18 @@ use crate::table::parse_number;
 const MOST_TOKENS: usize = 2000;
 
 impl Query {
-    /// Reads a question.
+    /// Reads a question that asks for one number, of all rows or of each group.
     pub fn parse(text: &str) -> Result<Self> {
+        let mut all = Self::parse_all(text)?;
+        match (all.pop(), all.is_empty()) {
+            (Some((_, query)), true) => Ok(query),
+            _ => Err(Error::recipe("the question asks for several numbers")
+                .with_hint("ask for the others in questions of their own")),
+        }
+    }
+
+    /// Reads a question: the numbers it asks for, and what each is called in it.
+    pub fn parse_all(text: &str) -> Result<Vec<(String, Self)>> {
         let malformed = |error: &dyn std::fmt::Display| {
             let words = error.to_string();
             let words = words.trim_start_matches("sql parser error: ");
@@ -74,7 +85,7 @@ impl Query {
 
 const EXAMPLE: &str = "for example: SELECT disease, COUNT(*) FROM release WHERE age > 30 GROUP BY disease";
 
-const UNDERSTOOD: &str = "a question counts rows, or takes SUM or AVG of a column, with comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT and GROUP BY";
+const UNDERSTOOD: &str = "a question asks for COUNT, SUM, AVG or SHARE, with comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT and GROUP BY";
 
 const QUOTES: &str = "write text in 'single quotes'";
 
@@ -99,7 +110,7 @@ fn unreadable(part: &dyn std::fmt::Display) -> Error {
     Error::recipe(format!("`{part}` is not understood"))
 }
 
-fn query_of(mut query: sqlparser::ast::Query) -> Result<Query> {
+fn query_of(mut query: sqlparser::ast::Query) -> Result<Vec<(String, Query)>> {
     let SetExpr::Select(select) = &mut *query.body else {
         return Err(not_understood(&query.body));
     };
@@ -127,15 +138,18 @@ fn query_of(mut query: sqlparser::ast::Query) -> Result<Query> {
         }
         other => return Err(not_understood(&other)),
     };
-    let mut conditions =
-        condition.iter().map(condition_of).collect::<Result<Vec<_>>>()?;
-    let (measure, known) = measured(projection, &group_by)?;
-    conditions.extend(known);
-    let condition = match conditions.len() {
-        1 => conditions.remove(0),
-        _ => Condition::And(conditions),
+    let condition = condition.as_ref().map(condition_of).transpose()?;
+    let asked = measured(projection, &group_by)?;
+    let query = |(name, measure, known): (String, Measure, Option<Condition>)| {
+        let mut conditions: Vec<Condition> = condition.iter().cloned().collect();
+        conditions.extend(known);
+        let condition = match conditions.len() {
+            1 => conditions.remove(0),
+            _ => Condition::And(conditions),
+        };
+        (name, Query { measure, group_by: group_by.clone(), condition })
     };
-    Ok(Query { measure, group_by, condition })
+    Ok(asked.into_iter().map(query).collect())
 }
 
 /// That nothing stands in a select that its text would not show.
@@ -146,26 +160,31 @@ fn rest_is_empty(select: &Select) -> Result<()> {
     }
 }
 
-/// Checks what is selected: what is asked, and what that adds to the condition.
-fn measured(
-    projection: Vec<SelectItem>,
-    group_by: &[String],
-) -> Result<(Measure, Option<Condition>)> {
-    let mut measure = None;
+/// A number that is asked for: what it is called, what it is, and what that adds to the
+/// condition.
+type Asked = (String, Measure, Option<Condition>);
+
+/// Checks what is selected.
+fn measured(projection: Vec<SelectItem>, group_by: &[String]) -> Result<Vec<Asked>> {
+    let mut asked: Vec<Asked> = Vec::new();
     for item in projection {
-        let expression = match item {
-            SelectItem::UnnamedExpr(expression)
-            | SelectItem::ExprWithAlias { expr: expression, .. } => expression,
+        let (expression, alias) = match item {
+            SelectItem::UnnamedExpr(expression) => (expression, None),
+            SelectItem::ExprWithAlias { expr, alias } => (expr, Some(alias.value)),
             other => return Err(not_understood(&other)),
         };
         match &expression {
-            Expr::Function(function) if measure.is_none() => {
-                measure = Some(measure_of(function)?);
-            }
-            Expr::Function(function) => {
-                measure_of(function)?;
-                return Err(Error::recipe("one number at a time is answered")
-                    .with_hint("ask for the other in a question of its own"));
+            Expr::Function(function) if !is_cell(function) => {
+                let (measure, column) = measure_of(function)?;
+                let known = column.map(|column| {
+                    let test = Condition::Test(Test { column, check: Check::Missing });
+                    Condition::Not(Box::new(test))
+                });
+                let name = alias.unwrap_or_else(|| function.to_string());
+                if asked.iter().any(|(other, ..)| *other == name) {
+                    return Err(Error::recipe(format!("`{name}` is asked for twice")));
+                }
+                asked.push((name, measure, known));
             }
             other => {
                 let name = column_of(other)?;
@@ -177,13 +196,10 @@ fn measured(
             }
         }
     }
-    let missing = || Error::recipe("nothing is counted").with_hint(EXAMPLE);
-    let (measure, column) = measure.ok_or_else(missing)?;
-    let known = column.map(|column| {
-        let test = Condition::Test(Test { column, check: Check::Missing });
-        Condition::Not(Box::new(test))
-    });
-    Ok((measure, known))
+    if asked.is_empty() {
+        return Err(Error::recipe("nothing is counted").with_hint(EXAMPLE));
+    }
+    Ok(asked)
 }
 
 /// What is asked, and the column of which it is, unless rows are counted.
@@ -207,6 +223,10 @@ fn measure_of(function: &Function) -> Result<(Measure, Option<String>)> {
         _ => return Err(unknown()),
     };
     match (name.as_str(), column) {
+        ("share", None) => Ok((Measure::Share(None), None)),
+        ("share", Some(part)) => {
+            Ok((Measure::Share(Some(condition_of(part)?)), None))
+        }
         ("count", None) => Ok((Measure::Count, None)),
         ("count", Some(column)) => Ok((Measure::Count, Some(column_of(column)?))),
         ("sum", Some(column)) => {
@@ -229,8 +249,22 @@ fn column_of(expression: &Expr) -> Result<String> {
             Ok(parts[1].value.clone())
         }
         Expr::Nested(inner) => column_of(inner),
+        Expr::Function(function) if is_cell(function) => match &function.args {
+            FunctionArguments::List(list) => match list.args.as_slice() {
+                [FunctionArg::Unnamed(FunctionArgExpr::Expr(column))] => {
+                    Ok(format!("CELL({})", column_of(column)?))
+                }
+                _ => Err(not_understood(function)),
+            },
+            _ => Err(not_understood(function)),
+        },
         other => Err(not_understood(other)),
     }
+}
+
+/// Whether a function is the published cell of a column.
+fn is_cell(function: &Function) -> bool {
+    function.name.to_string().eq_ignore_ascii_case("cell")
 }
 
 fn condition_of(expression: &Expr) -> Result<Condition> {
@@ -280,6 +314,11 @@ fn condition_of(expression: &Expr) -> Result<Condition> {
             let literals = list.iter().map(literal_of).collect::<Result<_>>()?;
             let test = Test { column: column_of(expr)?, check: Check::Among(literals) };
             Ok(negated(Condition::Test(test), *not))
+        }
+        Expr::IsTrue(inner) | Expr::IsNotTrue(inner) => {
+            let not = Condition::NotTrue(Box::new(condition_of(inner)?));
+            let twice = matches!(expression, Expr::IsTrue(_));
+            Ok(if twice { Condition::NotTrue(Box::new(not)) } else { not })
         }
         Expr::IsNull(column) | Expr::IsNotNull(column) => {
             let test = Test { column: column_of(column)?, check: Check::Missing };

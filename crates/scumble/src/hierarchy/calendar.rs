@@ -106,6 +106,23 @@ impl Calendar {
             }
     }
 
+    /// The first day of the part of the calendar that is called so, and the first after it.
+    pub(super) fn span(&self, label: &str) -> Option<(f64, f64)> {
+        let sign = usize::from(label.starts_with(['+', '-']));
+        let digits = label[sign..].bytes().take_while(u8::is_ascii_digit).count();
+        let (year, rest) = label.split_at(sign + digits);
+        let year: i32 = year.parse().ok()?;
+        let month = match rest.as_bytes() {
+            [b'-', b'Q', quarter @ b'1'..=b'4'] => 3 * u32::from(quarter - b'1') + 1,
+            [b'-', _, _] => rest[1..].parse().ok()?,
+            b"" | b"s" => 1,
+            _ => return None,
+        };
+        let date = NaiveDate::from_ymd_opt(year, month, 1)?;
+        let mut steps = self.coarse().map(|grain| step(grain, date));
+        steps.find(|(found, _)| **found == *label)?.1
+    }
+
     fn coarse(&self) -> impl Iterator<Item = Grain> + '_ {
         self.grains.iter().copied().filter(|grain| *grain != Grain::Day)
     }
@@ -187,6 +204,22 @@ mod tests {
         let labels = Grain::ALL[1..].iter().map(|grain| step(*grain, date).0);
         let expected = ["-0005-12", "-0005-Q4", "-0005", "-0010s"];
         assert_eq!(labels.collect::<Vec<_>>(), expected.map(Box::from));
+    }
+
+    #[test]
+    fn a_label_tells_its_days() {
+        let calendar = Calendar::new(Grain::ALL.to_vec()).expect("nested");
+        for year in ["2024-05-17", "1969-12-31", "0007-02-01"] {
+            let days = parse_date(year, None).expect("a date");
+            for (label, span) in calendar.steps(days).expect("a day") {
+                assert_eq!(calendar.span(&label), span, "{label}");
+            }
+        }
+        for label in ["", "2024-Q5", "2024-13", "2024-5", "x", "2024-05-17", "2025s"] {
+            assert_eq!(calendar.span(label), None, "{label}");
+        }
+        let years = Calendar::new(vec![Grain::Year]).expect("nested");
+        assert_eq!(years.span("2024-05"), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::hierarchy::mask::LONGEST;
 use crate::hierarchy::{
     Calendar, Cuts, Grain, Hierarchy, Mask, ROOT_LABEL, Side, Step, Tree, Widths,
 };
-use crate::table::{Domain, Kind, Reading, Unreadable};
+use crate::table::{Domain, Kind, Reading, Unreadable, parse_number};
 
 /// How the values of a column coarsen, whatever values there are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -175,6 +175,16 @@ impl Rule {
         Some(steps.into_iter().map(|(label, _)| label.into()).collect())
     }
 
+    /// Where the range of numbers or days that is called so begins, and where it ends,
+    /// which is no longer in it. Nothing if the rule has no such ranges.
+    pub fn span(&self, label: &str) -> Option<(f64, f64)> {
+        match self {
+            Self::Widths(_) | Self::Cuts(_) => range(label),
+            Self::Calendar(calendar) => calendar.span(label),
+            Self::Plain | Self::Tree(_) | Self::Mask(_) => None,
+        }
+    }
+
     /// How many levels lie between the values and the root.
     fn n_steps(&self) -> usize {
         match self {
@@ -186,6 +196,17 @@ impl Rule {
             Self::Calendar(calendar) => calendar.n_steps(),
         }
     }
+}
+
+/// The ends of `[20, 30)`, `(-inf, 18)` or `[65, inf)`.
+fn range(label: &str) -> Option<(f64, f64)> {
+    let (low, high) = label.strip_suffix(')')?.split_once(", ")?;
+    let low = match low {
+        "(-inf" => f64::NEG_INFINITY,
+        _ => parse_number(low.strip_prefix('[')?)?,
+    };
+    let high = if high == "inf" { f64::INFINITY } else { parse_number(high)? };
+    (low < high).then_some((low, high))
 }
 
 /// A rule made ready for many values.
@@ -268,6 +289,24 @@ mod tests {
         assert_eq!(hierarchy.levels()[1].nodes[0].span, Some((20.0, 25.0)));
         let (_, hierarchy) = bound(&Rule::Plain, Kind::Category, &["a", "b"]);
         assert_eq!(labels(&hierarchy, 1), ["b", "*"]);
+    }
+
+    #[test]
+    fn labels_of_ranges_tell_their_ends() {
+        let widths = Rule::widths(vec![0.5, 10.0], 0.0).expect("nested");
+        let cuts = Rule::cuts(vec![vec![18.0, 65.0], vec![18.0]]).expect("nested");
+        for rule in [&widths, &cuts] {
+            let (_, hierarchy) =
+                bound(rule, Kind::Number, &["-7.25", "17.5", "18", "70"]);
+            let levels = &hierarchy.levels()[1..hierarchy.height()];
+            for node in levels.iter().flat_map(|level| &level.nodes) {
+                assert_eq!(rule.span(&node.label), node.span, "{}", node.label);
+            }
+        }
+        for label in ["*", "20", "[20, 30]", "[30, 20)", "[a, b)", "", "[1, 2"] {
+            assert_eq!(widths.span(label), None, "{label}");
+        }
+        assert_eq!(Rule::Plain.span("[20, 30)"), None);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::promise::Adversary;
 use crate::recipe::order::Order;
 use crate::recipe::{Search, Spec};
 use crate::release::{CELLS_FILE, MethodNote, Origin, PublishedColumn, WeightsNote};
-use crate::table::{Reading, Role};
+use crate::table::{Kind, Reading, Role};
 
 /// The columns as the manifest describes them.
 pub(super) fn published_columns(
@@ -54,9 +54,28 @@ pub(super) fn published_columns(
             level: quasi.and_then(|place| levels.map(|levels| levels[place])),
             hierarchy: rule,
             weight: weight.filter(|weight| *weight != 1.0),
+            decimals: quasi
+                .filter(|_| spec.method.pdf.is_none())
+                .and_then(|place| decimals(data, place)),
         }
     };
     order.published.iter().map(column).collect()
+}
+
+/// How many decimals the numbers of a quasi column have, if its cells can be ranges of them.
+/// Under a promise about presence the domain is that of the population.
+fn decimals(data: &Microdata, place: usize) -> Option<u32> {
+    let (spec, column) = (&data.specs[place], &data.quasi[place]);
+    let ranges = matches!(column.cells, Cells::Taxonomy | Cells::Interval)
+        && !matches!(spec.rule, Rule::Tree(_));
+    if spec.reading.kind != Kind::Number || !ranges {
+        return None;
+    }
+    let known = (0..column.domain.len() as u32).filter_map(|c| column.domain.number(c));
+    let digits = |number: f64| {
+        number.to_string().split_once('.').map_or(0, |(_, digits)| digits.len() as u32)
+    };
+    known.map(digits).max()
 }
 
 /// The method as the manifest describes it.

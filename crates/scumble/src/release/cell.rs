@@ -60,15 +60,7 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
         // Distributions have a file of their own.
         Cells::Pdf => None,
         Cells::Set => {
-            let (set, missing) = match text.strip_suffix(OR_MISSING) {
-                Some(set) => (set, true),
-                None => (text, false),
-            };
-            let words =
-                match set.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-                    Some(inside) => split(inside)?,
-                    None => vec![single(set)?],
-                };
+            let (words, missing) = named(column.cells, text)?;
             let absent = column.domain.missing();
             let mut codes: Vec<u32> = absent.filter(|_| missing).into_iter().collect();
             for word in &words {
@@ -82,6 +74,22 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
             Some(Cover::Set(codes))
         }
     }
+}
+
+/// The values that an interval or set names, and whether it also stands for "not known". A
+/// value that stands alone is an interval and a set of one. Nothing if the cell is not well
+/// formed.
+pub fn named(cells: Cells, text: &str) -> Option<(Vec<String>, bool)> {
+    let (rest, missing) = match text.strip_suffix(OR_MISSING) {
+        Some(rest) => (rest, true),
+        None => (text, false),
+    };
+    let (open, close) = if cells == Cells::Set { ('{', '}') } else { ('[', ']') };
+    let words = match rest.strip_prefix(open).and_then(|r| r.strip_suffix(close)) {
+        Some(inside) => split(inside)?,
+        None => vec![single(rest)?],
+    };
+    Some((words, missing))
 }
 
 /// Of several nodes with the same label the highest: a reader cannot tell which is meant.
@@ -100,14 +108,7 @@ fn node(column: &Column, level: Option<usize>, text: &str) -> Option<Cover> {
 
 /// The values between two that the domain has; the two themselves may be lacking.
 fn range(column: &Column, text: &str) -> Option<Cover> {
-    let (ends, missing) = match text.strip_suffix(OR_MISSING) {
-        Some(ends) => (ends, true),
-        None => (text, false),
-    };
-    let words = match ends.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(inside) => split(inside)?,
-        None => vec![single(ends)?],
-    };
+    let (words, missing) = named(Cells::Interval, text)?;
     let (first, last) = match &words[..] {
         [only] => (only, only),
         [first, last] => (first, last),

@@ -139,6 +139,9 @@ pub struct PublishedColumn {
     /// How much its cells count in a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
+    /// How many decimals its numbers have, if its cells are ranges of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decimals: Option<u32>,
 }
 
 impl PublishedColumn {

@@ -5,8 +5,9 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::blur::law::{Over, over, variance};
-use crate::estimate::blur::measured::{Measured, Share};
-use crate::estimate::blur::ranges::{Cut, Grid};
+use crate::estimate::blur::measured::Measured;
+use crate::estimate::tally::Tally;
+use crate::estimate::ranges::{Cut, Grid};
 use crate::estimate::blur::{Blurred, Noise, condensed};
 use crate::estimate::evidence::Nature;
 use crate::estimate::perturbed::Estimate;
@@ -65,7 +66,7 @@ impl Question<'_> {
         }
         let (groups, answer_of) = self.groups();
         let asked = Asked::new(self, blurred, measure, answer_of)?;
-        let mut sums = vec![Share::default(); groups.len()];
+        let mut sums = vec![Tally::default(); groups.len()];
         if matches!(blurred.noise, Noise::Anew { .. }) {
             condensed::add(&asked, &mut sums);
         } else {
@@ -155,10 +156,10 @@ impl<'a> Asked<'a> {
 
     /// Adds up what rows contribute. Shares are found on all threads and added in the order
     /// of the rows, so that the sum does not depend on the threads.
-    fn add(&self, sums: &mut [Share]) {
+    fn add(&self, sums: &mut [Tally]) {
         let (plans, plan_of) = self.plans();
         let rows = plan_of.par_iter().enumerate();
-        let shares: Vec<Share> = rows
+        let shares: Vec<Tally> = rows
             .map_init(Vec::new, |scratch, (row, plan)| {
                 self.share(row, &plans[*plan as usize], scratch)
             })
@@ -210,9 +211,9 @@ impl<'a> Asked<'a> {
         Plan { open, decided, cells }
     }
 
-    fn share(&self, row: usize, plan: &Plan, scratch: &mut Vec<Vec<Over>>) -> Share {
+    fn share(&self, row: usize, plan: &Plan, scratch: &mut Vec<Vec<Over>>) -> Tally {
         match plan.decided {
-            Some(false) => Share::default(),
+            Some(false) => Tally::default(),
             Some(true) => self.whole(row),
             None => {
                 let inside = match &self.blurred.noise {
@@ -225,7 +226,7 @@ impl<'a> Asked<'a> {
     }
 
     /// What a row adds that counts in any case: as published, with the variance of its noise.
-    fn whole(&self, row: usize) -> Share {
+    fn whole(&self, row: usize) -> Tally {
         let kind = self.blurred.kinds[row] as usize;
         let (sum, sum_variance) = match &self.measured {
             Measured::Rows => (0.0, 0.0),
@@ -236,8 +237,8 @@ impl<'a> Asked<'a> {
                 (self.blurred.row(row)[*column] / scale, variance / (scale * scale))
             }
         };
-        let one = Share { count: 1.0, sure: 1.0, possible: 1.0, ..Share::default() };
-        Share { sum, sum_variance, ..one }
+        let one = Tally { count: 1.0, sure: 1.0, possible: 1.0, ..Tally::default() };
+        Tally { sum, sum_variance, ..one }
     }
 
     /// The probability of the condition, by products over columns, with moments of the
@@ -322,7 +323,7 @@ impl<'a> Asked<'a> {
     }
 
     /// What a row adds that counts with some probability.
-    fn weighed(&self, row: usize, inside: Over) -> Share {
+    fn weighed(&self, row: usize, inside: Over) -> Tally {
         let Over { mass, first, second } = inside;
         let mass = mass.clamp(0.0, 1.0);
         let (sum, sum_variance, covariance) = match &self.measured {
@@ -341,7 +342,7 @@ impl<'a> Asked<'a> {
                 (sum, variance.max(0.0) / (scale * scale), sum * (1.0 - mass))
             }
         };
-        Share {
+        Tally {
             count: mass,
             sum,
             count_variance: mass * (1.0 - mass),
@@ -349,6 +350,7 @@ impl<'a> Asked<'a> {
             covariance,
             sure: f64::from(u8::from(mass == 1.0)),
             possible: f64::from(u8::from(mass > 0.0)),
+            ..Tally::default()
         }
     }
 }

@@ -28,10 +28,11 @@ use rayon::prelude::*;
 
 use crate::estimate::blur::Noise;
 use crate::estimate::blur::answer::Asked;
-use crate::estimate::blur::measured::{Measured, Share};
+use crate::estimate::blur::measured::Measured;
+use crate::estimate::tally::Tally;
 
 /// Adds up what rows contribute.
-pub(super) fn add(asked: &Asked, sums: &mut [Share]) {
+pub(super) fn add(asked: &Asked, sums: &mut [Tally]) {
     let Noise::Anew { group_of, n_groups } = &asked.blurred.noise else {
         return;
     };
@@ -39,7 +40,7 @@ pub(super) fn add(asked: &Asked, sums: &mut [Share]) {
     for (row, group) in group_of.iter().enumerate() {
         groups[*group as usize].push(row);
     }
-    let shares: Vec<Vec<(u32, Share)>> =
+    let shares: Vec<Vec<(u32, Tally)>> =
         groups.par_iter().map(|rows| shares(asked, rows)).collect();
     for (answer, share) in shares.iter().flatten() {
         sums[*answer as usize].add(share);
@@ -47,7 +48,7 @@ pub(super) fn add(asked: &Asked, sums: &mut [Share]) {
 }
 
 /// What the rows of a group add to each answer.
-fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Share)> {
+fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Tally)> {
     let blurred = asked.blurred;
     let cells: Vec<usize> = rows
         .iter()
@@ -76,7 +77,7 @@ fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Share)> {
     let n = rows.len() as f64;
     let one = |kind: &(u32, u32)| {
         let set = &asked.sets[kind.1 as usize];
-        let mut share = Share::default();
+        let mut share = Tally::default();
         let mut m = 0.0;
         let mut moments = Moments::default();
         for (row, cell) in rows.iter().zip(&cells) {

@@ -11,7 +11,7 @@
 //!
 //! *Why.* Noise of a row does not depend on other rows, so variances add up. Along the
 //! columns it does not depend on other columns either, so a condition is cut into
-//! combinations of ranges (`ranges.rs`) whose probabilities are products. Turned noise mixes
+//! combinations of ranges (`../ranges.rs`) whose probabilities are products. Turned noise mixes
 //! columns: there a fixed set of noises is taken from the published row, and those within
 //! the domain are counted (`turned.rs`).
 //!
@@ -33,7 +33,6 @@ mod answer;
 mod condensed;
 mod law;
 mod measured;
-mod ranges;
 mod turned;
 
 pub(super) use turned::stretch;
@@ -45,6 +44,7 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::estimate::blur::turned::Turned;
 use crate::estimate::evidence::{Column, Nature, in_order};
+use crate::estimate::lattice::Lattice;
 use crate::release::{
     BlurNote, BlurredColumn, FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN, Release,
     spread_column,
@@ -86,39 +86,6 @@ pub(super) struct Placed<'a> {
 
 /// The lowest and highest number of each column, in steps.
 type Bounds = Vec<(f64, f64)>;
-
-/// The numbers that a column can have.
-#[derive(Debug, Clone)]
-pub(super) struct Lattice {
-    name: String,
-    /// Steps in one.
-    scale: f64,
-    low: f64,
-    high: f64,
-}
-
-impl Lattice {
-    fn new(name: &str, decimals: u32, domain: [f64; 2]) -> Self {
-        // As numbers are rounded when they are published.
-        let scale = 10f64.powi(decimals.min(22) as i32);
-        let mut lattice = Self { name: name.to_owned(), scale, low: 0.0, high: 0.0 };
-        lattice.low = lattice.around(domain[0]).0 + 1.0;
-        lattice.high = lattice.around(domain[1]).1 - 1.0;
-        lattice
-    }
-
-    /// The last number below a value and the first above it, in steps.
-    fn around(&self, value: f64) -> (f64, f64) {
-        let steps = value * self.scale;
-        let nearest = steps.round();
-        // What was written with so many decimals is on the lattice.
-        if (steps - nearest).abs() <= 1e-9 * steps.abs().max(1.0) {
-            (nearest - 1.0, nearest + 1.0)
-        } else {
-            (steps.floor(), steps.ceil())
-        }
-    }
-}
 
 impl Blurred {
     /// Reads the rows: columns, how often each distinct row of the untouched ones occurs,
@@ -189,6 +156,8 @@ impl Blurred {
                     texts: Vec::new(),
                     codes: Vec::new(),
                     nature: Nature::Blurred(number),
+                    rule: None,
+                    shared: false,
                 });
             } else if !aside.iter().any(|other| other == name)
                 && let Some((place, (_, reading))) = place_of_exact.next()
@@ -196,7 +165,8 @@ impl Blurred {
                 let texts = read.kind_cells.iter().map(|cells| cells[place].clone());
                 let (texts, codes) = in_order(texts.collect(), &reading);
                 let (name, nature) = ((*name).to_owned(), Nature::Untouched);
-                columns.push(Column { name, reading, texts, codes, nature });
+                let (rule, shared) = (None, false);
+                columns.push(Column { name, reading, texts, codes, nature, rule, shared });
             }
         }
         let blurred = Self { lattices, values, kinds: read.kinds, noise };

@@ -124,6 +124,7 @@ impl Making<'_> {
                 level: None,
                 hierarchy: None,
                 weight: None,
+                decimals: None,
             }
         };
         order.published.iter().map(column).collect()

@@ -81,6 +81,7 @@ pub(super) fn published_columns(
         level: (role == Role::Quasi).then_some(0),
         hierarchy: None,
         weight: None,
+        decimals: None,
     };
     let as_text =
         || Reading { missing: spec.input.missing.clone(), ..Reading::category() };

@@ -102,6 +102,7 @@ impl Run<'_> {
             level: None,
             hierarchy: None,
             weight: None,
+            decimals: None,
         });
         let mut method = method_note(spec, self.method, &designs.designs);
         method.parameters.insert("loss".to_owned(), spec.method.loss.name().into());

@@ -3,15 +3,15 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::blur::Lattice;
+use crate::estimate::lattice::Lattice;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
 use crate::table::{Reading, parse_number};
 
-/// A blurred column that a question is about: its lattice, cut into stretches by the numbers
+/// A column that a question is about: its lattice, cut into stretches by the numbers
 /// that tests name. Stretches that no test tells apart are one class.
 #[derive(Debug)]
 pub(super) struct Cut {
-    /// Which of the blurred columns.
+    /// Which column, as the one who cuts it counts them.
     pub(super) column: usize,
     /// The numbers of the tests of this column.
     pub(super) tests: Vec<usize>,
@@ -179,7 +179,7 @@ impl Grid {
         match all {
             Some(all) if all <= MOST_CELLS => Ok(Self { sizes }),
             _ => Err(Error::recipe(
-                "the question cuts blurred columns into too many combinations of ranges",
+                "the question cuts columns into too many combinations of ranges",
             )
             .with_hint("ask about fewer columns or ranges at once")),
         }

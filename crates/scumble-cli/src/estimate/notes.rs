@@ -1,0 +1,138 @@
+//! What a reader of an answer must know.
+
+use scumble::error::Result;
+use scumble::estimate::{Check, Condition, Evidence, Measure, Query};
+use scumble::release::Manifest;
+
+use crate::estimate::Answer;
+use crate::estimate::show::amount;
+use crate::output::{counted, grouped};
+
+/// What a reader of the answer must know.
+pub(super) fn notes(
+    manifest: &Manifest,
+    evidence: &Evidence,
+    answers: &[Answer],
+) -> Result<Vec<String>> {
+    let mut notes = Vec::new();
+    for answer in answers {
+        for unknown in evidence.unknown(&answer.query)? {
+            let mut text =
+                format!("no row has `{}` in `{}`", unknown.value, unknown.column);
+            if let Some(nearest) = unknown.nearest {
+                text += &format!(": the release has `{nearest}`");
+            }
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+    }
+    let counts = || answers.iter().filter(|a| a.query.measure == Measure::Count);
+    let estimates = || answers.iter().flat_map(|answer| &answer.estimates);
+    let below =
+        |answer: &Answer| answer.estimates.iter().any(|e| amount(e.count).starts_with('-'));
+    if counts().any(below) {
+        notes.push(
+            "counts below 0 come from the noise: read them as small; `--way iterative` \
+             keeps them possible"
+                .to_owned(),
+        );
+    }
+    let counted_ones = || counts().flat_map(|answer| &answer.estimates);
+    let wild = counted_ones().filter(|estimate| estimate.tells_nothing()).count();
+    if wild > 0 {
+        let why = if manifest.perturbation.is_empty() {
+            "few rows are asked about"
+        } else {
+            "their values are hardly ever published as they are, or few rows are asked \
+             about"
+        };
+        notes.push(format!(
+            "{} of {} have errors so large that they tell nothing: {why}",
+            grouped(wild as u64),
+            counted(counted_ones().count() as u64, "count")
+        ));
+    }
+    let open = estimates().any(|estimate| estimate.standard_error != Some(0.0));
+    if let Some(buckets) = &manifest.buckets
+        && open
+    {
+        notes.push(format!(
+            "within a group every arrangement of `{}` is taken as equally likely: where it \
+             depends on the columns asked about, estimates lean towards independence, and \
+             the error does not show it",
+            buckets.column
+        ));
+    }
+    let conditions = answers.iter().any(|answer| asks_of_numbers(manifest, &answer.query));
+    if manifest.blur.is_some() && open && conditions {
+        notes.push(
+            "true numbers are taken as evenly spread within their blur: where they are \
+             much more concentrated, estimates lean towards even, and the error does not \
+             show it"
+                .to_owned(),
+        );
+    }
+    if manifest.condensed.is_some() && open {
+        notes.push(
+            "rows were drawn anew, group by group: the error is that of rows that are \
+             spread alike within their group"
+                .to_owned(),
+        );
+    }
+    let cells = manifest.columns.iter().any(|c| c.cells.is_some() && c.level != Some(0));
+    if cells && open && manifest.buckets.is_none() {
+        let values = match manifest.weights {
+            Some(_) => "columns are taken as independent within a group",
+            None => "a cell is taken as even over the values it stands for, and columns as \
+                     independent within their cells",
+        };
+        notes.push(format!(
+            "{values}: where that is not so, estimates lean towards it, and the error does \
+             not show it"
+        ));
+    }
+    let mut left_out = manifest.left_out;
+    if manifest.sampled.is_some() {
+        let groups = counted(manifest.rows, "group");
+        notes.push(format!(
+            "the counts rest on one row of each of {groups}: it stands for all rows of \
+             its group"
+        ));
+        left_out = (manifest.rows + left_out).saturating_sub(evidence.n_rows() as u64);
+    }
+    if left_out > 0 {
+        let rows = counted(left_out, "row");
+        notes.push(format!("{rows} of the table were left out and are not counted"));
+    }
+    if manifest.experiment {
+        notes.push(
+            "randomness was fixed by a seed: this release is not for publication"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
+}
+
+/// Whether a question has conditions on blurred columns.
+fn asks_of_numbers(manifest: &Manifest, query: &Query) -> bool {
+    let part = match &query.measure {
+        Measure::Share(Some(part)) => tests_numbers(manifest, part),
+        _ => false,
+    };
+    part || tests_numbers(manifest, &query.condition)
+}
+
+fn tests_numbers(manifest: &Manifest, condition: &Condition) -> bool {
+    let blurred = |name: &str| {
+        let columns = manifest.blur.iter().flat_map(|blur| &blur.columns);
+        columns.into_iter().any(|column| column.name.eq_ignore_ascii_case(name))
+    };
+    match condition {
+        Condition::And(parts) | Condition::Or(parts) => {
+            parts.iter().any(|part| tests_numbers(manifest, part))
+        }
+        Condition::Not(part) | Condition::NotTrue(part) => tests_numbers(manifest, part),
+        Condition::Test(test) => test.check != Check::Missing && blurred(&test.column),
+    }
+}

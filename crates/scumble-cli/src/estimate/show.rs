@@ -1,0 +1,231 @@
+//! Answers as text, CSV and JSON.
+
+use std::collections::HashMap;
+
+use scumble::estimate::{Estimate, Measure, Query};
+use scumble::release::Manifest;
+use serde_json::{Map, Value, json};
+
+use crate::estimate::{Answer, WayName};
+use crate::output::{aligned, grouped};
+use crate::result::SCHEMA;
+
+/// What the estimates of a question are called.
+fn called(query: &Query) -> &'static str {
+    match query.measure {
+        Measure::Count => "count",
+        Measure::Sum(_) => "sum",
+        Measure::Mean(_) => "mean",
+        Measure::Share(_) => "share",
+    }
+}
+
+/// `asked` says how the question was put; the rest follows it.
+pub(super) fn as_json(asked: &Value, answers: &[Answer], notes: &[String]) -> Value {
+    let several = answers.len() > 1;
+    let estimates = in_order(answers).map(|(answer, estimate)| {
+        let names = answer.query.group_by.iter().cloned();
+        let values: Map<String, Value> =
+            names.zip(estimate.values.iter().map(|text| json!(text))).collect();
+        let (low, high) = estimate.possible_interval().unzip();
+        let (uncut_low, uncut_high) = estimate.interval().unzip();
+        let mut object = json!({
+            "values": values,
+            called(&answer.query): rounded(estimate.count),
+            "unbiased": estimate.unbiased.map(rounded),
+            "standard_error": estimate.standard_error.map(rounded),
+            "low": low.map(rounded),
+            "high": high.map(rounded),
+            "uncut_low": uncut_low.map(rounded),
+            "uncut_high": uncut_high.map(rounded),
+        });
+        if several {
+            object["number"] = json!(answer.name);
+        }
+        object
+    });
+    json!({
+        "schema": SCHEMA,
+        "question": asked["question"],
+        "way": asked["way"],
+        "rows": asked["rows"],
+        "estimates": estimates.collect::<Vec<Value>>(),
+        "notes": notes,
+    })
+}
+
+/// The estimates group by group, for each group in the order of the question.
+fn in_order(answers: &[Answer]) -> impl Iterator<Item = (&Answer, &Estimate)> {
+    let mut groups: Vec<&[String]> = Vec::new();
+    let mut places: HashMap<&[String], usize> = HashMap::new();
+    let mut all = Vec::new();
+    for (number, answer) in answers.iter().enumerate() {
+        for estimate in &answer.estimates {
+            let place = *places.entry(&estimate.values).or_insert_with(|| {
+                groups.push(&estimate.values);
+                groups.len() - 1
+            });
+            all.push((place, number, answer, estimate));
+        }
+    }
+    all.sort_by_key(|(place, number, ..)| (*place, *number));
+    all.into_iter().map(|(_, _, answer, estimate)| (answer, estimate))
+}
+
+pub(super) fn as_csv(answers: &[Answer]) -> String {
+    let several = answers.len() > 1;
+    let mut header = answers.first().map_or(Vec::new(), |a| a.query.group_by.clone());
+    match answers {
+        [answer] => header.push(called(&answer.query).to_owned()),
+        _ => header.extend(["number", "estimate"].map(str::to_owned)),
+    }
+    header.extend(["standard_error", "low", "high"].map(str::to_owned));
+    let rows = in_order(answers).map(|(answer, estimate)| {
+        let (low, high) = estimate.possible_interval().unzip();
+        let numbers = [Some(estimate.count), estimate.standard_error, low, high];
+        let numbers =
+            numbers.map(|n| n.map_or_else(String::new, |n| rounded(n).to_string()));
+        let name = several.then(|| answer.name.clone());
+        estimate.values.iter().cloned().chain(name).chain(numbers).collect::<Vec<String>>()
+    });
+    let lines = std::iter::once(header).chain(rows).map(|cells| {
+        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        cells.join(",") + "\n"
+    });
+    lines.collect()
+}
+
+/// A number with at most six decimals: further ones are noise of the machine.
+fn rounded(number: f64) -> f64 {
+    // Minus nought is nought.
+    (number * 1e6).round() / 1e6 + 0.0
+}
+
+/// A cell of a CSV file.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+/// The values of an answer, as people read them.
+fn labels(manifest: &Manifest, query: &Query, estimate: &Estimate) -> Vec<String> {
+    let label = |(text, name): (&String, &String)| {
+        // An empty value of a column that has no empty value for "missing" is a value.
+        let column = manifest.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
+        let missing = column.is_some_and(|column| column.reading().is_missing(""));
+        match (text.as_str(), missing) {
+            ("", true) => "(missing)".to_owned(),
+            ("", false) => "''".to_owned(),
+            _ => text.clone(),
+        }
+    };
+    estimate.values.iter().zip(&query.group_by).map(label).collect()
+}
+
+pub(super) fn as_text(
+    manifest: &Manifest,
+    answers: &[Answer],
+    way: Option<WayName>,
+) -> String {
+    let several = answers.len() > 1;
+    let mut header = answers.first().map_or(Vec::new(), |a| a.query.group_by.clone());
+    header.extend(several.then(|| "number".to_owned()));
+    header.extend(["estimate", "± s.e.", "95 % interval"].map(str::to_owned));
+    let digits: HashMap<&str, Option<usize>> =
+        answers.iter().map(|a| (a.name.as_str(), decimals(&a.query, &a.estimates))).collect();
+    let (mut cells, mut counts, mut errors, mut intervals) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (answer, estimate) in in_order(answers) {
+        let amount = |number: f64| match digits.get(answer.name.as_str()).copied().flatten() {
+            None => amount(number),
+            Some(decimals) => decimal(number, decimals),
+        };
+        let mut own = labels(manifest, &answer.query, estimate);
+        own.extend(several.then(|| answer.name.clone()));
+        cells.push(own);
+        counts.push(amount(estimate.count));
+        let error = estimate.standard_error;
+        errors.push(error.map_or_else(|| "unknown".to_owned(), amount));
+        // What is possible of a count below nought would look certain.
+        let interval = match way {
+            Some(WayName::Inverse) => estimate.interval(),
+            _ => estimate.possible_interval(),
+        };
+        intervals.push(match (error, interval) {
+            (Some(0.0), _) => "exact".to_owned(),
+            (_, Some((low, high))) => format!("{} to {}", amount(low), amount(high)),
+            _ => "unknown".to_owned(),
+        });
+    }
+    let (counts, errors) = (to_the_right(counts, 8), to_the_right(errors, 6));
+    let rows = cells.into_iter().zip(counts).zip(errors).zip(intervals);
+    let rows = rows.map(|(((mut cells, count), error), interval)| {
+        cells.extend([count, error, interval]);
+        cells
+    });
+    aligned(&std::iter::once(header).chain(rows).collect::<Vec<Vec<String>>>())
+}
+
+/// A number of rows with at most one decimal, and with none if it is large.
+pub(super) fn amount(number: f64) -> String {
+    let tenths = (number.abs() * 10.0).round();
+    let sign = if number < 0.0 && tenths > 0.0 { "-" } else { "" };
+    if number.abs() >= 100.0 || tenths % 10.0 == 0.0 {
+        format!("{sign}{}", grouped(number.abs().round() as u64))
+    } else {
+        format!("{sign}{:.1}", tenths / 10.0)
+    }
+}
+
+/// How many decimals sums and means are shown with: two digits of the smallest error.
+/// Nothing for counts.
+fn decimals(query: &Query, estimates: &[Estimate]) -> Option<usize> {
+    if query.measure == Measure::Count {
+        return None;
+    }
+    let errors = estimates.iter().filter_map(|estimate| estimate.standard_error);
+    let least = errors.filter(|error| *error > 0.0).fold(f64::INFINITY, f64::min);
+    let digits = if least.is_finite() { 1.0 - least.log10().floor() } else { 3.0 };
+    Some(digits.clamp(0.0, 6.0) as usize)
+}
+
+/// A number with so many decimals, and commas.
+fn decimal(number: f64, decimals: usize) -> String {
+    let text = format!("{:.decimals$}", number.abs());
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let nought = text.bytes().all(|byte| byte == b'0' || byte == b'.');
+    let sign = if number < 0.0 && !nought { "-" } else { "" };
+    let point = if rest.is_empty() { "" } else { "." };
+    match whole.parse() {
+        Ok(whole) => format!("{sign}{}{point}{rest}", grouped(whole)),
+        Err(_) => format!("{number:e}"),
+    }
+}
+
+/// Texts that end below each other.
+fn to_the_right(texts: Vec<String>, least: usize) -> Vec<String> {
+    let widths = texts.iter().map(|text| text.chars().count());
+    let width = widths.max().unwrap_or(0).max(least);
+    texts.into_iter().map(|text| format!("{text:>width$}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_short() {
+        assert_eq!(amount(12_345.6), "12,346");
+        assert_eq!(amount(-12.34), "-12.3");
+        assert_eq!(amount(-0.04), "0");
+        assert_eq!(amount(-250.0), "-250");
+        assert_eq!(amount(9.97), "10");
+        assert_eq!(decimal(-12_345.678, 1), "-12,345.7");
+        assert_eq!(decimal(-0.04, 1), "0.0");
+        assert_eq!(decimal(1e30, 0), "1e30");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

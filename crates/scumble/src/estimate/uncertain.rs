@@ -1,0 +1,474 @@
+//! Counts, sums and means of the true table, estimated row by row: from generalized cells,
+//! pdf cells, randomized columns, and all of them together.
+//!
+//! # Guarantee
+//! If every cell's value was drawn from the distribution it stands for, independently of
+//! other cells, every estimate is unbiased, and so is the square of its standard error.
+//! Where the release lost nothing (conditions that all values of a row's cells satisfy
+//! alike, or none) the answer is exact and its error nought. The parts of `GROUP BY` add up
+//! to the whole, and no count is outside what is possible.
+//!
+//! *Why.* Let `T` be what a row truly adds: 1 or its number if it satisfies the condition,
+//! else 0. Given its randomized columns' true values `x`, let `s(x)` be the mean of `T` over
+//! the distributions of its cells, and `q(x)` that of `T²`. Of what was published in their
+//! place, `y`, the estimate takes `h(y)` with mean `s(x)`: the weights by which the inverse
+//! matrix undoes noise (`matrix.rs`). Given cells and `x`, noise and `T` do not depend on
+//! each other, so `E (h - T)² = E h² - 2 s² + q`, and rows are independent of each other. The
+//! first term is the published mean of `h²`, the others are estimated by the inverse as
+//! well. Without randomized columns `h = s`, and a count has the variance `s (1 - s)`.
+//!
+//! If rows are a sample, one of each group, a row counts for the rows of its group. All rows
+//! of a group have the same cells, so that questions about these alone have only the
+//! variance of cells; others add that of the draw, as `perturbed.rs` says.
+//!
+//! # Limits
+//! The distributions are an assumption (`cells.rs`): where values lie otherwise within
+//! cells, or columns depend on each other within them, estimates lean towards even and
+//! independent, and the error does not show it. Intervals are normal: rough for a handful of
+//! rows.
+//!
+//! # Cost
+//! One pass over the distinct rows for each column asked about; then for each combination of
+//! cells that occurs, the combinations of values that the question tells apart.
+//!
+//! # Source
+//! METHODS F.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::estimate::cells::Meaning;
+use crate::estimate::classes::refine;
+use crate::estimate::evidence::Nature;
+use crate::estimate::facets::{Facet, Odd};
+use crate::estimate::joint::Joint;
+use crate::estimate::perturbed::Estimate;
+use crate::estimate::query::{Measure, Truth};
+use crate::estimate::question::{Question, digits};
+use crate::estimate::tally::{Draws, Tally, no_numbers, numbers};
+use crate::table::Kind;
+
+/// The most combinations of values that are looked at for one combination of cells.
+const MOST_COMBINATIONS: usize = 1 << 22;
+
+/// What is added up.
+enum Added {
+    /// Rows.
+    Rows,
+    /// The numbers of a column's values, by code.
+    Numbers(usize, Vec<f64>),
+    /// Those of the cells of a facet.
+    Cells(usize),
+}
+
+/// Rows that are alike in all that the question is about, but for published noise.
+struct Class {
+    /// One of them.
+    entry: usize,
+    /// Published combinations of randomized values, the rows of the table they stand for,
+    /// and the squares of that.
+    published: Vec<(usize, f64, f64)>,
+}
+
+/// What rows of a class are worth, for each combination of true randomized values.
+#[derive(Clone)]
+struct Worth {
+    key: Vec<u32>,
+    /// How likely they count, the mean of what they add and of its square.
+    count: Vec<f64>,
+    sum: Vec<f64>,
+    square: Vec<f64>,
+    /// Whether there is a combination of values for which they do not count.
+    open: bool,
+}
+
+/// A question to rows with uncertain cells.
+struct Asked<'q, 'a> {
+    question: &'q Question<'a>,
+    facets: Vec<Facet>,
+    added: Added,
+    /// Whether rows of a group of people can differ in what is asked.
+    varies: bool,
+}
+
+impl Question<'_> {
+    /// The answers, in the order of the values that are counted apart.
+    pub(super) fn answer_uncertain(&self, measure: &Measure) -> Result<Vec<Estimate>> {
+        let asked = Asked::new(self, measure)?;
+        let classes = asked.classes()?;
+        let each = classes.par_iter().map(|class| asked.tallies(class));
+        let each: Vec<Vec<(Vec<u32>, Tally)>> = each.collect::<Result<_>>()?;
+        let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
+        if self.group_by.is_empty() {
+            sums.insert(Vec::new(), Tally::default());
+        }
+        for (key, tally) in each.into_iter().flatten() {
+            sums.entry(key).or_default().add(&tally);
+        }
+        let evidence = self.evidence;
+        if asked.sampled() {
+            let all = (0..evidence.rows.len()).map(|entry| evidence.weight(entry).1);
+            let all: f64 = all.sum();
+            sums.values_mut().for_each(|tally| tally.centre(all));
+        }
+        let estimates = sums.iter().filter_map(|(key, tally)| {
+            let names = self.group_by.iter().zip(key);
+            let name = |(place, code): (&usize, &u32)| asked.name(*place, *code);
+            let listed = self.group_by.is_empty() || tally.possible > 0.0;
+            let values = || names.map(name).collect();
+            if listed { tally.estimate(measure, values()) } else { None }
+        });
+        let estimates: Vec<Estimate> = estimates.collect();
+        if estimates.is_empty() && self.group_by.is_empty() {
+            return Err(Error::recipe(
+                "there is no mean: no row satisfies the condition",
+            ));
+        }
+        Ok(estimates)
+    }
+}
+
+impl<'q, 'a> Asked<'q, 'a> {
+    fn new(question: &'q Question<'a>, measure: &Measure) -> Result<Self> {
+        let evidence = question.evidence;
+        let mut places: Vec<usize> = question.group_by.clone();
+        places.extend(question.tests.iter().map(|(place, _)| *place));
+        let measured = measure.column().map(|name| evidence.column(name)).transpose()?;
+        places.extend(measured);
+        places.sort_unstable();
+        places.dedup();
+        let varies = places.iter().any(|place| !evidence.columns[*place].shared);
+        let (mut facets, mut added) = (Vec::new(), Added::Rows);
+        for place in places {
+            let column = &evidence.columns[place];
+            let own = measured == Some(place);
+            let Nature::Uncertain(number) = column.nature else {
+                if own {
+                    added = Added::Numbers(place, numbers(column, measure)?);
+                }
+                continue;
+            };
+            let cells = &evidence.cells[number];
+            let of_values = match own {
+                true if cells.lattice.is_none() => Some(numbers(column, measure)?),
+                true if column.reading.kind == Kind::Date => {
+                    return Err(no_numbers(&column.name, measure));
+                }
+                _ => None,
+            };
+            if own {
+                added = Added::Cells(facets.len());
+            }
+            let facet = Facet::new(question, place, cells, of_values)?;
+            // Which values an open cell has decides about sums, too.
+            let open = |code: &&u32| {
+                let code = **code as usize;
+                facet.odds[code].is_none() || own && cells.meanings[code] == Meaning::Open
+            };
+            if let Some(code) = column.codes.iter().find(open) {
+                return Err(facet.open(question, cells, *code));
+            }
+            facets.push(facet);
+        }
+        Ok(Self { question, facets, added, varies })
+    }
+
+    /// What a value that is counted apart is called.
+    fn name(&self, place: usize, code: u32) -> String {
+        match self.facets.iter().find(|facet| facet.place == place) {
+            Some(facet) => facet.names[code as usize].clone(),
+            None => self.question.evidence.columns[place].texts[code as usize].to_string(),
+        }
+    }
+
+    /// Sorts rows into classes.
+    fn classes(&self) -> Result<Vec<Class>> {
+        let (question, evidence) = (self.question, self.question.evidence);
+        let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
+        let mut places: Vec<usize> = question.group_by.clone();
+        places.extend(question.tests.iter().map(|(place, _)| *place));
+        places.extend(match self.added {
+            Added::Numbers(place, _) => Some(place),
+            _ => None,
+        });
+        places.sort_unstable();
+        places.dedup();
+        for place in places {
+            let column = &evidence.columns[place];
+            if column.nature != Nature::Untouched {
+                continue;
+            }
+            let n_codes = column.texts.len();
+            let (labels, n_labels) = match &self.added {
+                Added::Numbers(own, _) if *own == place => {
+                    ((0..n_codes as u32).collect(), n_codes)
+                }
+                _ => {
+                    let (labels, examples) = question.labels(place, n_codes);
+                    (labels, examples.len())
+                }
+            };
+            n_classes = refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
+        }
+        for facet in &self.facets {
+            let codes = &evidence.columns[facet.place].codes;
+            let labels: Vec<u32> = (0..facet.odds.len() as u32).collect();
+            n_classes = refine(&mut class_of, n_classes, codes, &labels, labels.len());
+        }
+        for noise in &question.noises {
+            let noise = &evidence.noises[*noise];
+            let labels: Vec<u32> = (0..noise.subtables.len() as u32).collect();
+            let codes = &noise.subtable_of;
+            n_classes = refine(&mut class_of, n_classes, codes, &labels, labels.len());
+        }
+        let mut finer = class_of.clone();
+        let mut n_finer = n_classes;
+        for noise in &question.noises {
+            let noise = &evidence.noises[*noise];
+            let sizes = noise.subtables.iter().map(|subtable| subtable.domain.len());
+            let labels: Vec<u32> = (0..sizes.max().unwrap_or(0) as u32).collect();
+            let codes = &noise.value_of;
+            n_finer = refine(&mut finer, n_finer, codes, &labels, labels.len());
+        }
+        let mut sums = vec![(usize::MAX, 0.0, 0.0); n_finer];
+        for (entry, finer) in finer.iter().enumerate() {
+            let (example, rows, squares) = &mut sums[*finer as usize];
+            let weight = evidence.weight(entry);
+            *example = (*example).min(entry);
+            *rows += weight.0;
+            *squares += weight.1;
+        }
+        let mut classes: Vec<Option<Class>> = Vec::new();
+        classes.resize_with(n_classes, || None);
+        for (entry, rows, squares) in sums.into_iter().filter(|sum| sum.0 != usize::MAX) {
+            let mut cell = 0;
+            for noise in &question.noises {
+                let noise = &evidence.noises[*noise];
+                let subtable = &noise.subtables[noise.subtable_of[entry] as usize];
+                cell = cell * subtable.domain.len() + noise.value_of[entry] as usize;
+            }
+            let class = &mut classes[class_of[entry] as usize];
+            let class = class.get_or_insert_with(|| Class { entry, published: Vec::new() });
+            class.published.push((cell, rows, squares));
+        }
+        Ok(classes.into_iter().flatten().collect())
+    }
+
+    /// What the rows of a class add to each answer.
+    fn tallies(&self, class: &Class) -> Result<Vec<(Vec<u32>, Tally)>> {
+        let noises = self.question.noises.iter();
+        let noises = noises.map(|noise| &self.question.evidence.noises[*noise]);
+        let subtables: Vec<u32> =
+            noises.clone().map(|noise| noise.subtable_of[class.entry]).collect();
+        let channels = noises
+            .zip(&subtables)
+            .map(|(noise, subtable)| &noise.subtables[*subtable as usize].channel);
+        let joint = Joint::new(channels.collect())?;
+        let mut worths = Vec::new();
+        self.enumerate(class, &subtables, &joint, &mut worths)?;
+        let inverse = joint.inverse();
+        let mut tallies = Vec::with_capacity(worths.len());
+        for worth in worths {
+            let tally = if worth.is_even() {
+                self.known(class, &worth)
+            } else {
+                let inverse =
+                    inverse.as_ref().map_err(|place| self.question.singular(&subtables, *place))?;
+                let undo = |values: &[f64]| inverse.weights(values);
+                self.undone(class, &worth, &undo)
+            };
+            tallies.push((worth.key, tally));
+        }
+        Ok(tallies)
+    }
+
+    /// Tries all combinations of values that the question tells apart.
+    fn enumerate(
+        &self,
+        class: &Class,
+        subtables: &[u32],
+        joint: &Joint,
+        worths: &mut Vec<Worth>,
+    ) -> Result<()> {
+        let question = self.question;
+        let columns = &question.evidence.columns;
+        let odds: Vec<&[Odd]> = self
+            .facets
+            .iter()
+            .map(|facet| {
+                let code = columns[facet.place].codes[class.entry];
+                facet.odds[code as usize].as_deref().unwrap_or_default()
+            })
+            .collect();
+        let size = joint.size();
+        let n = odds.iter().try_fold(size, |n, odds| n.checked_mul(odds.len()));
+        if n.is_none_or(|n| n > MOST_COMBINATIONS) {
+            return Err(Error::recipe(
+                "the question tells too many combinations of values apart",
+            )
+            .with_hint("ask about fewer columns at once"));
+        }
+        if n == Some(0) {
+            return Ok(());
+        }
+        let sizes = joint.sizes();
+        let mut truths = question.truths(class.entry);
+        let mut chosen = vec![0; odds.len()];
+        let mut open = false;
+        loop {
+            let (mut chance, mut first, mut second) = (1.0, 1.0, 1.0);
+            for (number, (facet, odds)) in self.facets.iter().zip(&odds).enumerate() {
+                let odd = odds[chosen[number]];
+                for (test, truth) in facet.tests.iter().zip(&facet.truths[odd.label as usize]) {
+                    truths[*test] = *truth;
+                }
+                chance *= odd.chance;
+                let own = matches!(self.added, Added::Cells(own) if own == number);
+                first *= if own { odd.first } else { odd.chance };
+                second *= if own { odd.second } else { odd.chance };
+            }
+            for cell in 0..size {
+                let values = digits(cell, &sizes);
+                let satisfied = self.satisfied(&truths, subtables, &values);
+                if !satisfied {
+                    open = true;
+                    continue;
+                }
+                let code = |place: usize| {
+                    let noisy = question.code(place, subtables, &values);
+                    noisy.unwrap_or_else(|| columns[place].codes[class.entry])
+                };
+                let key = question.group_by.iter().map(|place| {
+                    let facet = self.facets.iter().position(|f| f.place == *place);
+                    facet.map_or_else(|| code(*place), |f| odds[f][chosen[f]].label)
+                });
+                let key: Vec<u32> = key.collect();
+                let known = worths.iter().position(|worth| worth.key == key);
+                let place = known.unwrap_or_else(|| {
+                    let nought = vec![0.0; size];
+                    worths.push(Worth {
+                        key,
+                        count: nought.clone(),
+                        sum: nought.clone(),
+                        square: nought,
+                        open: false,
+                    });
+                    worths.len() - 1
+                });
+                let worth = &mut worths[place];
+                let number = match &self.added {
+                    Added::Numbers(own, numbers) => Some(numbers[code(*own) as usize]),
+                    _ => None,
+                };
+                worth.count[cell] += chance;
+                worth.sum[cell] += number.map_or(first, |number| chance * number);
+                worth.square[cell] += number.map_or(second, |n| chance * n * n);
+            }
+            // The next combination.
+            let Some(place) = (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len())
+            else {
+                break;
+            };
+            chosen[place] += 1;
+            chosen[place + 1..].fill(0);
+        }
+        open |= worths.len() > 1;
+        worths.iter_mut().for_each(|worth| worth.settle(open));
+        Ok(())
+    }
+
+    fn satisfied(&self, truths: &[Truth], subtables: &[u32], values: &[usize]) -> bool {
+        let test = |number: usize| {
+            let (place, known) = &self.question.tests[number];
+            match self.question.code(*place, subtables, values) {
+                Some(code) => known[code as usize],
+                None => truths[number],
+            }
+        };
+        self.question.satisfied_by(&test)
+    }
+
+    /// What rows add if no noise has to be undone.
+    fn known(&self, class: &Class, worth: &Worth) -> Tally {
+        let (rows, squares) = class
+            .published
+            .iter()
+            .fold((0.0, 0.0), |(rows, squares), (_, r, s)| (rows + r, squares + s));
+        let (count, sum, square) = (worth.count[0], worth.sum[0], worth.square[0]);
+        let certain = |variance: f64, of: f64| {
+            // What is left by rounding.
+            if variance > 1e-13 * of { variance } else { 0.0 }
+        };
+        Tally {
+            count: rows * count,
+            sum: rows * sum,
+            count_variance: rows * count * (1.0 - count),
+            sum_variance: rows * certain(square - sum * sum, square),
+            covariance: rows * sum * (1.0 - count),
+            sure: if worth.open { 0.0 } else { rows },
+            possible: rows,
+            draws: self.draws(squares, count, sum),
+        }
+    }
+
+    /// What rows add if noise has to be undone, which `undo` does.
+    fn undone(
+        &self,
+        class: &Class,
+        worth: &Worth,
+        undo: &dyn Fn(&[f64]) -> Vec<f64>,
+    ) -> Tally {
+        let each = |f: &dyn Fn(f64, f64, f64) -> f64| -> Vec<f64> {
+            let all = worth.count.iter().zip(&worth.sum).zip(&worth.square);
+            undo(&all.map(|((c, s), q)| f(*c, *s, *q)).collect::<Vec<f64>>())
+        };
+        let (count, sum) = (undo(&worth.count), undo(&worth.sum));
+        // What the variances lack: `2 s² - q`.
+        let counts = each(&|c, _, _| 2.0 * c * c - c);
+        let sums = each(&|_, s, q| 2.0 * s * s - q);
+        let both = each(&|c, s, _| 2.0 * c * s - s);
+        let mut tally = Tally::default();
+        for (cell, rows, squares) in &class.published {
+            let (c, s) = (count[*cell], sum[*cell]);
+            tally.count += rows * c;
+            tally.sum += rows * s;
+            tally.possible += rows;
+            if self.sampled() {
+                // Which row was drawn is in the squares of the weights, and so is its noise.
+                tally.draws.add(&self.draws(*squares, c, s));
+            } else {
+                tally.count_variance += rows * (c * c - counts[*cell]);
+                tally.sum_variance += rows * (s * s - sums[*cell]);
+                tally.covariance += rows * (c * s - both[*cell]);
+            }
+        }
+        tally
+    }
+
+    /// Whether another row of the same group would have given another answer.
+    fn sampled(&self) -> bool {
+        self.varies && self.question.evidence.stands_for.is_some()
+    }
+
+    fn draws(&self, squares: f64, count: f64, sum: f64) -> Draws {
+        if self.sampled() { Draws::new(squares, count, sum) } else { Draws::default() }
+    }
+}
+
+impl Worth {
+    /// Makes what is certain so.
+    fn settle(&mut self, open: bool) {
+        self.open = open;
+        if !open {
+            self.count.fill(1.0);
+        }
+    }
+
+    /// Whether the true randomized values make no difference.
+    fn is_even(&self) -> bool {
+        let even = |values: &[f64]| values.iter().all(|value| *value == values[0]);
+        [&self.count, &self.sum, &self.square].into_iter().all(|values| even(values))
+    }
+}
