@@ -74,7 +74,7 @@ impl<'a> Question<'a> {
         let group_by: Vec<usize> = places.collect::<Result<_>>()?;
         let (mut tests, mut checks) = (Vec::new(), Vec::new());
         let condition =
-            fitted(&query.condition, evidence, &mut |place, truths, check| {
+            fitted(&query.condition, evidence, true, &mut |place, truths, check| {
                 tests.push((place, truths));
                 checks.push(check);
                 tests.len() - 1
@@ -92,7 +92,12 @@ impl<'a> Question<'a> {
     }
 
     /// The value of a column in a combination of values of the noises.
-    pub(super) fn code(&self, place: usize, subtables: &[u32], values: &[usize]) -> Option<u32> {
+    pub(super) fn code(
+        &self,
+        place: usize,
+        subtables: &[u32],
+        values: &[usize],
+    ) -> Option<u32> {
         let Nature::Noisy(noise, part) = self.evidence.columns[place].nature else {
             return None;
         };
@@ -302,27 +307,32 @@ impl Column {
     }
 }
 
-/// Fits a condition to a release, and collects its tests.
+/// Fits a condition to a release, and collects its tests. Nodes that it names are spelled out,
+/// once.
 fn fitted(
     condition: &Condition,
     evidence: &Evidence,
+    spell: bool,
     collect: &mut dyn FnMut(usize, Vec<Truth>, Check) -> usize,
 ) -> Result<Fitted> {
     let mut all = |parts: &[Condition]| {
-        parts.iter().map(|part| fitted(part, evidence, collect)).collect::<Result<_>>()
+        let each = parts.iter().map(|part| fitted(part, evidence, spell, collect));
+        each.collect::<Result<_>>()
     };
     Ok(match condition {
         Condition::And(parts) => Fitted::And(all(parts)?),
         Condition::Or(parts) => Fitted::Or(all(parts)?),
-        Condition::Not(part) => Fitted::Not(Box::new(fitted(part, evidence, collect)?)),
+        Condition::Not(part) => {
+            Fitted::Not(Box::new(fitted(part, evidence, spell, collect)?))
+        }
         Condition::NotTrue(part) => {
-            Fitted::NotTrue(Box::new(fitted(part, evidence, collect)?))
+            Fitted::NotTrue(Box::new(fitted(part, evidence, spell, collect)?))
         }
         Condition::Test(test) => {
             let place = evidence.column(&test.column)?;
             let column = &evidence.columns[place];
-            if let Some(spelled_out) = column.spelled_out(test) {
-                return fitted(&spelled_out, evidence, collect);
+            if spell && let Some(spelled_out) = column.spelled_out(test) {
+                return fitted(&spelled_out, evidence, false, collect);
             }
             let texts = || column.texts.iter().map(|text| &**text);
             let tester = Tester::new(test, &column.reading, texts())?;

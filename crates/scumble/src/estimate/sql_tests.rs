@@ -101,10 +101,16 @@ fn what_is_not_understood_is_named() {
     assert_eq!(refused("SELECT x FROM t GROUP BY x"), "nothing is counted");
     let message = "`x` is selected, but not in `GROUP BY`";
     assert_eq!(refused("SELECT x, COUNT(*) FROM t"), message);
-    let message = "one number at a time is answered";
+    let message = "the question asks for several numbers";
     assert_eq!(refused("SELECT COUNT(*), COUNT(x) FROM t"), message);
     assert_eq!(refused("SELECT COUNT(*), AVG(x)"), message);
     assert_eq!(refused("SELECT COUNT(*), MAX(x)"), "`MAX(x)` is not understood");
+    assert_eq!(refused("SELECT SUM(x), SUM(x)"), "`SUM(x)` is asked for twice");
+    assert_eq!(refused("SELECT SHARE(x)"), "`x` is not understood");
+    assert_eq!(
+        refused("SELECT COUNT(*) WHERE CELL(a, b) = 1"),
+        "`CELL(a, b) = 1` is not understood"
+    );
     assert_eq!(
         refused("SELECT COUNT(*); SELECT COUNT(*)"),
         "ask one question at a time"
@@ -150,4 +156,132 @@ fn deep_questions_are_refused_and_long_lists_are_not() {
     assert!(Query::parse(&deep).is_err());
     let list = vec!["'a'"; 20_000].join(", ");
     parsed(&format!("SELECT COUNT(*) WHERE x IN ({list})"));
+}
+
+#[test]
+fn several_numbers_share_conditions_and_groups() {
+    let asked = Query::parse_all(
+        "SELECT sex, COUNT(*) AS n, AVG(age), SHARE(x = 1), SHARE(*) FROM t WHERE y > 2 \
+         GROUP BY sex",
+    )
+    .unwrap();
+    let names: Vec<&str> = asked.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["n", "AVG(age)", "SHARE(x = 1)", "SHARE(*)"]);
+    let where_y = parsed("SELECT COUNT(*) WHERE y > 2").condition;
+    let known = parsed("SELECT COUNT(*) WHERE age IS NOT NULL").condition;
+    assert_eq!(asked[0].1.condition, where_y);
+    assert_eq!(asked[1].1.condition, where_y.and(&known));
+    let part = parsed("SELECT COUNT(*) WHERE x = 1").condition;
+    assert_eq!(asked[2].1.measure, Measure::Share(Some(part.clone())));
+    assert_eq!(asked[3].1.measure, Measure::Share(None));
+    assert!(asked.iter().all(|(_, query)| query.group_by == ["sex"]));
+
+    let cells =
+        parsed("SELECT cell(age), COUNT(*) WHERE Cell(age) = '*' GROUP BY CELL(age)");
+    assert_eq!(cells.group_by, ["CELL(age)"]);
+    let not_true = Condition::NotTrue(Box::new(part));
+    assert_eq!(parsed("SELECT COUNT(*) WHERE (x = 1) IS NOT TRUE").condition, not_true);
+    let twice = Condition::NotTrue(Box::new(not_true));
+    assert_eq!(parsed("SELECT COUNT(*) WHERE (x = 1) IS TRUE").condition, twice);
+}
+
+/// Pieces of SQL, of things that look like it, and of neither.
+const PIECES: &[&str] = &[
+    "SELECT",
+    "COUNT(*)",
+    "COUNT(x)",
+    "SUM(x)",
+    "AVG(",
+    "SHARE(x = 1)",
+    "CELL(x)",
+    "x",
+    "\"y\"",
+    "'a'",
+    "''",
+    "1",
+    "-1e9",
+    "1e999",
+    ".5",
+    "=",
+    "<>",
+    "!=",
+    "<",
+    "<=",
+    ">",
+    ">=",
+    "BETWEEN",
+    "AND",
+    "OR",
+    "NOT",
+    "IN",
+    "(",
+    ")",
+    ",",
+    "IS",
+    "NULL",
+    "TRUE",
+    "WHERE",
+    "FROM",
+    "t",
+    "t.x",
+    "GROUP BY",
+    "GROUP BY x",
+    "ORDER BY x",
+    "LIMIT 1",
+    "HAVING",
+    "LIKE 'a%'",
+    "CASE WHEN",
+    "END",
+    "*",
+    ";",
+    "--",
+    "/*",
+    "'",
+    "\"",
+    "`",
+    "\u{0}",
+    "é",
+    "🙂",
+    "DISTINCT",
+    "UNION",
+    "WITH",
+    "AS n",
+    "EXISTS",
+    "ALL",
+    "ANY",
+    "CAST(x AS int)",
+    "x + 1",
+    "||",
+    "::",
+    "$1",
+    "?",
+    "@x",
+    "JOIN t ON 1",
+];
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig {
+        cases: 3000,
+        failure_persistence: None,
+        ..Default::default()
+    })]
+
+    /// Whatever is typed is a question or an error that says where it fails to be one.
+    #[test]
+    fn no_text_is_too_strange(
+        text in ".{0,60}",
+        pieces in proptest::collection::vec(0..PIECES.len(), 0..40),
+    ) {
+        let sensible: Vec<&str> = pieces.iter().map(|piece| PIECES[*piece]).collect();
+        let whole = format!("SELECT COUNT(*) WHERE {}", sensible.join(" "));
+        for text in [text, sensible.join(" "), whole] {
+            match Query::parse_all(&text) {
+                Ok(asked) => proptest::prop_assert!(!asked.is_empty()),
+                Err(error) => {
+                    proptest::prop_assert!(!error.to_string().is_empty());
+                    proptest::prop_assert!(!error.hints().is_empty() || error.exit_code() == 2);
+                }
+            }
+        }
+    }
 }
