@@ -572,3 +572,107 @@ fn there_is_no_way_to_choose() {
     let unknown = evidence.unknown(&query).unwrap();
     assert_eq!(unknown[0].nearest.as_deref(), Some("flu"));
 }
+
+/// Numbers as sensitive values.
+const COSTS: [&str; 4] = ["1", "2", "7", "?"];
+
+/// What all arrangements give for two sums over rows: means, variances and covariance.
+fn two_sums(
+    groups: &[Vec<Row>],
+    adds: &dyn Fn(&Row) -> (f64, f64),
+) -> (f64, f64, f64, f64, f64) {
+    let mut all = (0.0, 0.0, 0.0, 0.0, 0.0);
+    for group in groups {
+        let mut worlds = Vec::new();
+        arrangements(&mut group.clone(), 0, &mut worlds);
+        let sums: Vec<(f64, f64)> = worlds
+            .iter()
+            .map(|rows| {
+                let each = rows.iter().map(adds);
+                each.fold((0.0, 0.0), |sum, add| (sum.0 + add.0, sum.1 + add.1))
+            })
+            .collect();
+        let n = sums.len() as f64;
+        let mean = |f: &dyn Fn(&(f64, f64)) -> f64| sums.iter().map(f).sum::<f64>() / n;
+        let (a, b) = (mean(&|s| s.0), mean(&|s| s.1));
+        all.0 += a;
+        all.1 += b;
+        all.2 += mean(&|s| (s.0 - a) * (s.0 - a));
+        all.3 += mean(&|s| (s.1 - b) * (s.1 - b));
+        all.4 += mean(&|s| (s.0 - a) * (s.1 - b));
+    }
+    all
+}
+
+#[test]
+fn sums_means_and_shares_are_those_of_all_tables_that_fit() {
+    let mut random = ChaCha20Rng::seed_from_u64(77);
+    let (mut exact, mut open) = (0, 0);
+    for _ in 0..50 {
+        let groups: Vec<Vec<Row>> = (0..3)
+            .map(|_| {
+                let row = |random: &mut ChaCha20Rng| Row {
+                    disease: COSTS[pick(4, random)],
+                    ..drawn_row(random)
+                };
+                (0..1 + pick(5, &mut random)).map(|_| row(&mut random)).collect()
+            })
+            .collect();
+        let evidence = evidence(&groups);
+        let (condition, part) =
+            (drawn_condition(2, &mut random), drawn_condition(1, &mut random));
+        let number = |holds: bool| f64::from(u8::from(holds));
+        let holds = |row: &Row| truth(&condition, row) == Some(true);
+        let answer = |measure: Measure, condition: Condition| {
+            let query = Query { measure, group_by: Vec::new(), condition };
+            evidence.answer(&query, Way::Inverse).map(|mut found| found.remove(0))
+        };
+        let mut compare = |found: &Estimate, value: f64, error: f64| {
+            let own = found.standard_error.unwrap();
+            assert!((found.count - value).abs() < 1e-9, "{found:?} for {value}");
+            assert!((own * own - error * error).abs() < 1e-8, "{found:?} for {error}");
+            if error == 0.0 { exact += 1 } else { open += 1 }
+        };
+        for column in ["age", "disease"] {
+            let known = Test { column: column.to_owned(), check: Check::Missing };
+            let known = Condition::Not(Box::new(Condition::Test(known)));
+            let asked = condition.and(&known);
+            let adds = |row: &Row| match value(row, column).parse::<f64>() {
+                Ok(value) if holds(row) => (value, 1.0),
+                _ => (0.0, 0.0),
+            };
+            let (a, b, aa, bb, ab) = two_sums(&groups, &adds);
+            let found = answer(Measure::Sum(column.to_owned()), asked.clone()).unwrap();
+            compare(&found, a, aa.sqrt());
+            let found = answer(Measure::Mean(column.to_owned()), asked);
+            assert_eq!(found.is_err(), b == 0.0);
+            if let Ok(found) = found {
+                let m = a / b;
+                let variance = (aa - 2.0 * m * ab + m * m * bb).max(0.0);
+                compare(&found, m, variance.sqrt() / b);
+            }
+        }
+        let both = |row: &Row| holds(row) && truth(&part, row) == Some(true);
+        let (a, b, aa, bb, ab) =
+            two_sums(&groups, &|row| (number(both(row)), number(holds(row))));
+        let found = answer(Measure::Share(Some(part.clone())), condition.clone());
+        assert_eq!(found.is_err(), b == 0.0);
+        if let Ok(found) = found {
+            let m = a / b;
+            let variance = (aa - 2.0 * m * ab + m * m * bb).max(0.0);
+            compare(&found, m, variance.sqrt() / b);
+        }
+    }
+    assert!(exact > 20 && open > 50, "{exact} exact, {open} open");
+
+    // The parts add up to the whole.
+    let rows = (0..6).map(|n| Row { disease: COSTS[n % 3], ..drawn_row(&mut random) });
+    let evidence = evidence(&[rows.collect()]);
+    let total = ask(&evidence, "SELECT SUM(disease)").remove(0);
+    assert_eq!((total.count, total.standard_error), (20.0, Some(0.0)));
+    let parts = ask(&evidence, "SELECT city, SUM(disease) GROUP BY city");
+    assert!((parts.iter().map(|part| part.count).sum::<f64>() - 20.0).abs() < 1e-9);
+    let shares = ask(&evidence, "SELECT disease, SHARE(*) GROUP BY disease");
+    let shares: Vec<_> = shares.iter().map(|s| (s.count, s.standard_error)).collect();
+    assert_eq!(shares, vec![(1.0 / 3.0, Some(0.0)); 3]);
+}

@@ -2,13 +2,90 @@
 
 use hashbrown::HashMap;
 
+use crate::estimate::evidence::Nature;
 use crate::estimate::query::Truth;
 use crate::estimate::question::Question;
 
 /// The largest table that numbers pairs; more pairs are hashed.
 const LARGEST_TABLE: usize = 1 << 20;
 
+/// Rows that are alike in all that a question is about, but for published noise.
+pub(super) struct Alike {
+    /// One of them.
+    pub(super) entry: usize,
+    /// Published combinations of randomized values, the rows of the table they stand for,
+    /// and the squares of that.
+    pub(super) published: Vec<(usize, f64, f64)>,
+}
+
 impl Question<'_> {
+    /// Sorts rows by what the question tells apart: values of untouched columns, cells of
+    /// uncertain ones, sub-tables; and every value of the column that is added up.
+    pub(super) fn alike(&self, measured: Option<usize>) -> Vec<Alike> {
+        let evidence = self.evidence;
+        let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
+        let mut places: Vec<usize> = self.group_by.clone();
+        places.extend(self.tests.iter().map(|(place, _)| *place));
+        places.extend(measured);
+        places.sort_unstable();
+        places.dedup();
+        let every = |n: usize| ((0..n as u32).collect::<Vec<u32>>(), n);
+        for place in places {
+            let column = &evidence.columns[place];
+            let (labels, n_labels) = match column.nature {
+                Nature::Uncertain(number) => {
+                    every(evidence.cells[number].meanings.len())
+                }
+                Nature::Untouched if measured == Some(place) => {
+                    every(column.texts.len())
+                }
+                Nature::Untouched => {
+                    let (labels, examples) = self.labels(place, column.texts.len());
+                    (labels, examples.len())
+                }
+                _ => continue,
+            };
+            n_classes =
+                refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
+        }
+        let noises = || self.noises.iter().map(|noise| &evidence.noises[*noise]);
+        for noise in noises() {
+            let (labels, n) = every(noise.subtables.len());
+            n_classes =
+                refine(&mut class_of, n_classes, &noise.subtable_of, &labels, n);
+        }
+        let (mut finer, mut n_finer) = (class_of.clone(), n_classes);
+        for noise in noises() {
+            let sizes = noise.subtables.iter().map(|subtable| subtable.domain.len());
+            let (labels, n) = every(sizes.max().unwrap_or(0));
+            n_finer = refine(&mut finer, n_finer, &noise.value_of, &labels, n);
+        }
+        let mut sums = vec![(usize::MAX, 0.0, 0.0); n_finer];
+        for (entry, finer) in finer.iter().enumerate() {
+            let (example, rows, squares) = &mut sums[*finer as usize];
+            let weight = evidence.weight(entry);
+            *example = (*example).min(entry);
+            *rows += weight.0;
+            *squares += weight.1;
+        }
+        let mut found: Vec<Alike> = Vec::new();
+        let mut number_of = vec![usize::MAX; n_classes];
+        for (entry, rows, squares) in sums.into_iter().filter(|s| s.0 != usize::MAX) {
+            let mut cell = 0;
+            for noise in noises() {
+                let subtable = &noise.subtables[noise.subtable_of[entry] as usize];
+                cell = cell * subtable.domain.len() + noise.value_of[entry] as usize;
+            }
+            let number = &mut number_of[class_of[entry] as usize];
+            if *number == usize::MAX {
+                *number = found.len();
+                found.push(Alike { entry, published: Vec::new() });
+            }
+            found[*number].published.push((cell, rows, squares));
+        }
+        found
+    }
+
     /// Labels the values of a column that the question treats alike, with the first code of
     /// each label.
     pub(super) fn labels(&self, place: usize, n_codes: usize) -> (Vec<u32>, Vec<u32>) {

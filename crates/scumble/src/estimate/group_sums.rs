@@ -44,7 +44,7 @@ impl Question<'_> {
         let Some(name) = measure.column() else { return Ok(Vec::new()) };
         let measured = evidence.column(name)?;
         let numbers = numbers(&evidence.columns[measured], measure)?;
-        let (class_of, examples) = self.alike(sensitive, measured);
+        let (class_of, examples) = self.sorted_with(sensitive, measured);
         let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
         if self.group_by.is_empty() {
             sums.insert(Vec::new(), Tally::default());
@@ -107,7 +107,7 @@ impl Question<'_> {
 
     /// The class of each distinct row, and a row of each class: rows of a class are alike in
     /// all that the question is about.
-    fn alike(&self, sensitive: usize, measured: usize) -> (Vec<u32>, Vec<usize>) {
+    fn sorted_with(&self, sensitive: usize, measured: usize) -> (Vec<u32>, Vec<usize>) {
         let columns = &self.evidence.columns;
         let mut asked: Vec<usize> = self.group_by.clone();
         asked.extend(self.tests.iter().map(|(place, _)| *place));

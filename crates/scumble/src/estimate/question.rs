@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
+use crate::estimate::classes::Alike;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::joint::Joint;
 use crate::estimate::query::{
@@ -114,9 +115,9 @@ impl<'a> Question<'a> {
         let mut by_truths: HashMap<(Vec<u32>, Vec<Truth>), usize> = HashMap::new();
         let mut by_set: HashMap<(Vec<u32>, Vec<bool>), usize> = HashMap::new();
         let mut by_group: HashMap<(Vec<u32>, usize), usize> = HashMap::new();
-        for entry in 0..evidence.rows.len() {
+        for Alike { entry, published } in self.alike(None) {
             let noises = self.noises.iter().map(|noise| &evidence.noises[*noise]);
-            let subtables = noises.clone().map(|noise| noise.subtable_of[entry]);
+            let subtables = noises.map(|noise| noise.subtable_of[entry]);
             let key = (subtables.collect(), self.truths(entry));
             let open = match by_truths.get(&key) {
                 Some(open) => *open,
@@ -149,12 +150,7 @@ impl<'a> Question<'a> {
                 classes.push(Class { open, group, published: Vec::new() });
                 classes.len() - 1
             });
-            let mut cell = 0;
-            for (noise, size) in noises.zip(opens[open].joint.sizes()) {
-                cell = cell * size + noise.value_of[entry] as usize;
-            }
-            let (rows, squares) = evidence.weight(entry);
-            classes[class].published.push((cell, rows, squares));
+            classes[class].published.extend(published);
         }
         Ok((opens, classes))
     }

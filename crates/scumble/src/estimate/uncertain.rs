@@ -40,7 +40,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::cells::Meaning;
-use crate::estimate::classes::refine;
+use crate::estimate::classes::Alike;
 use crate::estimate::evidence::Nature;
 use crate::estimate::facets::{Facet, Odd};
 use crate::estimate::joint::Joint;
@@ -63,15 +63,6 @@ enum Added {
     Cells(usize),
 }
 
-/// Rows that are alike in all that the question is about, but for published noise.
-struct Class {
-    /// One of them.
-    entry: usize,
-    /// Published combinations of randomized values, the rows of the table they stand for,
-    /// and the squares of that.
-    published: Vec<(usize, f64, f64)>,
-}
-
 /// What rows of a class are worth, for each combination of true randomized values.
 #[derive(Clone)]
 struct Worth {
@@ -89,6 +80,8 @@ struct Asked<'q, 'a> {
     question: &'q Question<'a>,
     facets: Vec<Facet>,
     added: Added,
+    /// The column that is added up.
+    measured: Option<usize>,
     /// Whether rows of a group of people can differ in what is asked.
     varies: bool,
 }
@@ -97,7 +90,7 @@ impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
     pub(super) fn answer_uncertain(&self, measure: &Measure) -> Result<Vec<Estimate>> {
         let asked = Asked::new(self, measure)?;
-        let classes = asked.classes()?;
+        let classes = self.alike(asked.measured);
         let each = classes.par_iter().map(|class| asked.tallies(class));
         let each: Vec<Vec<(Vec<u32>, Tally)>> = each.collect::<Result<_>>()?;
         let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
@@ -174,7 +167,7 @@ impl<'q, 'a> Asked<'q, 'a> {
             }
             facets.push(facet);
         }
-        Ok(Self { question, facets, added, varies })
+        Ok(Self { question, facets, added, measured, varies })
     }
 
     /// What a value that is counted apart is called.
@@ -187,84 +180,8 @@ impl<'q, 'a> Asked<'q, 'a> {
         }
     }
 
-    /// Sorts rows into classes.
-    fn classes(&self) -> Result<Vec<Class>> {
-        let (question, evidence) = (self.question, self.question.evidence);
-        let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
-        let mut places: Vec<usize> = question.group_by.clone();
-        places.extend(question.tests.iter().map(|(place, _)| *place));
-        places.extend(match self.added {
-            Added::Numbers(place, _) => Some(place),
-            _ => None,
-        });
-        places.sort_unstable();
-        places.dedup();
-        for place in places {
-            let column = &evidence.columns[place];
-            if column.nature != Nature::Untouched {
-                continue;
-            }
-            let n_codes = column.texts.len();
-            let (labels, n_labels) = match &self.added {
-                Added::Numbers(own, _) if *own == place => {
-                    ((0..n_codes as u32).collect(), n_codes)
-                }
-                _ => {
-                    let (labels, examples) = question.labels(place, n_codes);
-                    (labels, examples.len())
-                }
-            };
-            n_classes =
-                refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
-        }
-        for facet in &self.facets {
-            let codes = &evidence.columns[facet.place].codes;
-            let labels: Vec<u32> = (0..facet.odds.len() as u32).collect();
-            n_classes = refine(&mut class_of, n_classes, codes, &labels, labels.len());
-        }
-        for noise in &question.noises {
-            let noise = &evidence.noises[*noise];
-            let labels: Vec<u32> = (0..noise.subtables.len() as u32).collect();
-            let codes = &noise.subtable_of;
-            n_classes = refine(&mut class_of, n_classes, codes, &labels, labels.len());
-        }
-        let mut finer = class_of.clone();
-        let mut n_finer = n_classes;
-        for noise in &question.noises {
-            let noise = &evidence.noises[*noise];
-            let sizes = noise.subtables.iter().map(|subtable| subtable.domain.len());
-            let labels: Vec<u32> = (0..sizes.max().unwrap_or(0) as u32).collect();
-            let codes = &noise.value_of;
-            n_finer = refine(&mut finer, n_finer, codes, &labels, labels.len());
-        }
-        let mut sums = vec![(usize::MAX, 0.0, 0.0); n_finer];
-        for (entry, finer) in finer.iter().enumerate() {
-            let (example, rows, squares) = &mut sums[*finer as usize];
-            let weight = evidence.weight(entry);
-            *example = (*example).min(entry);
-            *rows += weight.0;
-            *squares += weight.1;
-        }
-        let mut classes: Vec<Option<Class>> = Vec::new();
-        classes.resize_with(n_classes, || None);
-        for (entry, rows, squares) in sums.into_iter().filter(|sum| sum.0 != usize::MAX)
-        {
-            let mut cell = 0;
-            for noise in &question.noises {
-                let noise = &evidence.noises[*noise];
-                let subtable = &noise.subtables[noise.subtable_of[entry] as usize];
-                cell = cell * subtable.domain.len() + noise.value_of[entry] as usize;
-            }
-            let class = &mut classes[class_of[entry] as usize];
-            let class =
-                class.get_or_insert_with(|| Class { entry, published: Vec::new() });
-            class.published.push((cell, rows, squares));
-        }
-        Ok(classes.into_iter().flatten().collect())
-    }
-
     /// What the rows of a class add to each answer.
-    fn tallies(&self, class: &Class) -> Result<Vec<(Vec<u32>, Tally)>> {
+    fn tallies(&self, class: &Alike) -> Result<Vec<(Vec<u32>, Tally)>> {
         let noises = self.question.noises.iter();
         let noises = noises.map(|noise| &self.question.evidence.noises[*noise]);
         let subtables: Vec<u32> =
@@ -295,7 +212,7 @@ impl<'q, 'a> Asked<'q, 'a> {
     /// Tries all combinations of values that the question tells apart.
     fn enumerate(
         &self,
-        class: &Class,
+        class: &Alike,
         subtables: &[u32],
         joint: &Joint,
         worths: &mut Vec<Worth>,
@@ -402,7 +319,7 @@ impl<'q, 'a> Asked<'q, 'a> {
     }
 
     /// What rows add if no noise has to be undone.
-    fn known(&self, class: &Class, worth: &Worth) -> Tally {
+    fn known(&self, class: &Alike, worth: &Worth) -> Tally {
         let (rows, squares) = class
             .published
             .iter()
@@ -427,7 +344,7 @@ impl<'q, 'a> Asked<'q, 'a> {
     /// What rows add if noise has to be undone, which `undo` does.
     fn undone(
         &self,
-        class: &Class,
+        class: &Alike,
         worth: &Worth,
         undo: &dyn Fn(&[f64]) -> Vec<f64>,
     ) -> Tally {
