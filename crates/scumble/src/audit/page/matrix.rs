@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use crate::audit::page::figure::{open, shortened};
 use crate::audit::page::words::{Html, share};
 use crate::release::{OperatorNote, SubtableNote};
 
@@ -37,15 +38,23 @@ pub(super) fn svg(table: &SubtableNote) -> String {
         };
         found.unwrap_or(0.0)
     };
-    let names: Vec<String> =
-        table.domain.iter().map(|texts| shortened(&texts.join(", "))).collect();
+    let names: Vec<String> = table
+        .domain
+        .iter()
+        .map(|texts| shortened(&texts.join(", "), LONGEST))
+        .collect();
     let Layout { text_size, label, side, above } = Layout::of(&names);
     let bottom = above + side * size as f64;
-    let mut svg = format!(
-        "<svg class=\"matrix\" viewBox=\"0 0 {WIDTH:.0} {:.0}\" role=\"img\" \
-         aria-label=\"How likely each value is published as each value\">\n",
-        bottom + 44.0
+    let kept: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name)| format!("{name} {}", share(entry(place, place))))
+        .collect();
+    let text = format!(
+        "How likely each value is published as each value. As itself: {}.",
+        kept.join(", ")
     );
+    let mut svg = open("matrix", (WIDTH, bottom + 44.0), &text);
     for (place, name) in names.iter().enumerate() {
         let middle = side * (place as f64 + 0.5);
         let _ = writeln!(
@@ -158,18 +167,6 @@ fn width(text: &str) -> f64 {
         _ => 1.1,
     };
     text.chars().map(letter).sum()
-}
-
-/// A name that fits beside a picture.
-fn shortened(name: &str) -> String {
-    if name.is_empty() {
-        return "(missing)".to_owned();
-    }
-    if name.chars().count() <= LONGEST {
-        return name.to_owned();
-    }
-    let start: String = name.chars().take(LONGEST - 1).collect();
-    format!("{start}…")
 }
 
 #[cfg(test)]
