@@ -1,6 +1,6 @@
 //! A picture of how likely each value is published as each value.
 //!
-//! Shades mean the same in every picture: nothing is white, certainty is darkest, and in
+//! Shades mean the same in every picture: nothing has no colour, certainty the strongest, and in
 //! between goes the square root, so that small probabilities can be told apart.
 
 use std::fmt::Write;
@@ -95,12 +95,12 @@ pub(super) fn svg(table: &SubtableNote) -> String {
     svg
 }
 
-/// How dark a probability is.
+/// How strong the colour of a probability is.
 fn shade(likely: f64) -> f64 {
     0.03 + 0.97 * likely.clamp(0.0, 1.0).sqrt()
 }
 
-/// What shades mean, and the darkest there is.
+/// What shades mean, and the strongest there is.
 fn legend(svg: &mut String, left: f64, top: f64, largest: f64) {
     // Beside a narrow picture with long names there is room only further left.
     let left = left.min(WIDTH - 480.0);
@@ -118,7 +118,7 @@ fn legend(svg: &mut String, left: f64, top: f64, largest: f64) {
     }
     let _ = writeln!(
         svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\">darkest here: {}</text>",
+        "<text x=\"{:.1}\" y=\"{:.1}\">strongest here: {}</text>",
         left + 58.0 * LEGEND.len() as f64 + 6.0,
         top + 11.0,
         share(largest),
@@ -188,7 +188,7 @@ mod tests {
         assert_eq!(svg.matches("<rect").count(), 4 + LEGEND.len());
         assert!(svg.contains("&lt;b&gt; as &lt;b&gt;: 75.0%") && !svg.contains("<b>"));
         assert!(!svg.contains(&"x".repeat(30)));
-        assert!(svg.contains("darkest here: 75.0%"));
+        assert!(svg.contains("strongest here: 75.0%"));
     }
 
     #[test]

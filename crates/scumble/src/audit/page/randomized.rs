@@ -186,7 +186,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
         } else {
             html.push_str(&figure(
                 &matrix::svg(first),
-                "The darker a square, the likelier the value on the left is published as the \
+                "The stronger the colour of a square, the likelier the value on the left is published as the \
                  one above it. <strong>On the diagonal values are published as they are; the \
                  more even the picture, the less a published value says.</strong>",
             ));

@@ -53,12 +53,14 @@ fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
         }
         AtRisk::Row => {
             "How sure somebody who knows a person’s quasi values can be which row is \
-             theirs: one in as many as have the same cells."
+             theirs: one in as many as have the same cells. Whoever fits several groups is \
+             harder to find, so attacks may find less."
         }
         AtRisk::Value(_) if !manifest.perturbation.is_empty() => {
             "How sure somebody can be who sees what was published of a person, and knows the \
              matrix and how common values are: the probability of the likeliest value. Common \
-             values are likely before anything is published."
+             values are likely before anything is published, and the promise is about protected \
+             values only."
         }
         AtRisk::Value(_) if manifest.buckets.is_some() => {
             "How sure somebody can be who knows a person’s group and nothing else: the share \
@@ -66,7 +68,8 @@ fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
         }
         AtRisk::Value(_) => {
             "How sure somebody can be who knows a person’s quasi values and nothing else: \
-             the share of the commonest value among rows with the same cells."
+             the share of the commonest value among rows with the same cells. Whoever fits \
+             several groups is harder to find, so attacks may find less."
         }
         AtRisk::Presence => {
             "How likely somebody who holds the population takes it to be that a person is in \
@@ -104,11 +107,13 @@ fn takeaway(risk: &Risk) -> String {
         ),
         Some(place) if place == last - 1 => {
             format!(
-                "For {} it is above 50%, for nobody certain.",
+                "For {} of people it is above 50%, for nobody certain.",
                 of_all(risk.people[place])
             )
         }
-        Some(place) => format!("For nobody it is above {}.", share(Risk::ENDS[place])),
+        Some(place) => {
+            format!("For nobody it is above {:.0}%.", 100.0 * Risk::ENDS[place])
+        }
         None => String::new(),
     };
     match risk.what {
@@ -129,7 +134,7 @@ fn svg(risk: &Risk) -> String {
     let last = risk.people.iter().rposition(held).unwrap_or(0);
     let most = risk.people.iter().max().copied().unwrap_or(1).max(1) as f64;
     let (width, left, top, tall) = (720.0, 110.0, 22.0, 24.0);
-    let height = top + tall * (last - first + 1) as f64 + 26.0;
+    let height = top + tall * (last - first + 1) as f64 + 4.0;
     let texts = (first..=last).filter(|band| risk.people[*band] > 0).map(|band| {
         format!("{}: {}", NAMES[band], share(risk.people[band] as f64 / total))
     });
@@ -198,17 +203,17 @@ mod tests {
     fn the_highest_risk_is_said() {
         assert_eq!(
             takeaway(&risk([0, 1, 1, 0, 0, 1, 0, 0, 0])),
-            "For nobody it is above 20.0%."
+            "For nobody it is above 20%."
         );
         let sure = takeaway(&risk([0, 3, 0, 0, 0, 0, 0, 0, 1]));
         assert_eq!(sure, "Of 1 person (25.0% of all) it is certain.");
         let high = takeaway(&risk([0, 3, 0, 0, 0, 0, 0, 1, 0]));
-        assert_eq!(high, "For 25.0% it is above 50%, for nobody certain.");
+        assert_eq!(high, "For 25.0% of people it is above 50%, for nobody certain.");
         let absent =
             Risk { what: AtRisk::Presence, ..risk([2, 2, 0, 0, 0, 0, 0, 0, 0]) };
         assert_eq!(
             takeaway(&absent),
-            "For nobody it is above 1.0%. 2 people (50.0% of all) cannot be in the table."
+            "For nobody it is above 1%. 2 people (50.0% of all) cannot be in the table."
         );
     }
 }

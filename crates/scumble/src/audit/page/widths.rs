@@ -12,7 +12,7 @@ use crate::space::Shape;
 const NAMES: [&str; Width::ENDS.len()] =
     ["exact", "up to 5%", "5–10%", "10–25%", "25–50%", "50–100%", "all"];
 
-/// How dark each band is.
+/// How strong the colour of each band is.
 const SHADES: [f64; Width::ENDS.len()] = [0.06, 0.2, 0.34, 0.48, 0.64, 0.8, 1.0];
 
 /// The longest name beside a strip, in letters.
@@ -49,10 +49,14 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
         Some(_) => " Cells list values with weights, which tell more than their width.",
         None => "",
     };
+    let wide = match manifest.blur {
+        Some(_) => "of its numbers have noise wider than a quarter of it",
+        None => "of its cells stand for more than a quarter of it",
+    };
     let caption = format!(
         "{what} Each strip is all rows of the release, from exact values on the left to cells \
          that say nothing on the right.{weights} <strong>{}</strong>",
-        takeaway(&widths)
+        takeaway(&widths, wide)
     );
     let _ = write!(html, "<section>\n<h2>{heading}</h2>\n");
     html.push_str(&figure(&svg(&widths), &caption));
@@ -60,7 +64,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
 }
 
 /// Which columns keep every value, and which lose all.
-fn takeaway(widths: &[&Width]) -> String {
+fn takeaway(widths: &[&Width], wide: &str) -> String {
     let all_in =
         |width: &Width, band: usize| width.rows.iter().sum::<u64>() == width.rows[band];
     let named = |band: usize| -> Vec<String> {
@@ -83,7 +87,7 @@ fn takeaway(widths: &[&Width]) -> String {
         let most = widths.iter().max_by(|a, b| coarse(a).total_cmp(&coarse(b)));
         if let Some(most) = most {
             words.push(format!(
-                "Widest in “{}”: {} of its cells stand for more than a quarter of it.",
+                "Widest in “{}”: {} {wide}.",
                 Html(&most.column),
                 share(coarse(&most))
             ));
@@ -130,7 +134,7 @@ fn svg(widths: &[&Width]) -> String {
                 share(part),
             );
             if wide > 44.0 {
-                let class = if band > 3 { " class=\"on\"" } else { "" };
+                let class = if band > 2 { " class=\"on\"" } else { "" };
                 let _ = write!(
                     svg,
                     "<text{class} x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
@@ -193,12 +197,9 @@ mod tests {
         let lost = Width { column: "b".into(), rows: [0, 0, 0, 0, 0, 0, 2] };
         let wide = Width { column: "c".into(), rows: [0, 1, 0, 0, 1, 0, 0] };
         assert_eq!(
-            takeaway(&[&kept, &lost, &wide]),
+            takeaway(&[&kept, &lost, &wide], "are wide"),
             "Exact in every row: “a”. Lost in every row: “b”."
         );
-        assert_eq!(
-            takeaway(&[&wide]),
-            "Widest in “c”: 50.0% of its cells stand for more than a quarter of it."
-        );
+        assert_eq!(takeaway(&[&wide], "are wide"), "Widest in “c”: 50.0% are wide.");
     }
 }
