@@ -29,7 +29,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
     }
     html.push_str("<section>\n<h2>How risk is spread over people</h2>\n");
     for risk in risks {
-        let _ = write!(html, "<h3>{}</h3>\n", Html(&heading(risk)));
+        let _ = writeln!(html, "<h3>{}</h3>", Html(&heading(risk)));
         html.push_str(&figure(&svg(risk), &caption(risk, manifest, report)));
     }
     html.push_str("</section>\n");

@@ -168,6 +168,12 @@ pub(super) fn parameters(value: &Value) -> String {
                 .map(|(name, value)| match value {
                     Value::String(word) if name == "kind" => word.clone(),
                     Value::String(word) if name == "noise" => word.clone(),
+                    _ if name == "amplification" => {
+                        format!(
+                            "amplification = {} (1 is the most allowed)",
+                            shown(value)
+                        )
+                    }
                     _ => {
                         format!("{} = {}", name.replace(['_', '-'], " "), shown(value))
                     }
