@@ -176,7 +176,7 @@ fn all_write_one_page_and_a_failure_does_not_stop_them() {
     let few = ["--all", "--only", names, "--rows", "300"];
     let (code, out, err) = run(home.path(), &few);
     assert_eq!(code, 0, "{err}");
-    assert!(out.starts_with("2 experiments ran, 0 failed, 1 were skipped.\n"), "{out}");
+    assert!(out.starts_with("2 experiments ran, 0 failed, 1 skipped.\n"), "{out}");
     assert!(err.contains("[1/3] presence-n2: skipped, it needs `--data`\n"), "{err}");
     assert!(err.contains("[3/3] calibration: done in "), "{err}");
     let read = || fs::read_to_string(home.path().join("reproduce/index.html")).unwrap();

@@ -98,8 +98,8 @@ fn summary(entries: &[Entry<'_>], index: &str) -> String {
     let (agree, differ): (Vec<bool>, Vec<bool>) =
         claims.map(|claim| claim.agrees).partition(|agrees| *agrees);
     format!(
-        "{ran} experiments ran, {failed} failed, {skipped} were skipped.\n\
-         Of what the sources say, {} agrees with what we found and {} differs.\n\
+        "{ran} experiments ran, {failed} failed, {skipped} skipped.\n\
+         Of what the sources say, {} claims agree with what we found and {} differ.\n\
          wrote {index}\n",
         agree.len(),
         differ.len(),

@@ -133,7 +133,7 @@ fn section(html: &mut String, entry: &Entry<'_>) {
         Found::Ran { outcome, written } => {
             claims(html, &outcome.claims);
             for note in outcome.notes.iter().filter(|note| !note.trim().is_empty()) {
-                let _ = writeln!(html, "<p class=\"small\">{}</p>", Prose(note));
+                let _ = writeln!(html, "<p class=\"small lines\">{}</p>", Prose(note));
             }
             let _ = write!(
                 html,
