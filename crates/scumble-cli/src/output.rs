@@ -30,7 +30,8 @@ pub(crate) fn note(text: &str) {
     message(&format!("{} {text}\n", painted("note:", "1;33")));
 }
 
-fn message(text: &str) {
+/// Prints to standard error as it is.
+pub(crate) fn message(text: &str) {
     // There is nobody left to tell if standard error is closed.
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,6 +1,6 @@
 //! The result of publishing or auditing, as JSON and as text.
 
-use scumble::audit::{Attack, Checked, Report};
+use scumble::audit::{AtRisk, Attack, Checked, Report, Risk, Width};
 use scumble::recipe::Stage;
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
@@ -28,12 +28,36 @@ pub(crate) fn as_json(
     object.insert("loss".into(), json!(report.loss));
     let groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
     object.insert("groups".into(), json!(groups));
+    object.insert("risks".into(), report.risks.iter().map(risk_json).collect());
+    object.insert("widths".into(), report.widths.iter().map(width_json).collect());
     let seconds: Map<String, Value> = seconds
         .iter()
         .map(|(stage, seconds)| (stage_name(*stage).to_owned(), json!(seconds)))
         .collect();
     object.insert("seconds".into(), seconds.into());
     object
+}
+
+/// People by how far up their risk goes: `[up to, people]`. The last are those of whom
+/// something is certain, the one before less than that.
+fn risk_json(risk: &Risk) -> Value {
+    let bands: Vec<Value> =
+        Risk::ENDS.iter().zip(&risk.people).map(|(end, n)| json!([end, n])).collect();
+    let mut object = Map::new();
+    object.insert("what".into(), json!(risk.what.name()));
+    if let AtRisk::Value(column) = &risk.what {
+        object.insert("column".into(), json!(column));
+    }
+    object.insert("people".into(), bands.into());
+    object.insert("sampled".into(), json!(risk.sampled));
+    object.into()
+}
+
+/// Rows by how much of the column their cell stands for: `[up to, rows]`, the last all.
+fn width_json(width: &Width) -> Value {
+    let bands: Vec<Value> =
+        Width::ENDS.iter().zip(&width.rows).map(|(end, n)| json!([end, n])).collect();
+    json!({ "column": width.column, "rows": bands })
 }
 
 fn promise_json(promise: &Checked) -> Value {

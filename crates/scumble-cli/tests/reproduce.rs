@@ -114,10 +114,12 @@ fn without_a_name_experiments_are_listed() {
     let (code, out, err) = run(home.path(), &[]);
     assert_eq!((code, err.as_str()), (0, ""));
     for name in names(home.path()) {
-        assert!(out.contains(&format!("{name} ")), "{name}");
+        let listed = |line: &str| line.split(' ').next() == Some(name.as_str());
+        assert!(out.lines().any(listed), "{name}");
     }
+    assert!(out.lines().all(|line| line.chars().count() <= 100), "{out}");
     assert!(out.contains("nergiz2007presence, Figure 3"));
-    assert!(out.contains("\nrun one with `scumble reproduce NAME --data DIR`; "));
+    assert!(out.contains("\nrun one with `scumble reproduce NAME --data DIR`, or all"));
 }
 
 #[test]
@@ -157,14 +159,60 @@ fn json_has_the_rows_and_the_claims() {
 fn experiments_with_an_example_need_no_data() {
     let home = tempfile::tempdir().unwrap();
     let (_, out, _) = run(home.path(), &[]);
-    let (_, alone) = out.split_once("need no data: ").unwrap();
-    let alone: Vec<&str> = alone.trim().split(", ").collect();
+    let alone: Vec<&str> = out.lines().collect();
     assert!(alone.contains(&"fine-grain-downward"));
     for name in names(home.path()) {
         let (code, _, err) = run(home.path(), &[&name, "--rows", "300"]);
         let expected = if alone.contains(&name.as_str()) { 0 } else { 2 };
         assert_eq!(code, expected, "{name}: {err}");
     }
+}
+
+/// One needs data that are not there, one has an example, one fails.
+#[test]
+fn all_write_one_page_and_a_failure_does_not_stop_them() {
+    let home = home();
+    let names = "presence-n2,calibration,fine-grain-downward";
+    let few = ["--all", "--only", names, "--rows", "300"];
+    let (code, out, err) = run(home.path(), &few);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.starts_with("2 experiments ran, 0 failed, 1 skipped.\n"), "{out}");
+    assert!(err.contains("[1/3] presence-n2: skipped, it needs `--data`\n"), "{err}");
+    assert!(err.contains("[3/3] calibration: done in "), "{err}");
+    let read = || fs::read_to_string(home.path().join("reproduce/index.html")).unwrap();
+    let page = read();
+    for text in [
+        "tables that experiments draw have 300 rows",
+        "<a href=\"#calibration\">calibration</a>",
+        "<section id=\"fine-grain-downward\">",
+        "<th>said</th><th>found</th>",
+        "<p>Skipped: it needs a folder",
+        "<svg width=",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    // The names of SVG and nothing else are addresses.
+    let elsewhere = page.replace("http://www.w3.org/2000/svg", "");
+    assert!(!elsewhere.contains("http") && !elsewhere.contains("<script"));
+    run(home.path(), &few);
+    assert_eq!(read(), page, "the same page again");
+
+    let adult = home.path().join("data/adult");
+    fs::write(adult.join("subset_diabetes_1957.idx"), "3\n700\n").unwrap();
+    let broken =
+        ["--all", "--only", names, "--rows", "300", "--data", "data", "--json", "-q"];
+    let (code, out, err) = run(home.path(), &broken);
+    assert_eq!((code, err.as_str()), (1, ""));
+    let json: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let found = json["experiments"].as_array().unwrap();
+    let status: Vec<&str> =
+        found.iter().map(|known| known["status"].as_str().unwrap()).collect();
+    assert_eq!(status, ["failed", "ran", "ran"]);
+    assert!(found[0]["error"].as_str().unwrap().contains("not a row number"));
+    assert!(found[1]["rows"].is_array() && found[1]["claims"].is_array());
+    assert!(read().contains("<p class=\"bad\">Failed: "));
+    let (code, _, err) = run(home.path(), &["--all", "--data", "nowhere"]);
+    assert!(code == 2 && err.contains("there is no such folder"), "{err}");
 }
 
 #[test]

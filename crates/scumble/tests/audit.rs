@@ -4,7 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
-use scumble::audit::{self, Attack, Report, original_columns, write_page};
+use scumble::audit::{self, AtRisk, Attack, Report, original_columns, write_page};
 use scumble::error::Result;
 use scumble::hierarchy::Microdata;
 use scumble::loss;
@@ -308,6 +308,47 @@ fn the_page_escapes_what_it_shows() {
     assert!(page.contains("a &amp; b") && !page.contains("<town>"));
     assert!(!page.contains("http") && !page.contains("<script"));
     assert!(!page.contains("Oslo"), "no cell of the table");
+}
+
+/// Groups of 1, 2 and 5 rows, worked by hand. The towns are five: a name is exact, `*` is
+/// all of them.
+#[test]
+fn risks_and_widths_are_counted_row_by_row() {
+    let rows = [
+        "Oslo,flu",
+        "Rome,flu",
+        "Rome,cough",
+        "*,flu",
+        "*,flu",
+        "*,flu",
+        "*,ulcer",
+        "*,cough",
+    ];
+    let hand = Hand::new(&TWO, &rows, json!([]));
+    let people = "town,illness\nOslo,flu\nRome,flu\nRome,cough\nLima,flu\nBern,flu\n\
+                  Kyiv,flu\nLima,ulcer\nBern,cough\n";
+    let report = hand.audit(Some(people)).unwrap();
+    let [row, value] = &*report.risks else { panic!("{:?}", report.risks) };
+    assert_eq!((&row.what, row.people), (&AtRisk::Row, [0, 0, 0, 0, 0, 5, 2, 0, 1]));
+    assert_eq!(value.what, AtRisk::Value("illness".into()));
+    // One is certain, two have one of two, and three of five is 60 %.
+    assert_eq!(value.people, [0, 0, 0, 0, 0, 0, 2, 5, 1]);
+    let [town] = &*report.widths else { panic!("{:?}", report.widths) };
+    assert_eq!((&*town.column, town.rows), ("town", [3, 0, 0, 0, 0, 0, 5]));
+    let manifest = Release::open(hand.path()).unwrap().manifest;
+    write_page(hand.path(), &manifest, &report).unwrap();
+    let page = std::fs::read_to_string(hand.path().join("report.html")).unwrap();
+    for text in [
+        "62.5% (5)",
+        "Of 1 person (12.5% of all) it is certain.",
+        "town: exact 37.5%, all 62.5%",
+        "Number of groups by size. 1 rows: 1; 2 rows: 1; 5 rows: 1",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+    // Whoever has no original learns risks, not widths.
+    let alone = hand.audit(None).unwrap();
+    assert_eq!((alone.risks, alone.widths.len()), (report.risks, 0));
 }
 
 /// A table of 400 people with numbers, words and a missing value here and there.

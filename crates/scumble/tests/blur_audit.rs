@@ -819,4 +819,11 @@ fn the_page_tells_of_the_noise() {
         assert!(page.contains(text), "{text}");
     }
     assert!(!page.contains("best-guess"));
+    let [risk] = &*public.risks else { panic!("{:?}", public.risks) };
+    assert_eq!((risk.what.name(), risk.total()), ("company", public.rows));
+    assert!(risk.people[6..].iter().all(|n| *n == 0), "nobody above 1 in 5");
+    assert!(page.contains("For nobody it is above 20%."));
+    let rows = |width: &audit::Width| width.rows.iter().sum::<u64>();
+    assert!(public.widths.iter().all(|width| (1..=public.rows).contains(&rows(width))));
+    assert!(page.contains("How wide the noise is beside its column"));
 }

@@ -299,7 +299,7 @@ fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
     let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
     for words in [
         "believes of everybody in the population",
-        "in the table with a probability from 0.0 to 0.1.",
+        "in the table with a probability from 0% to 10.0%.",
         "The attacker is certain about nobody.",
         "For 1 person that is outside of the promised range, which does not cover this attack.",
         "The attacker is certain about 11 people.",

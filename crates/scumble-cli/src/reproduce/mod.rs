@@ -1,6 +1,7 @@
 //! `scumble reproduce`: experiments of the literature, each a table and a picture.
 
 mod adult;
+mod all;
 mod anonymity;
 mod belief;
 mod blur_classification;
@@ -17,6 +18,7 @@ mod delta;
 mod delta_bound;
 mod fine_grain_downward;
 mod fine_grain_utility;
+mod index;
 mod mined;
 mod mpalm_boxes;
 mod outcome;
@@ -47,13 +49,14 @@ use clap::builder::PossibleValuesParser;
 use scumble::error::{Error, Result};
 use serde_json::{Value, json};
 
-use crate::output::{aligned, print};
+use crate::output::print;
 use crate::reproduce::outcome::Outcome;
 use crate::result::SCHEMA;
 
 /// Repeat an experiment of the literature: a table, a picture, and what the source said.
 ///
-/// Without a name, the experiments are listed. Data are not part of this program: `--data`
+/// Without a name, the experiments are listed; with `--all`, all are run that there are data
+/// for, and `index.html` tells what they found. Data are not part of this program: `--data`
 /// names a folder that has `adult/adult.csv`, `adult/hierarchies/` and the row numbers of
 /// the private tables, `adult/subset_random_1957.idx` and `adult/subset_diabetes_1957.idx`;
 /// for randomized columns `occ100k_counts.csv`, `edu100k_counts.csv` and the records
@@ -70,6 +73,14 @@ pub(crate) struct ReproduceArgs {
     /// The same, by name.
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Run every experiment, and write a page about all of them.
+    #[arg(long, conflicts_with_all = ["name", "folder"])]
+    all: bool,
+    /// With `--all`: only these, separated by commas.
+    #[arg(long, value_name = "NAMES", requires = "all", value_delimiter = ',',
+          value_parser = PossibleValuesParser::new(EXPERIMENTS.iter().map(|known| known.name)),
+          hide_possible_values = true)]
+    only: Vec<String>,
     /// How many rows tables have that the experiment draws, where it blurs numbers.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
     rows: Option<u32>,
@@ -140,17 +151,19 @@ const ALONE: [&str; 10] = [
 
 /// Runs the command.
 pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
+    let data =
+        Data { typed: args.data.clone().or(args.folder.clone()), rows: args.rows };
+    if args.all {
+        return all::run(args, &data);
+    }
     let wanted = args.name.as_deref();
     let Some(experiment) = EXPERIMENTS.iter().find(|known| Some(known.name) == wanted)
     else {
         print(&if args.json { pretty(&list_json())? } else { list() })?;
         return Ok(ExitCode::SUCCESS);
     };
-    let outcome = (experiment.run)(&Data {
-        typed: args.data.clone().or(args.folder.clone()),
-        rows: args.rows,
-    })?;
-    let files = write(&args.output, experiment.name, &outcome)?;
+    let outcome = (experiment.run)(&data)?;
+    let Written { files, .. } = write(&args.output, experiment.name, &outcome)?;
     if args.json {
         let mut object = outcome.json();
         object["schema"] = json!(SCHEMA);
@@ -168,15 +181,15 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
 }
 
 fn list() -> String {
-    let row = |known: &Experiment| {
-        [known.name, known.source, known.about].map(str::to_owned).to_vec()
+    let entry = |known: &Experiment| {
+        let Experiment { name, source, about, .. } = known;
+        let needs = if ALONE.contains(name) { "" } else { " (needs `--data`)" };
+        format!("{name}{needs}\n    {about}\n    {source}\n")
     };
-    let rows: Vec<Vec<String>> = EXPERIMENTS.iter().map(row).collect();
+    let entries: String = EXPERIMENTS.iter().map(entry).collect();
     format!(
-        "{}\nrun one with `scumble reproduce NAME --data DIR`; these have an example of their own \
-         and need no data: {}\n",
-        aligned(&rows),
-        ALONE.join(", ")
+        "{entries}\nrun one with `scumble reproduce NAME --data DIR`, or all with \
+         `scumble reproduce --all`\n(`--rows 1000` for a quick pass)\n"
     )
 }
 
@@ -219,18 +232,25 @@ impl Data {
     }
 }
 
-/// Writes table and picture; their names.
-fn write(folder: &Path, name: &str, outcome: &Outcome) -> Result<Vec<String>> {
+/// What was written of an experiment.
+struct Written {
+    files: Vec<String>,
+    /// The picture, which is in one of them.
+    picture: String,
+}
+
+/// Writes table and picture.
+fn write(folder: &Path, name: &str, outcome: &Outcome) -> Result<Written> {
     let picture = chart::svg(&outcome.figure)?;
     fs::create_dir_all(folder).map_err(|error| {
         Error::io("create the folder", folder.display().to_string(), error)
     })?;
     let mut files = Vec::new();
-    for (ending, text) in [("csv", outcome.csv()), ("svg", picture)] {
+    for (ending, text) in [("csv", &outcome.csv()), ("svg", &picture)] {
         let path = folder.join(format!("{name}.{ending}"));
         let shown = path.display().to_string();
         fs::write(&path, text).map_err(|error| Error::io("write", &shown, error))?;
         files.push(shown);
     }
-    Ok(files)
+    Ok(Written { files, picture })
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::output::{aligned, grouped, short};
-use crate::reproduce::chart::Figure;
+use crate::reproduce::chart::{Figure, Panel};
 
 /// The series of numbers that the source prints, and of those that stand beside them. Where
 /// a picture has both, the text has their ratio, too.
@@ -55,10 +55,32 @@ impl Outcome {
     pub(crate) fn text(&self) -> String {
         let mut text: String =
             self.notes.iter().map(|note| format!("{note}\n")).collect();
+        for (title, lines) in self.tables() {
+            text.push_str(&format!("{title}\n{}\n", aligned(&lines)));
+        }
+        let claims = self.claims.iter().map(|Claim { said, found, agrees }| {
+            let verdict = if *agrees { "agrees" } else { "differs" };
+            format!("said   {said}\nfound  {found}: {verdict}\n")
+        });
+        text + &claims.collect::<Vec<_>>().join("\n")
+    }
+
+    /// Whether the source prints numbers that ours stand beside.
+    pub(crate) fn is_compared(&self) -> bool {
+        self.compared().is_some()
+    }
+
+    /// The series of the source's numbers and of ours.
+    fn compared(&self) -> Option<(usize, usize)> {
         let named = |name| self.figure.series.iter().position(|s| s.name == name);
-        let compared = named(SOURCE).zip(named(OURS));
-        for panel in self.figure.panels.iter().filter(|panel| !panel.places.is_empty())
-        {
+        named(SOURCE).zip(named(OURS))
+    }
+
+    /// The panels of the picture as tables: title and lines, the heading first.
+    pub(crate) fn tables(&self) -> Vec<(String, Vec<Vec<String>>)> {
+        let compared = self.compared();
+        let panels = self.figure.panels.iter().filter(|panel| !panel.places.is_empty());
+        let table = |panel: &Panel| {
             let names = self.figure.series.iter().map(|series| series.name.clone());
             let ratio = compared.map(|_| "ratio".to_owned());
             let heading = std::iter::once(panel.across.clone())
@@ -76,15 +98,9 @@ impl Outcome {
                 let cells = cells.map(|value| Cell::from(value).text());
                 std::iter::once(place.clone()).chain(cells).collect()
             });
-            let lines: Vec<Vec<String>> =
-                std::iter::once(heading).chain(places).collect();
-            text.push_str(&format!("{}\n{}\n", panel.title, aligned(&lines)));
-        }
-        let claims = self.claims.iter().map(|Claim { said, found, agrees }| {
-            let verdict = if *agrees { "agrees" } else { "differs" };
-            format!("said   {said}\nfound  {found}: {verdict}\n")
-        });
-        text + &claims.collect::<Vec<_>>().join("\n")
+            (panel.title.clone(), std::iter::once(heading).chain(places).collect())
+        };
+        panels.map(table).collect()
     }
 
     /// The table as a CSV file.
@@ -175,7 +191,7 @@ impl<T: Into<Cell>> From<Option<T>> for Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reproduce::chart::{Form, Mark, Panel, Scale, Series};
+    use crate::reproduce::chart::{Form, Mark, Scale, Series};
 
     #[test]
     fn one_table_is_text_csv_and_json() {

@@ -20,7 +20,7 @@ use serde_json::{Map, json};
 
 use crate::audit::blur::{Wish, wish};
 use crate::audit::view::verify;
-use crate::audit::{Attack, Checked, Report};
+use crate::audit::{Attack, Checked, Report, bands};
 use crate::error::{Error, Result};
 use crate::release::{CondensedNote, GROUP_COLUMN, Release};
 use crate::table::{Numbers, scan};
@@ -84,12 +84,15 @@ pub(super) fn audit(
     for size in &sizes {
         *counts.entry(*size).or_default() += 1;
     }
+    let group_sizes: Vec<(u64, u64)> = counts.into_iter().collect();
     Ok(Report {
         rows,
         promises,
         attacks: vec![linkage],
         loss: BTreeMap::new(),
-        group_sizes: counts.into_iter().collect(),
+        risks: vec![bands::of_sizes(&group_sizes)],
+        widths: Vec::new(),
+        group_sizes,
     })
 }
 

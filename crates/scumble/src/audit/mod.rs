@@ -5,6 +5,7 @@
 //! the published rows and what the adversary knows, and returns guesses; only the scorer
 //! sees the truth.
 
+mod bands;
 mod blur;
 mod buckets;
 mod condensed;
@@ -36,6 +37,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+pub use bands::{AtRisk, Risk, Width};
 pub use blur::original_numbers;
 pub use original::original_columns;
 pub use page::write_page;
@@ -70,6 +72,11 @@ pub struct Report {
     pub loss: BTreeMap<String, f64>,
     /// How large groups are: size, and how many groups have it, ascending.
     pub group_sizes: Vec<(u64, u64)>,
+    /// How many people have which risk, by what is at risk.
+    pub risks: Vec<Risk>,
+    /// How wide the cells of each quasi column are; empty without the original, and where
+    /// quasi values are published as they are.
+    pub widths: Vec<Width>,
 }
 
 /// A promise, rechecked.
@@ -174,6 +181,8 @@ pub fn audit(
         attacks: Vec::new(),
         loss: BTreeMap::new(),
         group_sizes: view.group_sizes(),
+        risks: bands::of_groups(&view),
+        widths: Vec::new(),
     };
     let alone = original.and_then(without_others);
     let original = alone.as_ref().or(original);
@@ -196,6 +205,7 @@ pub fn audit(
             report.attacks.extend(attack_generalized(release, given)?);
         }
         report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
+        report.widths = bands::widths(&view, &covers, &columns);
         if let Some(weights) = &view.weights {
             let kl = cost::kl(&view, weights, &covers, &columns, &knowledge)?;
             report.loss.insert(Kl.name().to_owned(), kl);
@@ -205,6 +215,9 @@ pub fn audit(
         let members = Members::of(manifest, people, original)?;
         let beliefs = presence::believe(&view, people, &seen.plain);
         report.attacks.push(members.score("presence", &beliefs));
+        let best = seen.counted.as_ref().map(|found| found.shares.beliefs());
+        let best = best.unwrap_or(beliefs);
+        report.risks.push(bands::of_presence(&best, people.known.people));
         report.attacks.extend(seen.counted.as_ref().map(|found| {
             let mut attack = members.score("counting", &found.shares.beliefs());
             attack.worst = found.worst();

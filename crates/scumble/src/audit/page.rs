@@ -3,17 +3,22 @@
 //! One page without scripts or anything from elsewhere, made of the manifest and the
 //! report alone: nothing in it is more private than the release.
 
+mod about;
 mod blur;
 mod buckets;
+mod figure;
 mod histogram;
 mod matrix;
 mod randomized;
+mod risks;
+mod widths;
 mod words;
 
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
+use crate::audit::page::figure::{Prose, figure};
 use crate::audit::page::words::{Html, share};
 use crate::audit::{Attack, Report};
 use crate::error::{Error, Result};
@@ -53,9 +58,10 @@ fn page(manifest: &Manifest, report: &Report) -> String {
          <title>Release report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
          <header>\n<h1>Release report</h1>\n\
          <p>This release is a table of {rows} about people. {left_out} \
-         It was made by {} with the method <em>{}</em>.</p>\n{verdict}\n</header>\n",
+         It was made by {} with the method <em>{}</em>. {}</p>\n{verdict}\n</header>\n",
         Html(&manifest.software),
         Html(&manifest.method.name),
+        Html(about::method(manifest)),
     );
     if manifest.experiment {
         html.push_str(
@@ -67,10 +73,13 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     groups(&mut html, manifest, report);
     randomized::section(&mut html, manifest);
     blur::section(&mut html, manifest, report);
+    widths::section(&mut html, manifest, report);
+    risks::section(&mut html, manifest, report);
     attacks(&mut html, manifest, report);
     losses(&mut html, report);
     columns(&mut html, manifest);
     not_promised(&mut html, manifest);
+    about::files(&mut html, manifest);
     let _ = write!(
         html,
         "<footer><p>The rows are in <code>{}</code>{}; <code>manifest.json</code> says \
@@ -152,7 +161,7 @@ fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
             Html(&words::promise(checked, manifest)),
             Html(&words::parameters(&checked.asked)),
             Html(&words::parameters(&checked.measured)),
-            Html(certified),
+            Prose(certified),
         );
     }
     html.push_str("</section>\n");
@@ -174,13 +183,19 @@ fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
         }
         (None, None) => "Rows with the same quasi cells cannot be told apart by them.",
     };
+    let n_rows = report.group_sizes.iter().map(|(size, n)| size * n).sum::<u64>();
+    let caption = format!(
+        "How many groups there are of each size. <strong>The larger the group, the more people \
+         somebody is hidden among; a group has {} rows on average.</strong>",
+        words::decimal((10.0 * n_rows as f64 / n_groups.max(1) as f64).round() / 10.0),
+    );
     let _ = write!(
         html,
         "<section>\n<h2>How people are grouped</h2>\n<p>{what} There are {} such \
          {groups}; the smallest has {}.</p>\n{}</section>\n",
         words::number(n_groups),
         words::rows(*smallest),
-        histogram::svg(&report.group_sizes),
+        figure(&histogram::svg(&report.group_sizes), &caption),
     );
 }
 
@@ -328,7 +343,7 @@ fn columns(html: &mut String, manifest: &Manifest) {
 fn not_promised(html: &mut String, manifest: &Manifest) {
     html.push_str("<section>\n<h2>What is not promised</h2>\n<ul>\n");
     for line in &manifest.not_promised {
-        let _ = writeln!(html, "<li>{}</li>", Html(line));
+        let _ = writeln!(html, "<li>{}</li>", Prose(line));
     }
     html.push_str("</ul>\n</section>\n");
 }

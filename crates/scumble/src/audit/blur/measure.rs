@@ -9,6 +9,7 @@ use crate::audit::blur::company::Company;
 use crate::audit::blur::guess::Guesses;
 use crate::audit::blur::law::{Law, Tails};
 use crate::audit::blur::peel::Framed;
+use crate::audit::{AtRisk, Risk};
 
 /// The most rows for means.
 const SAMPLE: usize = 2000;
@@ -32,6 +33,8 @@ pub(super) struct Measured {
     pub(super) best_guess: f64,
     /// Classes with rows.
     pub(super) classes: u64,
+    /// How much company everybody of the sample has, as the risk of being the one.
+    pub(super) risk: Risk,
 }
 
 /// Measures every class.
@@ -47,8 +50,9 @@ pub(super) fn measure(frames: &[Framed], promised: Option<f64>) -> Measured {
         at_risk: 0,
         best_guess: 0.0,
         classes: 0,
+        risk: Risk::new(AtRisk::Company),
     };
-    let (mut sum, mut sampled) = (0.0, 0usize);
+    let mut companies: Vec<f64> = Vec::new();
     let most = frames.iter().map(|frame| frame.axes.dims()).max().unwrap_or(0);
     let shape = frames.first().map(|frame| frame.axes.shape);
     let guesses = shape.map(|shape| Guesses::new(shape, most));
@@ -76,8 +80,7 @@ pub(super) fn measure(frames: &[Framed], promised: Option<f64>) -> Measured {
                     })
                     .collect();
                 if !sample.is_empty() {
-                    sum += found.iter().sum::<f64>();
-                    sampled += found.len();
+                    companies.extend(&found);
                 }
                 // A little more than the least that was found, so that it is found again.
                 let least = found.into_iter().fold(f64::INFINITY, f64::min) * 1.001;
@@ -98,7 +101,12 @@ pub(super) fn measure(frames: &[Framed], promised: Option<f64>) -> Measured {
             }
         }
     }
-    measured.mean = sum / sampled.max(1) as f64;
+    measured.mean = companies.iter().sum::<f64>() / companies.len().max(1) as f64;
+    for company in &companies {
+        // What is roughly known of one cannot be less than what is exactly known of all.
+        measured.risk.add(1.0 / company.max(measured.smallest).max(1.0), 1);
+    }
+    measured.risk.sampled = companies.len() < rows;
     measured
 }
 

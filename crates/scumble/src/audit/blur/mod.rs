@@ -22,9 +22,10 @@ use serde_json::{Value, json};
 
 use crate::audit::blur::law::Axes;
 use crate::audit::blur::view::View;
-use crate::audit::{Checked, Report};
+use crate::audit::{Checked, Report, Width};
 use crate::error::{Error, Result};
 use crate::release::{BlurNote, Manifest, Release};
+use crate::space::Shape;
 use crate::table::{Numbers, NumbersTask, Reading};
 
 /// The promise of blurred numbers.
@@ -255,6 +256,7 @@ impl Seen<'_> {
         };
         let promises = vec![promise];
         let mut report = self.report(promises, deviations);
+        report.risks.push(measured.risk.clone());
         let public = report.clone();
         report.attacks.extend(attack::drawn(&frames, &measured));
         Ok((report, public))
@@ -303,7 +305,27 @@ impl Seen<'_> {
             false => Vec::new(),
         };
         let loss = BTreeMap::from([("spread".to_owned(), self.spread(&deviations))]);
-        Report { rows, promises, attacks, loss, group_sizes: Vec::new() }
+        let (group_sizes, risks) = (Vec::new(), Vec::new());
+        let widths = self.widths();
+        Report { rows, promises, attacks, loss, group_sizes, risks, widths }
+    }
+
+    /// How wide the noise is beside the domain: the side of its box, or what has 95 of 100
+    /// draws of normal noise.
+    fn widths(&self) -> Vec<Width> {
+        let columns = &self.note.columns;
+        let mut widths: Vec<Width> =
+            columns.iter().map(|c| Width::new(&c.name)).collect();
+        let wide = match self.note.shape {
+            Shape::Uniform => 12f64.sqrt(),
+            Shape::Gaussian => 2.0 * 1.96,
+        };
+        self.for_noise(|column, deviation| {
+            let [low, high] = columns[column].domain;
+            let share = if high > low { wide * deviation / (high - low) } else { 0.0 };
+            widths[column].add(share, 1);
+        });
+        widths
     }
 
     /// The standard deviation of the noise on each column of each row that has it.

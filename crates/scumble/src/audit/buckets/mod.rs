@@ -25,7 +25,7 @@ use crate::audit::buckets::recheck::{From, Robust};
 use crate::audit::buckets::view::View;
 use crate::audit::original::without_others;
 use crate::audit::recheck::{Asked, Diversity, all_asked};
-use crate::audit::{Attack, Given, Knowledge, Report};
+use crate::audit::{AtRisk, Attack, Given, Knowledge, Report, Risk};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
 use crate::release::{Manifest, Release};
@@ -53,6 +53,8 @@ pub(super) fn audit(
         attacks: seen.attacks(given.knowledge)?,
         loss: losses(&seen.view, manifest.left_out),
         group_sizes: seen.view.groups.sizes(),
+        risks: vec![risk(&seen.view)],
+        widths: Vec::new(),
     };
     if seen.original.is_none() {
         return Ok((report.clone(), report));
@@ -61,6 +63,17 @@ pub(super) fn audit(
     let knowledge = reader.stated.and(given.knowledge);
     let public = Report { attacks: reader.attacks(knowledge)?, ..report.clone() };
     Ok((report, public))
+}
+
+/// How sure somebody can be of everybody's value who knows nothing but groups.
+fn risk(view: &View) -> Risk {
+    let mut risk = Risk::new(AtRisk::Value(view.column.name.clone()));
+    let groups = &view.groups;
+    for group in 0..groups.len() {
+        let size = groups.size(group);
+        risk.add(groups.most(group) as f64 / size.max(1) as f64, size);
+    }
+    risk
 }
 
 /// What nobody should be believed more than: 1/r, or else 1/l.

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::audit::page::figure::{figure, open};
 use crate::audit::page::words::{Html, decimal, number, rows, share};
 use crate::audit::{Attack, Checked, Report};
 use crate::release::{BlurNote, FrameNote, Manifest, PublishedColumn};
@@ -152,8 +153,22 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
         "<section>\n<h2>How wide the noise is</h2>\n<p>Rows are blurred at few levels, so that \
          the noise of a row does not tell whose it is. The spread is {what}, {along}.</p>\n",
     );
-    html.push_str(&picture(&levels));
+    let most = levels.iter().max_by_key(|level| level.rows);
+    let caption = match most {
+        Some(most) => format!(
+            "How many rows are at each level of noise{}; the table below says how wide it is. \
+             <strong>Most rows, {}, are at level {}.</strong> Higher levels are for rows that \
+             have few others near them.",
+            if note.frames.len() > 1 { ", by frame and level" } else { "" },
+            number(most.rows),
+            most.name(note.frames.len()),
+        ),
+        None => String::new(),
+    };
+    html.push_str(&figure(&picture(&levels), &caption));
+    html.push_str("<div class=\"wide\">\n");
     table(html, note, &levels);
+    html.push_str("</div>\n");
     html.push_str("</section>\n");
 }
 
@@ -198,7 +213,8 @@ fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
         for column in &note.columns {
             let missing = !turned && level.frame.missing.contains(&column.name);
             let spread = if missing { None } else { spreads.next() };
-            let shown = spread.map_or_else(|| "missing".to_owned(), |s| s.to_string());
+            let shown =
+                spread.map_or_else(|| "missing".to_owned(), |s| spread_text(*s));
             let _ = write!(html, "<td class=\"n\">{shown}</td>");
         }
         html.push_str("</tr>\n");
@@ -213,19 +229,35 @@ fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
     }
 }
 
+/// A spread with commas, as other numbers have them.
+fn spread_text(spread: f64) -> String {
+    match spread.fract() == 0.0 && (0.0..1e15).contains(&spread) {
+        true => number(spread as u64),
+        false => spread.to_string(),
+    }
+}
+
 /// How many rows are at each level.
 fn picture(levels: &[Level<'_>]) -> String {
     let shown = &levels[..levels.len().min(MOST)];
     let several = levels.iter().any(|level| level.frame.frame > 1);
     let frames = if several { 2 } else { 1 };
     let most = shown.iter().map(|level| level.rows).max().unwrap_or(1).max(1);
-    let (width, left, tall) = (720.0, 60.0, 22.0);
-    let height = tall * shown.len() as f64 + 8.0;
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"Rows by level\">\n"
+    let (width, left, top, tall) = (720.0, 60.0, 22.0, 22.0);
+    let height = top + tall * shown.len() as f64 + 4.0;
+    let text = shown
+        .iter()
+        .map(|level| format!("{}: {}", level.name(frames), number(level.rows)));
+    let text = format!("Rows by level. {}", text.collect::<Vec<_>>().join("; "));
+    let mut svg = open("bars", (width, height), &text);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"12\" text-anchor=\"end\">level</text>\
+         <text x=\"{left:.1}\" y=\"12\">rows at it</text>",
+        left - 8.0
     );
     for (place, level) in shown.iter().enumerate() {
-        let y = 4.0 + tall * place as f64;
+        let y = top + tall * place as f64;
         // A bar that is there is seen.
         let wide = ((width - left - 90.0) * level.rows as f64 / most as f64).max(1.5);
         let _ = writeln!(

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::audit::page::figure::open;
 use crate::audit::page::words::number;
 
 /// Sizes a bar stands for, both included.
@@ -10,6 +11,15 @@ struct Bar {
     low: u64,
     high: u64,
     groups: u64,
+}
+
+impl Bar {
+    fn name(&self) -> String {
+        match self.low == self.high {
+            true => short(self.low),
+            false => format!("{}–{}", short(self.low), short(self.high)),
+        }
+    }
 }
 
 /// The most bars that sizes get one by one; beyond, sizes are put together.
@@ -22,10 +32,14 @@ pub(super) fn svg(sizes: &[(u64, u64)]) -> String {
     let (width, height, left, bottom, top) = (720.0, 250.0, 60.0, 52.0, 20.0);
     let step = (width - left) / bars.len().max(1) as f64;
     let base = height - bottom;
-    let mut svg = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" \
-         aria-label=\"Number of groups by size\">\n\
-         <line x1=\"{left}\" y1=\"{base}\" x2=\"{width}\" y2=\"{base}\"/>\n"
+    let held = bars.iter().filter(|bar| bar.groups > 0);
+    let text = held.map(|bar| format!("{} rows: {}", bar.name(), number(bar.groups)));
+    let text =
+        format!("Number of groups by size. {}", text.collect::<Vec<_>>().join("; "));
+    let mut svg = open("bars", (width, height), &text);
+    let _ = writeln!(
+        svg,
+        "<line x1=\"{left}\" y1=\"{base}\" x2=\"{width}\" y2=\"{base}\"/>"
     );
     for (place, bar) in bars.iter().enumerate() {
         let tall = (base - top) * bar.groups as f64 / most as f64;
@@ -36,11 +50,7 @@ pub(super) fn svg(sizes: &[(u64, u64)]) -> String {
         let middle = x + step / 2.0;
         let start = middle - wide / 2.0;
         let y = base - tall;
-        let label = if bar.low == bar.high {
-            short(bar.low)
-        } else {
-            format!("{}–{}", short(bar.low), short(bar.high))
-        };
+        let label = bar.name();
         let _ = writeln!(
             svg,
             "<rect x=\"{start:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\"/>\
@@ -60,7 +70,7 @@ pub(super) fn svg(sizes: &[(u64, u64)]) -> String {
         svg,
         "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">rows in a group</text>\n\
          <text x=\"16\" y=\"{:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {:.1})\">\
-         groups</text>\n</svg>\n",
+         number of groups</text>\n</svg>\n",
         left + (width - left) / 2.0,
         height - 10.0,
         top + (base - top) / 2.0,

@@ -1,10 +1,11 @@
 //! A picture of how likely each value is published as each value.
 //!
-//! Shades mean the same in every picture: nothing is white, certainty is darkest, and in
+//! Shades mean the same in every picture: nothing has no colour, certainty the strongest, and in
 //! between goes the square root, so that small probabilities can be told apart.
 
 use std::fmt::Write;
 
+use crate::audit::page::figure::{open, shortened};
 use crate::audit::page::words::{Html, share};
 use crate::release::{OperatorNote, SubtableNote};
 
@@ -37,15 +38,23 @@ pub(super) fn svg(table: &SubtableNote) -> String {
         };
         found.unwrap_or(0.0)
     };
-    let names: Vec<String> =
-        table.domain.iter().map(|texts| shortened(&texts.join(", "))).collect();
+    let names: Vec<String> = table
+        .domain
+        .iter()
+        .map(|texts| shortened(&texts.join(", "), LONGEST))
+        .collect();
     let Layout { text_size, label, side, above } = Layout::of(&names);
     let bottom = above + side * size as f64;
-    let mut svg = format!(
-        "<svg class=\"matrix\" viewBox=\"0 0 {WIDTH:.0} {:.0}\" role=\"img\" \
-         aria-label=\"How likely each value is published as each value\">\n",
-        bottom + 44.0
+    let kept: Vec<String> = names
+        .iter()
+        .enumerate()
+        .map(|(place, name)| format!("{name} {}", share(entry(place, place))))
+        .collect();
+    let text = format!(
+        "How likely each value is published as each value. As itself: {}.",
+        kept.join(", ")
     );
+    let mut svg = open("matrix", (WIDTH, bottom + 44.0), &text);
     for (place, name) in names.iter().enumerate() {
         let middle = side * (place as f64 + 0.5);
         let _ = writeln!(
@@ -86,12 +95,12 @@ pub(super) fn svg(table: &SubtableNote) -> String {
     svg
 }
 
-/// How dark a probability is.
+/// How strong the colour of a probability is.
 fn shade(likely: f64) -> f64 {
     0.03 + 0.97 * likely.clamp(0.0, 1.0).sqrt()
 }
 
-/// What shades mean, and the darkest there is.
+/// What shades mean, and the strongest there is.
 fn legend(svg: &mut String, left: f64, top: f64, largest: f64) {
     // Beside a narrow picture with long names there is room only further left.
     let left = left.min(WIDTH - 480.0);
@@ -109,7 +118,7 @@ fn legend(svg: &mut String, left: f64, top: f64, largest: f64) {
     }
     let _ = writeln!(
         svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\">darkest here: {}</text>",
+        "<text x=\"{:.1}\" y=\"{:.1}\">strongest here: {}</text>",
         left + 58.0 * LEGEND.len() as f64 + 6.0,
         top + 11.0,
         share(largest),
@@ -160,18 +169,6 @@ fn width(text: &str) -> f64 {
     text.chars().map(letter).sum()
 }
 
-/// A name that fits beside a picture.
-fn shortened(name: &str) -> String {
-    if name.is_empty() {
-        return "(missing)".to_owned();
-    }
-    if name.chars().count() <= LONGEST {
-        return name.to_owned();
-    }
-    let start: String = name.chars().take(LONGEST - 1).collect();
-    format!("{start}…")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -191,7 +188,7 @@ mod tests {
         assert_eq!(svg.matches("<rect").count(), 4 + LEGEND.len());
         assert!(svg.contains("&lt;b&gt; as &lt;b&gt;: 75.0%") && !svg.contains("<b>"));
         assert!(!svg.contains(&"x".repeat(30)));
-        assert!(svg.contains("darkest here: 75.0%"));
+        assert!(svg.contains("strongest here: 75.0%"));
     }
 
     #[test]

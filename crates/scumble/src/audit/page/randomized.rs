@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::audit::page::figure::figure;
 use crate::audit::page::matrix;
 use crate::audit::page::words::{Html, number, rows, share};
 use crate::audit::{Attack, Checked};
@@ -183,11 +184,12 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
                 number(first.domain.len() as u64)
             );
         } else {
-            html.push_str(
-                "<p>The darker a square, the likelier the value on the left is published as \
-                 the one above it.</p>\n",
-            );
-            html.push_str(&matrix::svg(first));
+            html.push_str(&figure(
+                &matrix::svg(first),
+                "The stronger the colour of a square, the likelier the value on the left is published as the \
+                 one above it. <strong>On the diagonal values are published as they are; the \
+                 more even the picture, the less a published value says.</strong>",
+            ));
         }
     }
     html.push_str("</section>\n");

@@ -76,6 +76,13 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
         Some(value) => value.to_string(),
         None => "?".to_owned(),
     };
+    let part = |name: &str| {
+        checked
+            .asked
+            .get(name)
+            .and_then(Value::as_f64)
+            .map_or_else(|| "?".into(), share)
+    };
     let special = buckets::promise(checked, manifest);
     if let Some(sentence) = special.or_else(|| blur::promise(checked, manifest)) {
         return sentence;
@@ -122,8 +129,8 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
              that they are in the table with a probability from {} to {}. How much more \
              somebody learns who knows how the release was searched for is told below \
              (reversal).{}",
-            asked("min"),
-            asked("max"),
+            part("min"),
+            part("max"),
             if checked.asked.get("adversary").is_some() {
                 " This is promised only against readers who do not see that weights are \
                  counts."
@@ -159,8 +166,17 @@ pub(super) fn parameters(value: &Value) -> String {
             let parts: Vec<String> = map
                 .iter()
                 .map(|(name, value)| match value {
-                    Value::String(word) => word.clone(),
-                    _ => format!("{name} = {}", shown(value)),
+                    Value::String(word) if name == "kind" => word.clone(),
+                    Value::String(word) if name == "noise" => word.clone(),
+                    _ if name == "amplification" => {
+                        format!(
+                            "amplification = {} (1 is the most allowed)",
+                            shown(value)
+                        )
+                    }
+                    _ => {
+                        format!("{} = {}", name.replace(['_', '-'], " "), shown(value))
+                    }
                 })
                 .collect();
             parts.join(", ")

@@ -16,18 +16,20 @@
 
 use serde_json::{Map, json};
 
-use crate::audit::Attack;
 use crate::audit::perturbed::matrix::Matrix;
 use crate::audit::perturbed::recheck::believed_after;
 use crate::audit::perturbed::truth::Truth;
 use crate::audit::perturbed::view::{Randomized, Subtable, View};
 use crate::audit::perturbed::{Believed, single};
+use crate::audit::{AtRisk, Attack, Risk};
 
 /// What is guessed about the rows of a sub-table.
 #[derive(Debug)]
 pub(super) struct Guesses {
     /// For each published value the guess.
     pub(super) values: Vec<usize>,
+    /// How likely it is right.
+    beliefs: Vec<f64>,
     /// The largest belief in a value that the promise speaks of, if there is one: protected,
     /// and believed in no more than its bound before. Over values that were published.
     protected: Option<f64>,
@@ -39,7 +41,8 @@ pub(super) struct Guesses {
 pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
     let matrix = &table.matrix;
     let expected = matrix.published(shares);
-    let mut guesses = Guesses { values: vec![], protected: None, largest: 0.0 };
+    let mut guesses =
+        Guesses { values: vec![], beliefs: vec![], protected: None, largest: 0.0 };
     let promised = |value: usize| {
         let bound = table.bounds[value];
         bound.is_some_and(|bound| shares[value] <= bound.prior * (1.0 + 1e-9))
@@ -97,6 +100,7 @@ pub(super) fn guess(table: &Subtable, shares: &[f64]) -> Guesses {
             }
         };
         guesses.values.push(value);
+        guesses.beliefs.push(if *expected > 0.0 { likely / expected } else { 0.0 });
         if table.published[published] > 0 && *expected > 0.0 {
             guesses.largest = guesses.largest.max(likely / expected);
             let surest = any_promised.then_some(surest / expected);
@@ -172,6 +176,22 @@ pub(super) fn commonest(
         return most as f64 / truth.rows.max(1) as f64;
     }
     super::overall(column, believed).into_iter().fold(0.0, f64::max)
+}
+
+/// How sure the guesses about the rows of every randomized column are.
+pub(super) fn risks(view: &View, believed: &[Vec<Believed>]) -> Vec<Risk> {
+    let columns = view.columns.iter().zip(believed);
+    let risk = |(column, believed): (&Randomized, &Vec<Believed>)| {
+        let mut risk = Risk::new(AtRisk::Value(column.name()));
+        for (table, believed) in column.tables.iter().zip(believed) {
+            let guesses = guess(table, &believed.shares);
+            for (belief, rows) in guesses.beliefs.iter().zip(&table.published) {
+                risk.add(*belief, *rows);
+            }
+        }
+        risk
+    };
+    columns.map(risk).collect()
 }
 
 /// Tries the attack on every randomized column.

@@ -94,6 +94,8 @@ impl<'a> Seen<'a> {
             attacks,
             loss: losses(view, believed, truth),
             group_sizes: view.stands_for.clone().unwrap_or_default(),
+            risks: inference::risks(view, believed),
+            widths: Vec::new(),
         })
     }
 }

@@ -1,0 +1,197 @@
+//! How risk and coarseness are spread over people: counts in few bands.
+//!
+//! # Guarantee
+//! Risks are computed from what the release's readers have: its files and, of presence, the
+//! population. Widths need the domains of the table, and company of blurred numbers the
+//! numbers of the table; both are told in bands only.
+//!
+//! # Limits
+//! A risk is what somebody can believe who knows quasi values and nothing else. Attacks that
+//! know more are reported apart.
+//!
+//! # Cost
+//! O(groups), or O(values) where they are randomized.
+//!
+//! # Source
+//! METHODS G.
+
+use std::borrow::Cow;
+
+use crate::audit::covers::Covers;
+use crate::audit::view::View;
+use crate::hierarchy::Column;
+use crate::loss::{CellLoss, Lm};
+
+/// Numbers that are equal up to this are in the same band.
+const ROUNDING: f64 = 1e-9;
+
+/// What somebody may find out about a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AtRisk {
+    /// Which row is theirs, by the quasi cells of its group.
+    Row,
+    /// Their value in this sensitive column, or these that are randomized as one.
+    Value(String),
+    /// Whether they are in the table.
+    Presence,
+    /// Which blurred row is theirs: one in as many as it is hidden among on average.
+    Company,
+}
+
+impl AtRisk {
+    /// Its name in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Row => "row",
+            Self::Value(_) => "value",
+            Self::Presence => "presence",
+            Self::Company => "company",
+        }
+    }
+}
+
+/// How many people have which risk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Risk {
+    /// What is at risk.
+    pub what: AtRisk,
+    /// People in each band of [`Risk::ENDS`].
+    pub people: [u64; Self::ENDS.len()],
+    /// Whether only some people were looked at.
+    pub sampled: bool,
+}
+
+impl Risk {
+    /// Where bands of risk end: none, up to 1 in 100 and so on, less than certain, certain.
+    pub const ENDS: [f64; 9] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0];
+
+    /// Of nobody yet.
+    pub(super) fn new(what: AtRisk) -> Self {
+        Self { what, people: [0; Self::ENDS.len()], sampled: false }
+    }
+
+    /// Adds people of whom something is believed.
+    pub(super) fn add(&mut self, belief: f64, people: u64) {
+        self.people[band(belief, &Self::ENDS)] += people;
+    }
+
+    /// How many people were looked at.
+    pub fn total(&self) -> u64 {
+        self.people.iter().sum()
+    }
+}
+
+/// How much of its column each published cell stands for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Width {
+    /// The column.
+    pub column: String,
+    /// Rows in each band of [`Width::ENDS`].
+    pub rows: [u64; Self::ENDS.len()],
+}
+
+impl Width {
+    /// Where bands end: exact values, up to a twentieth of the column and so on, less than
+    /// all of it, all of it.
+    pub const ENDS: [f64; 7] = [0.0, 0.05, 0.1, 0.25, 0.5, 1.0, 1.0];
+
+    /// Without rows.
+    pub(super) fn new(column: &str) -> Self {
+        Self { column: column.to_owned(), rows: [0; Self::ENDS.len()] }
+    }
+
+    /// Adds rows whose cell stands for this share of the column.
+    pub(super) fn add(&mut self, share: f64, rows: u64) {
+        self.rows[band(share, &Self::ENDS)] += rows;
+    }
+}
+
+/// The band of a share. The first has nought alone, the last has one alone.
+fn band(share: f64, ends: &[f64]) -> usize {
+    let last = ends.len() - 1;
+    if share >= 1.0 - ROUNDING {
+        return last;
+    }
+    ends[..last].iter().position(|end| share <= end + ROUNDING).unwrap_or(last)
+}
+
+/// What groups of rows tell about the people in them: which row is theirs, and the
+/// commonest value.
+pub(super) fn of_groups(view: &View) -> Vec<Risk> {
+    let mut row = Risk::new(AtRisk::Row);
+    for size in &view.sizes {
+        row.add(1.0 / (*size).max(1) as f64, *size);
+    }
+    let mut risks = vec![row];
+    for (place, column) in view.sensitive.iter().enumerate() {
+        let mut risk = Risk::new(AtRisk::Value(column.name.clone()));
+        let mut values = view.histogram(place);
+        for (group, size) in view.sizes.iter().enumerate() {
+            values.clear();
+            view.add_to(group, place, &mut values);
+            let most = values.present().map(|(_, n)| n).max().unwrap_or(0);
+            risk.add(most as f64 / (*size).max(1) as f64, *size);
+        }
+        risks.push(risk);
+    }
+    risks
+}
+
+/// Of groups of these sizes, each with how many there are: which row is whose.
+pub(super) fn of_sizes(sizes: &[(u64, u64)]) -> Risk {
+    let mut risk = Risk::new(AtRisk::Row);
+    for (size, groups) in sizes {
+        risk.add(1.0 / (*size).max(1) as f64, size * groups);
+    }
+    risk
+}
+
+/// What is believed of everybody's presence, given for each distinct tuple.
+pub(super) fn of_presence(beliefs: &[f64], people: &[u64]) -> Risk {
+    let mut risk = Risk::new(AtRisk::Presence);
+    for (belief, people) in beliefs.iter().zip(people) {
+        risk.add(*belief, *people);
+    }
+    risk
+}
+
+/// How wide the cells of each quasi column are, as the loss metric has it.
+pub(super) fn widths(
+    view: &View,
+    covers: &Covers,
+    columns: &[Cow<'_, Column>],
+) -> Vec<Width> {
+    let mut widths = Vec::with_capacity(columns.len());
+    for ((cells, covers), column) in view.quasi.iter().zip(&covers.columns).zip(columns)
+    {
+        let shares = covers.covers.iter().map(|cover| Lm.cell(column, cover));
+        let shares: Vec<f64> = shares.collect();
+        let mut width = Width::new(&column.name);
+        for (cell, size) in cells.of_group.iter().zip(&view.sizes) {
+            width.add(shares[*cell as usize], *size);
+        }
+        widths.push(width);
+    }
+    widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_belong_to_the_band_below_and_certainty_stands_alone() {
+        let place = |share: f64| band(share, &Risk::ENDS);
+        assert_eq!([0.0, 0.001, 0.01, 0.011].map(place), [0, 1, 1, 2]);
+        assert_eq!([1.0 / 5.0, 0.2 + 1e-12, 0.21].map(place), [5, 5, 6]);
+        assert_eq!([0.5, 2.0 / 3.0, 0.999, 1.0].map(place), [6, 7, 7, 8]);
+        assert_eq!(band(2.0, &Width::ENDS), 6, "noise may be wider than its column");
+    }
+
+    #[test]
+    fn people_are_counted_by_the_size_of_their_group() {
+        let risk = of_sizes(&[(1, 2), (5, 3), (200, 1)]);
+        assert_eq!(risk.people, [0, 200, 0, 0, 0, 15, 0, 0, 2]);
+        assert_eq!(risk.total(), 217);
+    }
+}

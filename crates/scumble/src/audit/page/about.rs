@@ -1,0 +1,73 @@
+//! What the method did, in a sentence, and which files there are.
+
+use std::fmt::Write;
+
+use crate::audit::page::words::Html;
+use crate::release::Manifest;
+
+/// What was done to the table, for somebody who has not heard of the method.
+pub(super) fn method(manifest: &Manifest) -> &'static str {
+    match manifest.method.name.as_str() {
+        "full-domain" => {
+            "Quasi values were made coarser, every column by the same rule for all rows, until \
+             the promises held; the coarsening that costs least was searched for."
+        }
+        "mondrian" => {
+            "Rows were cut into ever smaller groups as long as the promises held, and the quasi \
+             values of a group were put together into one cell a column."
+        }
+        "uniform-perturbation" => {
+            "Sensitive values were kept with a fixed probability, and otherwise replaced by one \
+             drawn at random; all other columns are as they were."
+        }
+        "partitioned-perturbation" => {
+            "Rows were divided into sub-tables of few values, and in each of them sensitive \
+             values were kept with a fixed probability or drawn anew."
+        }
+        "fine-grain-perturbation" => {
+            "Sensitive values were kept with a probability of their own, and otherwise replaced \
+             by one drawn at random."
+        }
+        "general-perturbation" => {
+            "Sensitive values were replaced by ones drawn at random, by the matrix that keeps \
+             most of them under the promise."
+        }
+        "perturbed-generalization" => {
+            "Sensitive values were randomized, quasi values made coarser, and one row of each \
+             group was drawn and published."
+        }
+        "anatomy" | "robust" => {
+            "Rows were put into groups of different sensitive values. Quasi values are published \
+             as they are, and sensitive values apart from them, by group."
+        }
+        "blur" => {
+            "Noise of a stated width was added to numbers, wide enough that everybody is hidden \
+             among others."
+        }
+        "condensation" => {
+            "Rows were put into groups, and their numbers drawn anew from mean and covariance of \
+             the group."
+        }
+        _ => "",
+    }
+}
+
+/// The files and their checksums, so that a printed page can be held against them.
+pub(super) fn files(html: &mut String, manifest: &Manifest) {
+    if manifest.checksums.is_empty() {
+        return;
+    }
+    html.push_str(
+        "<section>\n<h2>Which files this is about</h2>\n<table class=\"files\">\n<thead><tr>\
+         <th>file</th><th>BLAKE3 checksum</th></tr></thead>\n<tbody>\n",
+    );
+    for (file, checksum) in &manifest.checksums {
+        let _ = writeln!(
+            html,
+            "<tr><th>{}</th><td><code>{}</code></td></tr>",
+            Html(file),
+            Html(checksum)
+        );
+    }
+    html.push_str("</tbody>\n</table>\n</section>\n");
+}

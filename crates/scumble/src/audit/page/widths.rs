@@ -1,0 +1,205 @@
+//! A picture of how much of its column a published cell stands for.
+
+use std::fmt::Write;
+
+use crate::audit::page::figure::{figure, open, shortened};
+use crate::audit::page::words::{Html, share};
+use crate::audit::{Report, Width};
+use crate::release::Manifest;
+use crate::space::Shape;
+
+/// Names of the bands.
+const NAMES: [&str; Width::ENDS.len()] =
+    ["exact", "up to 5%", "5–10%", "10–25%", "25–50%", "50–100%", "all"];
+
+/// How strong the colour of each band is.
+const SHADES: [f64; Width::ENDS.len()] = [0.06, 0.2, 0.34, 0.48, 0.64, 0.8, 1.0];
+
+/// The longest name beside a strip, in letters.
+const LONGEST: usize = 18;
+
+/// The section on cells.
+pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
+    let held = |width: &&Width| width.rows.iter().any(|n| *n > 0);
+    let widths: Vec<&Width> = report.widths.iter().filter(held).collect();
+    if widths.is_empty() {
+        return;
+    }
+    let (heading, what) = match &manifest.blur {
+        Some(note) => (
+            "How wide the noise is beside its column",
+            match note.shape {
+                Shape::Uniform => {
+                    "The side of the box that the noise of a row is in, as a share of the \
+                     column’s domain."
+                }
+                Shape::Gaussian => {
+                    "How far 95 of 100 draws of the noise of a row reach, from end to end, as \
+                     a share of the column’s domain."
+                }
+            },
+        ),
+        None => (
+            "How wide cells are",
+            "How much of its column a published cell stands for: of numbers the width of the \
+             range, of other values how many they may be.",
+        ),
+    };
+    let weights = match manifest.weights {
+        Some(_) => " Cells list values with weights, which tell more than their width.",
+        None => "",
+    };
+    let wide = match manifest.blur {
+        Some(_) => "of its numbers have noise wider than a quarter of it",
+        None => "of its cells stand for more than a quarter of it",
+    };
+    let caption = format!(
+        "{what} Each strip is all rows of the release, from exact values on the left to cells \
+         that say nothing on the right.{weights} <strong>{}</strong>",
+        takeaway(&widths, wide)
+    );
+    let _ = write!(html, "<section>\n<h2>{heading}</h2>\n");
+    html.push_str(&figure(&svg(&widths), &caption));
+    html.push_str("</section>\n");
+}
+
+/// Which columns keep every value, and which lose all.
+fn takeaway(widths: &[&Width], wide: &str) -> String {
+    let all_in =
+        |width: &Width, band: usize| width.rows.iter().sum::<u64>() == width.rows[band];
+    let named = |band: usize| -> Vec<String> {
+        let those = widths.iter().filter(|width| all_in(width, band));
+        those.map(|width| format!("“{}”", Html(&width.column))).collect()
+    };
+    let (exact, nothing) = (named(0), named(NAMES.len() - 1));
+    let mut words = Vec::new();
+    if !exact.is_empty() {
+        words.push(format!("Exact in every row: {}.", exact.join(", ")));
+    }
+    if !nothing.is_empty() {
+        words.push(format!("Lost in every row: {}.", nothing.join(", ")));
+    }
+    if words.is_empty() {
+        let coarse = |width: &&&Width| {
+            let wide: u64 = width.rows[4..].iter().sum();
+            wide as f64 / width.rows.iter().sum::<u64>().max(1) as f64
+        };
+        let most = widths.iter().max_by(|a, b| coarse(a).total_cmp(&coarse(b)));
+        if let Some(most) = most {
+            words.push(format!(
+                "Widest in “{}”: {} {wide}.",
+                Html(&most.column),
+                share(coarse(&most))
+            ));
+        }
+    }
+    words.join(" ")
+}
+
+/// A strip for each column, and what shades mean.
+fn svg(widths: &[&Width]) -> String {
+    let (width, left, tall) = (720.0, 140.0, 34.0);
+    let height = tall * widths.len() as f64 + 52.0;
+    let text =
+        widths.iter().map(|width| format!("{}: {}", width.column, spoken(width)));
+    let text = format!(
+        "Share of rows by how much of the column a cell stands for. {}",
+        text.collect::<Vec<_>>().join(". ")
+    );
+    let mut svg = open("strips", (width, height), &text);
+    for (place, column) in widths.iter().enumerate() {
+        let y = 4.0 + tall * place as f64;
+        let total = column.rows.iter().sum::<u64>().max(1) as f64;
+        let _ = writeln!(
+            svg,
+            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
+            left - 10.0,
+            y + 16.0,
+            Html(&shortened(&column.column, LONGEST)),
+        );
+        let mut x = left;
+        for (band, n) in column.rows.iter().enumerate() {
+            if *n == 0 {
+                continue;
+            }
+            let part = *n as f64 / total;
+            let wide = (width - left - 10.0) * part;
+            let _ = write!(
+                svg,
+                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"24\" \
+                 fill-opacity=\"{:.2}\"><title>{}, {}: {}</title></rect>",
+                SHADES[band],
+                Html(&column.column),
+                NAMES[band],
+                share(part),
+            );
+            if wide > 44.0 {
+                let class = if band > 2 { " class=\"on\"" } else { "" };
+                let _ = write!(
+                    svg,
+                    "<text{class} x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                    x + wide / 2.0,
+                    y + 16.0,
+                    share(part),
+                );
+            }
+            x += wide;
+        }
+        svg.push('\n');
+    }
+    let y = tall * widths.len() as f64 + 16.0;
+    for (band, name) in NAMES.iter().enumerate() {
+        let x = left + 82.0 * band as f64;
+        let _ = writeln!(
+            svg,
+            "<rect class=\"key\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"14\" height=\"14\" \
+             fill-opacity=\"{:.2}\"/><text x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+            SHADES[band],
+            x + 19.0,
+            y + 11.0,
+        );
+    }
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">of the column</text>\n</svg>",
+        left - 10.0,
+        y + 11.0,
+    );
+    svg
+}
+
+/// The bands of a column in words.
+fn spoken(width: &Width) -> String {
+    let total = width.rows.iter().sum::<u64>().max(1) as f64;
+    let held = NAMES.iter().zip(&width.rows).filter(|(_, n)| **n > 0);
+    let parts = held.map(|(name, n)| format!("{name} {}", share(*n as f64 / total)));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strips_are_as_long_as_their_share_of_rows() {
+        let age = Width { column: "<age>".into(), rows: [1, 0, 0, 3, 0, 0, 0] };
+        let picture = svg(&[&age]);
+        assert!(
+            picture.contains("width=\"142.5\"") && picture.contains("width=\"427.5\"")
+        );
+        assert!(picture.contains("exact 25.0%, 10–25% 75.0%"));
+        assert!(picture.contains("&lt;age&gt;") && !picture.contains("<age>"));
+    }
+
+    #[test]
+    fn what_is_lost_or_kept_everywhere_is_said() {
+        let kept = Width { column: "a".into(), rows: [2, 0, 0, 0, 0, 0, 0] };
+        let lost = Width { column: "b".into(), rows: [0, 0, 0, 0, 0, 0, 2] };
+        let wide = Width { column: "c".into(), rows: [0, 1, 0, 0, 1, 0, 0] };
+        assert_eq!(
+            takeaway(&[&kept, &lost, &wide], "are wide"),
+            "Exact in every row: “a”. Lost in every row: “b”."
+        );
+        assert_eq!(takeaway(&[&wide], "are wide"), "Widest in “c”: 50.0% are wide.");
+    }
+}
