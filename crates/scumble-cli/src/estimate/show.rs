@@ -38,6 +38,8 @@ pub(super) fn as_json(asked: &Value, answers: &[Answer], notes: &[String]) -> Va
             "high": high.map(rounded),
             "uncut_low": uncut_low.map(rounded),
             "uncut_high": uncut_high.map(rounded),
+            "at_least": limit(estimate.at_least),
+            "at_most": limit(estimate.at_most),
         });
         if several {
             object["number"] = json!(answer.name);
@@ -52,6 +54,11 @@ pub(super) fn as_json(asked: &Value, answers: &[Answer], notes: &[String]) -> Va
         "estimates": estimates.collect::<Vec<Value>>(),
         "notes": notes,
     })
+}
+
+/// A number that the truth cannot be beyond, if there is one.
+fn limit(number: f64) -> Option<f64> {
+    number.is_finite().then(|| rounded(number))
 }
 
 /// The estimates group by group, for each group in the order of the question.
@@ -141,12 +148,19 @@ pub(super) fn as_text(
     let mut header = answers.first().map_or(Vec::new(), |a| a.query.group_by.clone());
     header.extend(several.then(|| "number".to_owned()));
     header.extend(["estimate", "± s.e.", "95 % interval"].map(str::to_owned));
+    // Where nothing is random, the truth has limits.
+    let limited = |(answer, estimate): (&Answer, &Estimate)| {
+        answer.query.measure == Measure::Count
+            && estimate.standard_error.is_some_and(|error| error > 0.0)
+    };
+    let limits = way.is_none() && in_order(answers).any(limited);
+    header.extend(limits.then(|| "never outside".to_owned()));
     let digits: HashMap<&str, Option<usize>> = answers
         .iter()
         .map(|a| (a.name.as_str(), decimals(&a.query, &a.estimates)))
         .collect();
-    let (mut cells, mut counts, mut errors, mut intervals) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut cells, mut counts, mut errors) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut intervals, mut beyond) = (Vec::new(), Vec::new());
     for (answer, estimate) in in_order(answers) {
         let amount =
             |number: f64| match digits.get(answer.name.as_str()).copied().flatten() {
@@ -169,11 +183,18 @@ pub(super) fn as_text(
             (_, Some((low, high))) => format!("{} to {}", amount(low), amount(high)),
             _ => "unknown".to_owned(),
         });
+        beyond.push(match limited((answer, estimate)) {
+            true => {
+                format!("{} to {}", amount(estimate.at_least), amount(estimate.at_most))
+            }
+            false => String::new(),
+        });
     }
     let (counts, errors) = (to_the_right(counts, 8), to_the_right(errors, 6));
-    let rows = cells.into_iter().zip(counts).zip(errors).zip(intervals);
-    let rows = rows.map(|(((mut cells, count), error), interval)| {
+    let rows = cells.into_iter().zip(counts).zip(errors).zip(intervals).zip(beyond);
+    let rows = rows.map(|((((mut cells, count), error), interval), beyond)| {
         cells.extend([count, error, interval]);
+        cells.extend(limits.then_some(beyond));
         cells
     });
     aligned(&std::iter::once(header).chain(rows).collect::<Vec<Vec<String>>>())
