@@ -18,6 +18,7 @@ use serde_json::json;
 
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
+use crate::result::SCHEMA;
 
 /// The most tables that are drawn at once.
 const MOST_DRAWS: u64 = 1000;
@@ -69,8 +70,11 @@ enum FormatName {
 pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode> {
     if !(1..=MOST_DRAWS).contains(&args.draws) {
         let wanted = format!("from 1 to {MOST_DRAWS}");
-        return Err(Error::recipe(format!("`--draws` is {}, but must be {wanted}", args.draws))
-            .with_hint("5 to 20 are enough for most; with 100, errors are known to 7 %"));
+        return Err(Error::recipe(format!(
+            "`--draws` is {}, but must be {wanted}",
+            args.draws
+        ))
+        .with_hint("5 to 20 are enough for most; with 100, errors are known to 7 %"));
     }
     let format = chosen_format(args)?;
     if let Some(path) = &args.output {
@@ -94,7 +98,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode> {
             DataFormat::Parquet => "parquet",
         };
         let object = json!({
-            "schema": 1, "file": file, "format": format, "draws": args.draws,
+            "schema": SCHEMA, "file": file, "format": format, "draws": args.draws,
             "seed": args.seed, "rows": written.rows, "columns": written.columns,
             "notes": notes,
         });
@@ -156,7 +160,8 @@ fn write(
     }
     writer.finish()?;
     if let Some((file, path)) = unfinished {
-        let failed = |error: io::Error| Error::io("write", path.display().to_string(), error);
+        let failed =
+            |error: io::Error| Error::io("write", path.display().to_string(), error);
         // Nothing in it is private: it comes from what is published.
         readable(file.path()).map_err(failed)?;
         file.persist(path).map_err(|error| failed(error.error))?;
@@ -186,8 +191,10 @@ fn chosen_format(args: &SampleArgs) -> Result<DataFormat> {
         (None, Some("csv")) => Ok(DataFormat::Csv),
         (None, Some("parquet")) => Ok(DataFormat::Parquet),
         (None, _) => {
-            let message = format!("`{}` ends neither in .csv nor .parquet", path.display());
-            Err(Error::recipe(message).with_hint("say `--format csv` or `--format parquet`"))
+            let message =
+                format!("`{}` ends neither in .csv nor .parquet", path.display());
+            Err(Error::recipe(message)
+                .with_hint("say `--format csv` or `--format parquet`"))
         }
     }
 }
@@ -230,7 +237,8 @@ fn notes(release: &Release, evidence: &Evidence) -> Vec<String> {
     let mut notes = Vec::new();
     let undrawn = evidence.undrawn();
     if !undrawn.is_empty() {
-        let names: Vec<String> = undrawn.iter().map(|name| format!("`{name}`")).collect();
+        let names: Vec<String> =
+            undrawn.iter().map(|name| format!("`{name}`")).collect();
         notes.push(format!(
             "the release does not say which values some cells of {} stand for: these are \
              kept as they are published",

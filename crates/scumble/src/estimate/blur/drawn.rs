@@ -84,7 +84,12 @@ impl Blurred {
         }
     }
 
-    fn resampled(&self, group_of: &[u32], n_groups: usize, random: &Randomness) -> Vec<f64> {
+    fn resampled(
+        &self,
+        group_of: &[u32],
+        n_groups: usize,
+        random: &Randomness,
+    ) -> Vec<f64> {
         let mut groups: Vec<Vec<usize>> = vec![Vec::new(); n_groups];
         for (row, group) in group_of.iter().enumerate() {
             groups[*group as usize].push(row);

@@ -17,7 +17,11 @@ enum Source {
     Values(Distribution),
     /// So many numbers from the first on, the one after the last being "not known" if there
     /// is one.
-    Numbers { low: f64, high: f64, missing: bool },
+    Numbers {
+        low: f64,
+        high: f64,
+        missing: bool,
+    },
     Missing,
     /// From one of these cells.
     Like(Distribution),
@@ -48,7 +52,9 @@ pub(super) fn draw(
     let Some(lattice) = &cells.lattice else {
         let drawn = codes.par_chunks(BLOCK).enumerate().map(|(block, codes)| {
             let mut random = stream(block as u64);
-            let one = |code: &u32| match sources[*code as usize].value(&sources, &mut random) {
+            let one = |code: &u32| match sources[*code as usize]
+                .value(&sources, &mut random)
+            {
                 Some(value) => value,
                 None => first_open + open_of[*code as usize],
             };
@@ -69,7 +75,8 @@ pub(super) fn draw(
         Kind::Date => format_date(step),
         _ => format_number(step / lattice.scale + 0.0),
     };
-    let (mut texts, mut drawn) = coded::steps(&steps, text, column.reading.missing_text());
+    let (mut texts, mut drawn) =
+        coded::steps(&steps, text, column.reading.missing_text());
     if !open_texts.is_empty() {
         let first_open = texts.len() as u32;
         for (drawn, code) in drawn.iter_mut().zip(codes) {

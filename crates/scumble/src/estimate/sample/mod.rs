@@ -93,7 +93,8 @@ impl Rows {
         let (mut entry_of, mut starts) = (Vec::new(), vec![0]);
         let mut end = 0;
         for (entry, rows) in evidence.rows.iter().enumerate() {
-            let each = evidence.stands_for.as_ref().map_or(1, |sizes| sizes[entry] as usize);
+            let each =
+                evidence.stands_for.as_ref().map_or(1, |sizes| sizes[entry] as usize);
             for _ in 0..*rows {
                 entry_of.push(entry as u32);
                 end += each;
@@ -132,11 +133,16 @@ impl Evidence {
                 Nature::Uncertain(number) => {
                     let codes = rows.spread(&column.codes);
                     let purpose = format!("draw cells {place}");
-                    return cells::draw(column, &self.cells[number], &codes, &|block| {
-                        random.stream(&purpose, block)
-                    });
+                    return cells::draw(
+                        column,
+                        &self.cells[number],
+                        &codes,
+                        &|block| random.stream(&purpose, block),
+                    );
                 }
-                Nature::Noisy(noise, part) => randomized.codes(self, &rows, noise, part),
+                Nature::Noisy(noise, part) => {
+                    randomized.codes(self, &rows, noise, part)
+                }
                 Nature::Apart => match &self.groups {
                     Some(groups) => self.arranged(groups, &rows, &random),
                     None => Vec::new(),
@@ -222,8 +228,9 @@ impl Evidence {
                 format!("{number:.decimals$}")
             };
             let missing = column.reading.missing_text();
-            let steps: Vec<f64> =
-                (0..n_rows).map(|row| numbers[row * blurred.n_columns() + number]).collect();
+            let steps: Vec<f64> = (0..n_rows)
+                .map(|row| numbers[row * blurred.n_columns() + number])
+                .collect();
             let (texts, codes) = coded::steps(&steps, text, missing);
             column.drawn(texts, codes)
         };
@@ -240,7 +247,8 @@ impl Column {
 /// The places of the columns that the table has, in the order of the manifest: without those
 /// that only say how a release was made.
 pub(super) fn of_table(manifest: &Manifest, columns: &[Column]) -> Vec<usize> {
-    let subtables = manifest.perturbation.iter().filter_map(|n| n.subtable_column.as_ref());
+    let subtables =
+        manifest.perturbation.iter().filter_map(|n| n.subtable_column.as_ref());
     let ours: Vec<&str> =
         subtables.chain(&manifest.sampled).map(String::as_str).collect();
     let grouped = manifest.weights.is_some()

@@ -66,7 +66,8 @@ impl Randomized {
         let noise = &evidence.noises[noise];
         let mut codes = Vec::with_capacity(values.len());
         for (entry, ends) in rows.entry_of.iter().zip(rows.starts.windows(2)) {
-            let subtable = &noise.subtables[noise.subtable_of[*entry as usize] as usize];
+            let subtable =
+                &noise.subtables[noise.subtable_of[*entry as usize] as usize];
             let own = values[ends[0]..ends[1]].iter();
             codes.extend(own.map(|value| subtable.domain[*value as usize][part]));
         }
@@ -171,7 +172,8 @@ fn draw_together(
     let mut drawn = vec![vec![0; rows.n_drawn()]; noises.len()];
     for (part, (subtables, own)) in parts.into_iter().enumerate() {
         let channels = noises.iter().zip(&subtables);
-        let channels = channels.map(|(n, subtable)| &n.subtables[*subtable as usize].channel);
+        let channels =
+            channels.map(|(n, subtable)| &n.subtables[*subtable as usize].channel);
         let joint = Joint::new(channels.collect())?;
         let purpose = format!("draw noise {number} {part}");
         let stream = |stratum: usize| random.stream(&purpose, stratum as u64);
@@ -183,7 +185,9 @@ fn draw_together(
             let ends = leaf.rows.iter().map(|row| *row as usize);
             for place in ends.flat_map(|row| rows.starts[row]..rows.starts[row + 1]) {
                 let Some(value) = values.next() else { break };
-                for (drawn, digit) in drawn.iter_mut().zip(digits(value as usize, &sizes)) {
+                for (drawn, digit) in
+                    drawn.iter_mut().zip(digits(value as usize, &sizes))
+                {
                     drawn[place] = digit as u32;
                 }
             }

@@ -144,9 +144,10 @@ impl Node {
             let range = first..first + n;
             let raw = summed(&published[range.clone()]);
             let share = raw.iter().sum::<f64>() / total.max(f64::MIN_POSITIVE);
-            let towards = raw.iter().zip(&whole).zip(shrunk).map(|((part, all), shrunk)| {
-                (share * shrunk + self.left * (part - share * all)).max(0.0)
-            });
+            let towards =
+                raw.iter().zip(&whole).zip(shrunk).map(|((part, all), shrunk)| {
+                    (share * shrunk + self.left * (part - share * all)).max(0.0)
+                });
             shrunken.push(towards.collect::<Vec<f64>>());
             own.push(range);
             first += n;
@@ -235,7 +236,8 @@ impl Split {
 
     fn clearer(&self, other: &Self) -> bool {
         // Chances of strong dependence are all nought.
-        let excess = |split: &Self| (split.distance - split.degrees) / split.degrees.sqrt();
+        let excess =
+            |split: &Self| (split.distance - split.degrees) / split.degrees.sqrt();
         match self.chance.total_cmp(&other.chance) {
             std::cmp::Ordering::Equal => excess(self) > excess(other),
             order => order.is_lt(),
@@ -266,7 +268,8 @@ fn frequent(rows_of: &[usize], least: usize) -> (Vec<u32>, usize) {
     order.sort_by_key(|code| (std::cmp::Reverse(rows_of[*code]), *code));
     let own = order.iter().take_while(|code| rows_of[**code] >= least);
     let mut n_own = own.take(MOST_PARTS).count();
-    let rest = |n_own: usize| order[n_own..].iter().map(|code| rows_of[*code]).sum::<usize>();
+    let rest =
+        |n_own: usize| order[n_own..].iter().map(|code| rows_of[*code]).sum::<usize>();
     if n_own == MOST_PARTS && rest(n_own) > 0 {
         n_own -= 1;
     }
@@ -336,7 +339,11 @@ mod tests {
     }
 
     /// Values of 3, for `n` rows; with `shift` their second value depends on the feature.
-    fn rows(n: u32, shift: f64, random: &mut ChaCha20Rng) -> (Vec<u32>, Feature, Feature) {
+    fn rows(
+        n: u32,
+        shift: f64,
+        random: &mut ChaCha20Rng,
+    ) -> (Vec<u32>, Feature, Feature) {
         let own: Vec<u32> = (0..n).map(|_| random.random_range(0..4)).collect();
         let other: Vec<u32> = (0..n).map(|_| random.random_range(0..50)).collect();
         let published = own.iter().map(|code| {

@@ -30,13 +30,19 @@ pub struct DrawnWriter {
 
 impl std::fmt::Debug for DrawnWriter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DrawnWriter").field("names", &self.names).finish_non_exhaustive()
+        f.debug_struct("DrawnWriter")
+            .field("names", &self.names)
+            .finish_non_exhaustive()
     }
 }
 
 impl DrawnWriter {
     /// Writes a file.
-    pub fn create(path: &Path, format: DrawnFormat, evidence: &Evidence) -> Result<Self> {
+    pub fn create(
+        path: &Path,
+        format: DrawnFormat,
+        evidence: &Evidence,
+    ) -> Result<Self> {
         let names = names(evidence)?;
         let header: Vec<&str> = names.iter().map(String::as_str).collect();
         let columns = evidence.table.iter().map(|place| form(evidence, *place));
@@ -47,7 +53,11 @@ impl DrawnWriter {
     }
 
     /// Writes CSV to where `name` says.
-    pub fn csv(out: Box<dyn Write + Send>, name: &str, evidence: &Evidence) -> Result<Self> {
+    pub fn csv(
+        out: Box<dyn Write + Send>,
+        name: &str,
+        evidence: &Evidence,
+    ) -> Result<Self> {
         let names = names(evidence)?;
         let header: Vec<&str> = names.iter().map(String::as_str).collect();
         let sink = Sink::stream(out, name, &header)?;
