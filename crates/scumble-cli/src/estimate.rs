@@ -108,8 +108,7 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     let evidence = evidence?;
     let mut answers = Vec::with_capacity(asked.len());
     for (name, query) in asked {
-        let estimates =
-            evidence.answer(&query, way.map_or(Way::Inverse, WayName::way))?;
+        let estimates = evidence.answer(&query, way.map_or(Way::Inverse, WayName::way))?;
         answers.push(Answer { name, query, estimates });
     }
     let notes = notes(&release.manifest, &evidence, &answers)?;

@@ -29,9 +29,8 @@ pub(super) fn notes(
     }
     let counts = || answers.iter().filter(|a| a.query.measure == Measure::Count);
     let estimates = || answers.iter().flat_map(|answer| &answer.estimates);
-    let below = |answer: &Answer| {
-        answer.estimates.iter().any(|e| amount(e.count).starts_with('-'))
-    };
+    let below =
+        |answer: &Answer| answer.estimates.iter().any(|e| amount(e.count).starts_with('-'));
     if counts().any(below) {
         notes.push(
             "counts below 0 come from the noise: read them as small; `--way iterative` \
@@ -65,8 +64,7 @@ pub(super) fn notes(
             buckets.column
         ));
     }
-    let conditions =
-        answers.iter().any(|answer| asks_of_numbers(manifest, &answer.query));
+    let conditions = answers.iter().any(|answer| asks_of_numbers(manifest, &answer.query));
     if manifest.blur.is_some() && open && conditions {
         notes.push(
             "true numbers are taken as evenly spread within their blur: where they are \
@@ -82,15 +80,12 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    let cells =
-        manifest.columns.iter().any(|c| c.cells.is_some() && c.level != Some(0));
+    let cells = manifest.columns.iter().any(|c| c.cells.is_some() && c.level != Some(0));
     if cells && open && manifest.buckets.is_none() {
         let values = match manifest.weights {
             Some(_) => "columns are taken as independent within a group",
-            None => {
-                "a cell is taken as even over the values it stands for, and columns as \
-                     independent within their cells"
-            }
+            None => "a cell is taken as even over the values it stands for, and columns as \
+                     independent within their cells",
         };
         notes.push(format!(
             "{values}: where that is not so, estimates lean towards it, and the error does \
@@ -137,9 +132,7 @@ fn tests_numbers(manifest: &Manifest, condition: &Condition) -> bool {
         Condition::And(parts) | Condition::Or(parts) => {
             parts.iter().any(|part| tests_numbers(manifest, part))
         }
-        Condition::Not(part) | Condition::NotTrue(part) => {
-            tests_numbers(manifest, part)
-        }
+        Condition::Not(part) | Condition::NotTrue(part) => tests_numbers(manifest, part),
         Condition::Test(test) => test.check != Check::Missing && blurred(&test.column),
     }
 }

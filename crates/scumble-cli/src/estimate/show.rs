@@ -86,13 +86,7 @@ pub(super) fn as_csv(answers: &[Answer]) -> String {
         let numbers =
             numbers.map(|n| n.map_or_else(String::new, |n| rounded(n).to_string()));
         let name = several.then(|| answer.name.clone());
-        estimate
-            .values
-            .iter()
-            .cloned()
-            .chain(name)
-            .chain(numbers)
-            .collect::<Vec<String>>()
+        estimate.values.iter().cloned().chain(name).chain(numbers).collect::<Vec<String>>()
     });
     let lines = std::iter::once(header).chain(rows).map(|cells| {
         let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
@@ -120,8 +114,7 @@ fn quoted(cell: &str) -> String {
 fn labels(manifest: &Manifest, query: &Query, estimate: &Estimate) -> Vec<String> {
     let label = |(text, name): (&String, &String)| {
         // An empty value of a column that has no empty value for "missing" is a value.
-        let column =
-            manifest.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
+        let column = manifest.columns.iter().find(|c| c.name.eq_ignore_ascii_case(name));
         let missing = column.is_some_and(|column| column.reading().is_missing(""));
         match (text.as_str(), missing) {
             ("", true) => "(missing)".to_owned(),
@@ -141,18 +134,15 @@ pub(super) fn as_text(
     let mut header = answers.first().map_or(Vec::new(), |a| a.query.group_by.clone());
     header.extend(several.then(|| "number".to_owned()));
     header.extend(["estimate", "± s.e.", "95 % interval"].map(str::to_owned));
-    let digits: HashMap<&str, Option<usize>> = answers
-        .iter()
-        .map(|a| (a.name.as_str(), decimals(&a.query, &a.estimates)))
-        .collect();
+    let digits: HashMap<&str, Option<usize>> =
+        answers.iter().map(|a| (a.name.as_str(), decimals(&a.query, &a.estimates))).collect();
     let (mut cells, mut counts, mut errors, mut intervals) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for (answer, estimate) in in_order(answers) {
-        let amount =
-            |number: f64| match digits.get(answer.name.as_str()).copied().flatten() {
-                None => amount(number),
-                Some(decimals) => decimal(number, decimals),
-            };
+        let amount = |number: f64| match digits.get(answer.name.as_str()).copied().flatten() {
+            None => amount(number),
+            Some(decimals) => decimal(number, decimals),
+        };
         let mut own = labels(manifest, &answer.query, estimate);
         own.extend(several.then(|| answer.name.clone()));
         cells.push(own);

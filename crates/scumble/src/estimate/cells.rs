@@ -73,12 +73,12 @@ impl Cells {
                 .with_hint("the release was changed, or made by another version")
         };
         let (values, lattice, mut meanings) = if ranges {
-            let (lattice, meanings) = numbers(listed, form, &texts)
-                .map_err(|place| malformed(&texts[place]))?;
+            let (lattice, meanings) =
+                numbers(listed, form, &texts).map_err(|place| malformed(&texts[place]))?;
             (Vec::new(), Some(lattice), meanings)
         } else {
-            let (values, meanings) = words(listed, form, &texts)
-                .map_err(|place| malformed(&texts[place]))?;
+            let (values, meanings) =
+                words(listed, form, &texts).map_err(|place| malformed(&texts[place]))?;
             (values, None, meanings)
         };
         like_others(&mut meanings, &texts, rows);
@@ -101,22 +101,19 @@ impl Cells {
         let (values, ranks) = in_order(owned, &reading);
         let codes: HashMap<&str, u32> = distinct.into_iter().zip(ranks).collect();
         let named = pdf.groups.iter().enumerate();
-        let numbers: HashMap<&str, usize> =
-            named.map(|(n, text)| (&**text, n)).collect();
+        let numbers: HashMap<&str, usize> = named.map(|(n, text)| (&**text, n)).collect();
         let meaning = |group: &Box<str>| {
             let wrong = |what: &str| Error::input(format!("group `{group}` {what}"));
             let number = numbers.get(&**group);
-            let number =
-                number.ok_or_else(|| wrong("has rows, but no distributions"))?;
+            let number = number.ok_or_else(|| wrong("has rows, but no distributions"))?;
             let cell = &pdf.cells[*number][place];
             let total: f64 = cell.iter().map(|(_, weight)| weight).sum();
             if !(total > 0.0 && total.is_finite()) {
                 return Err(wrong("has weights that do not add up to 1"));
             }
             let weights = cell.iter().filter(|(_, weight)| *weight > 0.0);
-            let mut weights: Vec<(u32, f64)> = weights
-                .map(|(text, weight)| (codes[&**text], weight / total))
-                .collect();
+            let mut weights: Vec<(u32, f64)> =
+                weights.map(|(text, weight)| (codes[&**text], weight / total)).collect();
             weights.sort_by_key(|(code, _)| *code);
             if let [(_, weight)] = weights.as_mut_slice() {
                 *weight = 1.0;
@@ -141,7 +138,8 @@ fn words(
     let missing = |text: &str| reading.is_missing(text);
     // A mask is open unless it hides nothing.
     let open = |text: &str| {
-        text == ROOT_LABEL && !tree || masked && text.contains('*') && !missing(text)
+        text == ROOT_LABEL && !tree
+            || masked && text.contains('*') && !missing(text)
     };
     let mut known: Vec<Box<str>> = Vec::new();
     for (place, text) in texts.iter().enumerate().filter(|(_, text)| !open(text)) {
@@ -214,10 +212,7 @@ fn numbers(
                 let text = number.to_string();
                 text.split_once('.').map_or(0, |(_, digits)| digits.len() as u32)
             };
-            bounds
-                .map(|(low, high, ..)| digits(low).max(digits(high)))
-                .max()
-                .unwrap_or(0)
+            bounds.map(|(low, high, ..)| digits(low).max(digits(high))).max().unwrap_or(0)
         }
     };
     let mut lattice = Lattice::new(&listed.name, decimals, [0.0, 0.0]);

@@ -211,13 +211,11 @@ impl Labels {
         match self {
             Self::Ranges(cut) => {
                 let stretches = cut.classes.iter().enumerate();
-                let stretches =
-                    stretches.flat_map(|(c, all)| all.iter().map(move |s| (c, s)));
+                let stretches = stretches.flat_map(|(c, all)| all.iter().map(move |s| (c, s)));
                 collected(stretches.filter_map(|(c, (a, b))| over(c, *a, *b)).collect())
             }
             _ => {
-                let steps =
-                    (0..(high - low + 1.0) as u64).map(|step| low + step as f64);
+                let steps = (0..(high - low + 1.0) as u64).map(|step| low + step as f64);
                 let label = |step: f64| (step - lattice.low) as usize;
                 steps.filter_map(|step| over(label(step), step, step)).collect()
             }
@@ -275,9 +273,7 @@ fn open_truth(text: &str, check: &Check, column: &Column) -> Option<Truth> {
     match check {
         Check::Missing if text.chars().count() > 1 => Some(Some(false)),
         Check::Compare(Comparison::Equal, literal) => equal(literal).map(Some),
-        Check::Compare(Comparison::NotEqual, literal) => {
-            equal(literal).map(|e| Some(!e))
-        }
+        Check::Compare(Comparison::NotEqual, literal) => equal(literal).map(|e| Some(!e)),
         Check::Among(literals) => {
             let each: Vec<Option<bool>> = literals.iter().map(equal).collect();
             if each.contains(&Some(true)) {

@@ -124,8 +124,7 @@ impl Question<'_> {
                 let (labels, examples) = self.labels(place, n_codes);
                 (labels, examples.len())
             };
-            n_classes =
-                refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
+            n_classes = refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
         }
         let mut examples = vec![0; n_classes];
         for (entry, class) in class_of.iter().enumerate().rev() {

@@ -92,12 +92,7 @@ impl<'a> Question<'a> {
     }
 
     /// The value of a column in a combination of values of the noises.
-    pub(super) fn code(
-        &self,
-        place: usize,
-        subtables: &[u32],
-        values: &[usize],
-    ) -> Option<u32> {
+    pub(super) fn code(&self, place: usize, subtables: &[u32], values: &[usize]) -> Option<u32> {
         let Nature::Noisy(noise, part) = self.evidence.columns[place].nature else {
             return None;
         };

@@ -105,11 +105,7 @@ fn of(group_by: &[String], answer: &Estimate) -> Condition {
 }
 
 /// One count by another; without the rest the whole is exact. Nothing if there is no whole.
-fn ratio(
-    part: &Estimate,
-    whole: &Estimate,
-    rest: Option<&Estimate>,
-) -> Option<Estimate> {
+fn ratio(part: &Estimate, whole: &Estimate, rest: Option<&Estimate>) -> Option<Estimate> {
     if whole.count <= 0.0 {
         return None;
     }

@@ -224,7 +224,9 @@ fn measure_of(function: &Function) -> Result<(Measure, Option<String>)> {
     };
     match (name.as_str(), column) {
         ("share", None) => Ok((Measure::Share(None), None)),
-        ("share", Some(part)) => Ok((Measure::Share(Some(condition_of(part)?)), None)),
+        ("share", Some(part)) => {
+            Ok((Measure::Share(Some(condition_of(part)?)), None))
+        }
         ("count", None) => Ok((Measure::Count, None)),
         ("count", Some(column)) => Ok((Measure::Count, Some(column_of(column)?))),
         ("sum", Some(column)) => {

@@ -135,8 +135,7 @@ impl<'q, 'a> Asked<'q, 'a> {
         let evidence = question.evidence;
         let mut places: Vec<usize> = question.group_by.clone();
         places.extend(question.tests.iter().map(|(place, _)| *place));
-        let measured =
-            measure.column().map(|name| evidence.column(name)).transpose()?;
+        let measured = measure.column().map(|name| evidence.column(name)).transpose()?;
         places.extend(measured);
         places.sort_unstable();
         places.dedup();
@@ -166,8 +165,7 @@ impl<'q, 'a> Asked<'q, 'a> {
             // Which values an open cell has decides about sums, too.
             let open = |code: &&u32| {
                 let code = **code as usize;
-                facet.odds[code].is_none()
-                    || own && cells.meanings[code] == Meaning::Open
+                facet.odds[code].is_none() || own && cells.meanings[code] == Meaning::Open
             };
             if let Some(code) = column.codes.iter().find(open) {
                 return Err(facet.open(question, cells, *code));
@@ -181,9 +179,7 @@ impl<'q, 'a> Asked<'q, 'a> {
     fn name(&self, place: usize, code: u32) -> String {
         match self.facets.iter().find(|facet| facet.place == place) {
             Some(facet) => facet.names[code as usize].clone(),
-            None => {
-                self.question.evidence.columns[place].texts[code as usize].to_string()
-            }
+            None => self.question.evidence.columns[place].texts[code as usize].to_string(),
         }
     }
 
@@ -214,8 +210,7 @@ impl<'q, 'a> Asked<'q, 'a> {
                     (labels, examples.len())
                 }
             };
-            n_classes =
-                refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
+            n_classes = refine(&mut class_of, n_classes, &column.codes, &labels, n_labels);
         }
         for facet in &self.facets {
             let codes = &evidence.columns[facet.place].codes;
@@ -247,8 +242,7 @@ impl<'q, 'a> Asked<'q, 'a> {
         }
         let mut classes: Vec<Option<Class>> = Vec::new();
         classes.resize_with(n_classes, || None);
-        for (entry, rows, squares) in sums.into_iter().filter(|sum| sum.0 != usize::MAX)
-        {
+        for (entry, rows, squares) in sums.into_iter().filter(|sum| sum.0 != usize::MAX) {
             let mut cell = 0;
             for noise in &question.noises {
                 let noise = &evidence.noises[*noise];
@@ -256,8 +250,7 @@ impl<'q, 'a> Asked<'q, 'a> {
                 cell = cell * subtable.domain.len() + noise.value_of[entry] as usize;
             }
             let class = &mut classes[class_of[entry] as usize];
-            let class =
-                class.get_or_insert_with(|| Class { entry, published: Vec::new() });
+            let class = class.get_or_insert_with(|| Class { entry, published: Vec::new() });
             class.published.push((cell, rows, squares));
         }
         Ok(classes.into_iter().flatten().collect())
@@ -281,9 +274,8 @@ impl<'q, 'a> Asked<'q, 'a> {
             let tally = if worth.is_even() {
                 self.known(class, &worth)
             } else {
-                let inverse = inverse
-                    .as_ref()
-                    .map_err(|place| self.question.singular(&subtables, *place))?;
+                let inverse =
+                    inverse.as_ref().map_err(|place| self.question.singular(&subtables, *place))?;
                 let undo = |values: &[f64]| inverse.weights(values);
                 self.undone(class, &worth, &undo)
             };
@@ -329,9 +321,7 @@ impl<'q, 'a> Asked<'q, 'a> {
             let (mut chance, mut first, mut second) = (1.0, 1.0, 1.0);
             for (number, (facet, odds)) in self.facets.iter().zip(&odds).enumerate() {
                 let odd = odds[chosen[number]];
-                for (test, truth) in
-                    facet.tests.iter().zip(&facet.truths[odd.label as usize])
-                {
+                for (test, truth) in facet.tests.iter().zip(&facet.truths[odd.label as usize]) {
                     truths[*test] = *truth;
                 }
                 chance *= odd.chance;
@@ -377,8 +367,7 @@ impl<'q, 'a> Asked<'q, 'a> {
                 worth.square[cell] += number.map_or(second, |n| chance * n * n);
             }
             // The next combination.
-            let Some(place) =
-                (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len())
+            let Some(place) = (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len())
             else {
                 break;
             };

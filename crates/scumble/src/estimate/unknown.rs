@@ -36,9 +36,7 @@ impl Evidence {
             Condition::And(parts) | Condition::Or(parts) => {
                 return parts.iter().try_for_each(|p| self.collect_unknown(p, found));
             }
-            Condition::Not(part) | Condition::NotTrue(part) => {
-                return self.collect_unknown(part, found);
-            }
+            Condition::Not(part) | Condition::NotTrue(part) => return self.collect_unknown(part, found),
             Condition::Test(test) => test,
         };
         let literals: &[Literal] = match &test.check {

@@ -6,14 +6,14 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::estimate::blur::law::{Over, over, variance};
 use crate::estimate::blur::measured::Measured;
+use crate::estimate::tally::Tally;
+use crate::estimate::ranges::{Cut, Grid};
 use crate::estimate::blur::{Blurred, Noise, condensed};
 use crate::estimate::evidence::Nature;
 use crate::estimate::perturbed::Estimate;
 use crate::estimate::query::{Measure, Truth};
 use crate::estimate::question::Question;
-use crate::estimate::ranges::{Cut, Grid};
 use crate::estimate::reconstruct::Way;
-use crate::estimate::tally::Tally;
 
 /// A question, fitted to blurred rows.
 pub(super) struct Asked<'a> {

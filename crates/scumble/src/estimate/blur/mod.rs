@@ -167,15 +167,7 @@ impl Blurred {
                 let (texts, codes) = in_order(texts.collect(), &reading);
                 let (name, nature) = ((*name).to_owned(), Nature::Untouched);
                 let (rule, shared) = (None, false);
-                columns.push(Column {
-                    name,
-                    reading,
-                    texts,
-                    codes,
-                    nature,
-                    rule,
-                    shared,
-                });
+                columns.push(Column { name, reading, texts, codes, nature, rule, shared });
             }
         }
         let blurred = Self { lattices, values, kinds: read.kinds, noise };
