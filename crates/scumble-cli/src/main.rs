@@ -10,6 +10,7 @@ mod progress;
 mod publish;
 mod reproduce;
 mod result;
+mod sample;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ enum Command {
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
     Estimate(estimate::EstimateArgs),
+    Sample(sample::SampleArgs),
     Advise(advise::AdviseArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Estimate(args) => estimate::run(&args),
+        Command::Sample(args) => sample::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     };

@@ -7,6 +7,7 @@ use crate::estimate::blur::Blurred;
 use crate::estimate::cells::Cells;
 use crate::estimate::groups::Groups;
 use crate::estimate::matrix::Channel;
+use crate::estimate::sample::of_table;
 use crate::hierarchy::Rule;
 use crate::release::{GROUP_COLUMN, PerturbationNote, PublishedColumn, Release};
 use crate::table::{Dictionary, Kind, Reading, Role, parse_number, scan};
@@ -28,6 +29,8 @@ pub struct Evidence {
     pub(super) blurred: Option<Blurred>,
     /// What generalized cells stand for.
     pub(super) cells: Vec<Cells>,
+    /// The places of the columns that the table has, too.
+    pub(super) table: Vec<usize>,
 }
 
 /// A published column.
@@ -89,6 +92,7 @@ impl Evidence {
         if manifest.blur.is_some() || manifest.condensed.is_some() {
             let (columns, rows, blurred) = Blurred::read(release, progress)?;
             return Ok(Self {
+                table: of_table(manifest, &columns),
                 columns,
                 noises: Vec::new(),
                 rows,
@@ -135,7 +139,8 @@ impl Evidence {
             None => None,
             Some(note) => Some(Groups::read(release, note, &mut columns, &rows)?),
         };
-        Ok(Self { columns, noises, rows, stands_for, groups, blurred: None, cells })
+        let (table, blurred) = (of_table(manifest, &columns), None);
+        Ok(Self { columns, noises, rows, stands_for, groups, blurred, cells, table })
     }
 
     /// How many rows of the table the release stands for.

@@ -75,6 +75,22 @@ impl<'a> Joint<'a> {
         along(worth, &self.sizes(), |axis, g| self.channels[axis].expect(g))
     }
 
+    /// How likely a combination is published as another, both by their digits.
+    pub(super) fn entry(&self, published: &[usize], original: &[usize]) -> f64 {
+        let places = published.iter().zip(original);
+        let entries = self.channels.iter().zip(places);
+        entries.map(|(channel, (j, k))| channel.entry(*j, *k)).product()
+    }
+
+    /// How often each value of a single column is kept, if others are drawn from the whole
+    /// domain.
+    pub(super) fn kept(&self) -> Option<&[f64]> {
+        match self.channels.as_slice() {
+            [channel] => channel.kept(),
+            _ => None,
+        }
+    }
+
     /// What undoes it, or the place of the first channel that nothing undoes.
     pub fn inverse(&self) -> Result<JointInverse<'a>, usize> {
         let inverses = self.channels.iter().enumerate();

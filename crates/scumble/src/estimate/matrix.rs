@@ -170,6 +170,14 @@ impl Channel {
         }
     }
 
+    /// How often each value is kept, if others are drawn from the whole domain.
+    pub(super) fn kept(&self) -> Option<&[f64]> {
+        match &self.form {
+            Form::Mixture(keep) => Some(keep),
+            Form::Dense(_) => None,
+        }
+    }
+
     /// What undoes it; nothing if nothing does.
     pub fn inverse(&self) -> Option<&Inverse> {
         self.inverse.as_ref()

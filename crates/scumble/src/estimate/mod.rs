@@ -7,7 +7,8 @@
 //! A randomized column is undone on average: [`Evidence`] answers a [`Query`] with counts
 //! of the true table and their standard errors. So are values that a release has by group
 //! only ([`Arranged`]), and numbers that were blurred. A [`Classifier`] tells from blurred
-//! rows which class a new one is likely of.
+//! rows which class a new one is likely of. [`Evidence::draw`] makes whole tables of a
+//! release, for tools that know nothing of all this.
 
 mod arrangement;
 mod blur;
@@ -29,6 +30,7 @@ mod query;
 mod question;
 mod ranges;
 mod reconstruct;
+mod sample;
 mod shares;
 mod sql;
 mod tally;
@@ -47,6 +49,7 @@ pub use query::{Check, Comparison, Condition, Literal, Measure, Query, Test};
 pub use reconstruct::{
     LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
 };
+pub use sample::{Drawn, DrawnColumn, DrawnFormat, DrawnWriter};
 pub use unknown::Unknown;
 
 use crate::error::{Error, Result};

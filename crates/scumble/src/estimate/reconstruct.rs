@@ -108,7 +108,7 @@ pub fn reconstruct<'a>(
         Err(_) => {
             let total: f64 = published.iter().sum();
             let even = vec![total / joint.size() as f64; joint.size()];
-            let counts = most_likely(joint, published, even);
+            let counts = most_likely(joint, published, even, LIKELIHOOD_GAP);
             return Ok(Reconstruction { counts, unbiased: None, spread: None });
         }
     };
@@ -122,13 +122,35 @@ pub fn reconstruct<'a>(
         Way::Simplex => likely.clone(),
         // Counts that would be published as they were on average are the most likely.
         Way::Iterative if likely == solved => solved.clone(),
-        Way::Iterative => most_likely(joint, published, inside(&likely)),
+        Way::Iterative => {
+            most_likely(joint, published, inside(&likely), LIKELIHOOD_GAP)
+        }
     };
     // Counts below nought and all: what stands for the truth in a variance must be right on
     // average, or errors of small counts are too small.
     let (true_counts, expected) = (solved.clone(), published.to_vec());
     let spread = Some(Spread { inverse, true_counts, expected });
     Ok(Reconstruction { counts, unbiased: Some(solved), spread })
+}
+
+/// The most likely counts, up to `gap` of log-likelihood.
+pub(super) fn likely(joint: &Joint, published: &[f64], gap: f64) -> Vec<f64> {
+    let total: f64 = published.iter().sum();
+    let start = match joint.inverse() {
+        Err(_) => vec![total / joint.size() as f64; joint.size()],
+        Ok(inverse) => {
+            let solved = inverse.solve(published);
+            let squares = inverse.squares(published);
+            let variances: Vec<f64> =
+                squares.iter().zip(&solved).map(|(s, f)| s - f).collect();
+            let possible = nearest_possible(&solved, &variances, total);
+            if possible == solved {
+                return solved;
+            }
+            inside(&possible)
+        }
+    };
+    most_likely(joint, published, start, gap)
 }
 
 impl<'a> Spread<'a> {
@@ -210,7 +232,12 @@ fn inside(counts: &[f64]) -> Vec<f64> {
 }
 
 /// Iterative Bayesian updates from `counts` on, until nothing is more likely.
-fn most_likely(joint: &Joint, published: &[f64], mut counts: Vec<f64>) -> Vec<f64> {
+fn most_likely(
+    joint: &Joint,
+    published: &[f64],
+    mut counts: Vec<f64>,
+    gap: f64,
+) -> Vec<f64> {
     let total: f64 = published.iter().sum();
     for _ in 0..MOST_ROUNDS {
         let expected = joint.apply(&counts);
@@ -224,7 +251,7 @@ fn most_likely(joint: &Joint, published: &[f64], mut counts: Vec<f64>) -> Vec<f6
         for (count, slope) in counts.iter_mut().zip(&gradient) {
             *count *= slope;
         }
-        if total * (steepest - 1.0) <= LIKELIHOOD_GAP {
+        if total * (steepest - 1.0) <= gap {
             break;
         }
     }

@@ -15,7 +15,7 @@ mod read;
 mod rows;
 mod sampled;
 mod shuffle;
-mod sink;
+pub(crate) mod sink;
 
 pub use apply::apply;
 pub use blur::{

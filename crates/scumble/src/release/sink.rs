@@ -19,13 +19,13 @@ use crate::table::ColumnForm;
 const BATCH: usize = 65_536;
 
 /// Takes finished CSV lines.
-pub(super) enum Sink {
-    Csv { file: BufWriter<File>, name: String },
+pub(crate) enum Sink {
+    Csv { file: BufWriter<Box<dyn Write + Send>>, name: String },
     Parquet(Box<ParquetSink>),
 }
 
 /// Collects lines into batches of columns.
-pub(super) struct ParquetSink {
+pub(crate) struct ParquetSink {
     writer: ArrowWriter<File>,
     schema: Arc<Schema>,
     // A header line, before the lines of a batch.
@@ -37,7 +37,7 @@ pub(super) struct ParquetSink {
 
 impl Sink {
     /// Creates the file. `forms` tells what each column was in the input.
-    pub(super) fn create(
+    pub(crate) fn create(
         path: &Path,
         format: DataFormat,
         header: &[&str],
@@ -47,14 +47,7 @@ impl Sink {
         let failed = |error| Error::io("write", name.clone(), error);
         let file = File::create(path).map_err(failed)?;
         match format {
-            DataFormat::Csv => {
-                let mut file = BufWriter::with_capacity(1 << 20, file);
-                let cells: Vec<Vec<u8>> =
-                    header.iter().map(|cell| quoted(cell)).collect();
-                file.write_all(&line(cells.iter().map(Vec::as_slice)))
-                    .map_err(failed)?;
-                Ok(Self::Csv { file, name })
-            }
+            DataFormat::Csv => Self::stream(Box::new(file), &name, header),
             DataFormat::Parquet => {
                 let fields: Vec<Field> = header
                     .iter()
@@ -83,6 +76,20 @@ impl Sink {
         }
     }
 
+    /// Writes CSV to where `name` says.
+    pub(crate) fn stream(
+        out: Box<dyn Write + Send>,
+        name: &str,
+        header: &[&str],
+    ) -> Result<Self> {
+        let mut file = BufWriter::with_capacity(1 << 20, out);
+        let name = name.to_owned();
+        let cells: Vec<Vec<u8>> = header.iter().map(|cell| quoted(cell)).collect();
+        file.write_all(&line(cells.iter().map(Vec::as_slice)))
+            .map_err(|error| Error::io("write", name.clone(), error))?;
+        Ok(Self::Csv { file, name })
+    }
+
     /// Writes a line, several times.
     pub(super) fn write(&mut self, line: &[u8], times: u64) -> Result<()> {
         match self {
@@ -107,7 +114,7 @@ impl Sink {
     }
 
     /// Writes lines that stand one after another.
-    pub(super) fn write_lines(&mut self, lines: &[u8], n_lines: usize) -> Result<()> {
+    pub(crate) fn write_lines(&mut self, lines: &[u8], n_lines: usize) -> Result<()> {
         match self {
             Self::Csv { file, name } => file
                 .write_all(lines)
@@ -121,7 +128,7 @@ impl Sink {
     }
 
     /// Completes the file.
-    pub(super) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(self) -> Result<()> {
         match self {
             Self::Csv { mut file, name } => {
                 file.flush().map_err(|error| Error::io("write", name, error))
@@ -204,7 +211,7 @@ pub(super) fn quoted(cell: &str) -> Vec<u8> {
 }
 
 /// Adds a cell as it stands in a CSV line.
-pub(super) fn push_quoted(line: &mut Vec<u8>, cell: &str) {
+pub(crate) fn push_quoted(line: &mut Vec<u8>, cell: &str) {
     let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
     if cell.as_bytes().iter().any(special) {
         line.extend_from_slice(&quoted(cell));

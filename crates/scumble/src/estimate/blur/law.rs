@@ -26,6 +26,7 @@
 //! `aggarwal2008unifying`, section 2.D; the lattice is ours.
 
 use libm::{erfc, exp};
+use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::space::Shape;
 
@@ -103,6 +104,41 @@ pub(super) fn over(
             Over { mass, ..Over::default() }
         }
     }
+}
+
+/// The number below which the law around `z`, cut to `low` and `high`, has the share `point`.
+/// The law must have something there.
+pub(super) fn quantile(
+    shape: Shape,
+    z: f64,
+    spread: f64,
+    (low, high): (f64, f64),
+    point: f64,
+) -> f64 {
+    if spread == 0.0 {
+        return z;
+    }
+    let number = match shape {
+        Shape::Uniform => {
+            let reach = reach(spread);
+            let (low, high) = (low.max(z - reach), high.min(z + reach));
+            // The product may round up to the number after the last.
+            (low + (point * (high - low + 1.0)).floor()).min(high)
+        }
+        Shape::Gaussian => {
+            let (a, b) = ((low - 0.5 - z) / spread, (high + 0.5 - z) / spread);
+            let normal = Normal::standard();
+            // From the nearer end, so that nothing is lost far from nought.
+            let unit = if a > 0.0 {
+                -normal.inverse_cdf(tail(a) - point * (tail(a) - tail(b)))
+            } else {
+                let below = tail(-a);
+                normal.inverse_cdf(below + point * (tail(-b) - below))
+            };
+            (z + spread * unit).round()
+        }
+    };
+    number.max(low).min(high)
 }
 
 /// How many steps even noise reaches to either side.
@@ -213,6 +249,37 @@ mod tests {
         assert_eq!(over(Shape::Uniform, 0.0, 5.0, (3.0, 9.0), true), Over::default());
         assert_eq!(over(Shape::Gaussian, 0.0, 5.0, (3.0, 2.0), true), Over::default());
         assert_eq!(over(Shape::Gaussian, 7.0, 0.0, (7.0, 7.0), true).mass, 1.0);
+    }
+
+    #[test]
+    fn quantiles_give_every_number_its_mass() {
+        let n = 200_000;
+        let cases = [
+            (Shape::Gaussian, 3.2, (-20.0, 20.0)),
+            (Shape::Gaussian, 3.2, (-2.0, 4.0)),
+            // Far out, on either side.
+            (Shape::Gaussian, 1.0, (7.0, 12.0)),
+            (Shape::Gaussian, 1.0, (-12.0, -7.0)),
+            (Shape::Uniform, 9.0, (-2.0, 30.0)),
+            (Shape::Gaussian, 0.3, (-2.0, 2.0)),
+        ];
+        for (shape, spread, (low, high)) in cases {
+            let z = 5.0;
+            let bounds = (low + z, high + z);
+            let mut counts = vec![0.0; (high - low) as usize + 1];
+            for t in 0..n {
+                let point = (f64::from(t) + 0.5) / f64::from(n);
+                let x = quantile(shape, z, spread, bounds, point);
+                counts[(x - bounds.0) as usize] += 1.0 / f64::from(n);
+            }
+            let all = over(shape, z, spread, bounds, false).mass;
+            for (place, share) in counts.iter().enumerate() {
+                let x = bounds.0 + place as f64;
+                let mass = over(shape, z, spread, (x, x), false).mass / all;
+                assert!((share - mass).abs() < 2e-5, "{x}: {share} is not {mass}");
+            }
+        }
+        assert_eq!(quantile(Shape::Gaussian, 7.0, 0.0, (0.0, 9.0), 0.2), 7.0);
     }
 
     #[test]

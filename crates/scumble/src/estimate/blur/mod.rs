@@ -31,6 +31,7 @@
 
 mod answer;
 mod condensed;
+mod drawn;
 mod law;
 mod measured;
 mod turned;

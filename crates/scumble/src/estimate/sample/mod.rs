@@ -1,0 +1,262 @@
+//! Whole tables drawn from a release, for ordinary tools: multiple imputation.
+//!
+//! # Guarantee
+//! A drawn table has the columns and as many rows as the table behind the release, and what
+//! was published as it is stays so. Everything else is drawn from what the release says of
+//! it, by the models of `estimate`: a cell from its distribution (`cells.rs`), values by group
+//! in an arrangement that is as likely as any other, a randomized value from its posterior
+//! (`noise.rs`), a blurred number from the noise around it, cut to its domain
+//! (`../blur/drawn.rs`). So the mean of a count over draws is what `estimate` answers, and
+//! the variance between draws is the square of its standard error.
+//!
+//! The same release and seed give the same table, whatever the threads: every block of rows,
+//! group or stratum has a random stream of its own.
+//!
+//! # Limits
+//! Those of the models, and one more: what a randomized value depends on is found in the
+//! data (`strata.rs`), and weak dependence is not found. Cells whose values the release does
+//! not say are kept as they are published ([`Evidence::undrawn`]). Where rows are a sample,
+//! one of each group, the rows of a group share what was published for one of them, and the
+//! variance between draws is smaller than the error of `estimate`.
+//!
+//! # Cost
+//! That of the rows, and for randomized columns of the search for strata and one
+//! reconstruction for each.
+//!
+//! # Source
+//! METHODS F; `rubin1987multiple`.
+
+mod cells;
+mod coded;
+mod noise;
+mod strata;
+mod write;
+
+pub use write::{DrawnFormat, DrawnWriter};
+
+use rand::seq::SliceRandom;
+use rayon::prelude::*;
+
+use crate::error::{Error, Result};
+use crate::estimate::blur::Blurred;
+use crate::estimate::cells::Meaning;
+use crate::estimate::evidence::{Column, Evidence, Nature};
+use crate::estimate::groups::Groups;
+use crate::random::Randomness;
+use crate::release::{GROUP_COLUMN, Manifest};
+
+/// Rows of a block, which has a random stream of its own.
+const BLOCK: usize = 1 << 16;
+
+/// The most rows of a drawn table.
+const MOST_ROWS: f64 = (1u64 << 31) as f64;
+
+/// A table that may be the one behind a release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// Its columns, in the order of the manifest, all equally long.
+    pub columns: Vec<DrawnColumn>,
+}
+
+/// A column of a drawn table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DrawnColumn {
+    /// Its name.
+    pub name: String,
+    /// Distinct values in the column's own order; not all need occur.
+    pub texts: Vec<Box<str>>,
+    /// The value of each row.
+    pub codes: Vec<u32>,
+}
+
+impl Drawn {
+    /// How many rows it has.
+    pub fn n_rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.codes.len())
+    }
+}
+
+/// The rows of a drawn table, by the published rows they come from.
+struct Rows {
+    /// The distinct row of each published row.
+    entry_of: Vec<u32>,
+    /// Where the drawn rows of each published row begin, and where the last ends.
+    starts: Vec<usize>,
+}
+
+impl Rows {
+    fn new(evidence: &Evidence) -> Result<Self> {
+        if evidence.n_rows() > MOST_ROWS {
+            return Err(Error::input("the table has too many rows to be drawn")
+                .with_hint("ask `scumble estimate`, which counts distinct rows"));
+        }
+        let (mut entry_of, mut starts) = (Vec::new(), vec![0]);
+        let mut end = 0;
+        for (entry, rows) in evidence.rows.iter().enumerate() {
+            let each =
+                evidence.stands_for.as_ref().map_or(1, |sizes| sizes[entry] as usize);
+            for _ in 0..*rows {
+                entry_of.push(entry as u32);
+                end += each;
+                starts.push(end);
+            }
+        }
+        Ok(Self { entry_of, starts })
+    }
+
+    fn n_drawn(&self) -> usize {
+        self.starts.last().copied().unwrap_or(0)
+    }
+
+    /// What distinct rows have, for every drawn row.
+    fn spread(&self, codes: &[u32]) -> Vec<u32> {
+        let mut spread = Vec::with_capacity(self.n_drawn());
+        for (entry, ends) in self.entry_of.iter().zip(self.starts.windows(2)) {
+            spread.resize(spread.len() + ends[1] - ends[0], codes[*entry as usize]);
+        }
+        spread
+    }
+}
+
+impl Evidence {
+    /// A table that may be the one behind the release.
+    pub fn draw(&self, seed: u64) -> Result<Drawn> {
+        let random = Randomness::of_seed(seed);
+        if let Some(blurred) = &self.blurred {
+            return Ok(Drawn { columns: self.with_numbers(blurred, &random) });
+        }
+        let rows = Rows::new(self)?;
+        let randomized = noise::draw(self, &rows, &random)?;
+        let column = |place: &usize| {
+            let column = &self.columns[*place];
+            let codes = match column.nature {
+                Nature::Uncertain(number) => {
+                    let codes = rows.spread(&column.codes);
+                    let purpose = format!("draw cells {place}");
+                    return cells::draw(
+                        column,
+                        &self.cells[number],
+                        &codes,
+                        &|block| random.stream(&purpose, block),
+                    );
+                }
+                Nature::Noisy(noise, part) => {
+                    randomized.codes(self, &rows, noise, part)
+                }
+                Nature::Apart => match &self.groups {
+                    Some(groups) => self.arranged(groups, &rows, &random),
+                    None => Vec::new(),
+                },
+                Nature::Untouched | Nature::Blurred(_) => rows.spread(&column.codes),
+            };
+            Ok(column.drawn(column.texts.clone(), codes))
+        };
+        let columns = self.table.iter().map(column).collect::<Result<_>>()?;
+        Ok(Drawn { columns })
+    }
+
+    /// The columns of drawn tables.
+    pub fn drawn_names(&self) -> impl Iterator<Item = &str> {
+        self.table.iter().map(|place| self.columns[*place].name.as_str())
+    }
+
+    /// The columns with cells whose values the release does not say: these are drawn as they
+    /// are published.
+    pub fn undrawn(&self) -> Vec<&str> {
+        let open = |column: &&Column| match column.nature {
+            Nature::Uncertain(number) => {
+                let cells = &self.cells[number];
+                let open = |code: &u32| cells.meanings[*code as usize] == Meaning::Open;
+                column.codes.iter().any(open)
+            }
+            _ => false,
+        };
+        let columns = self.table.iter().map(|place| &self.columns[*place]);
+        columns.filter(open).map(|column| column.name.as_str()).collect()
+    }
+
+    /// The values of groups, each group's in a random order.
+    fn arranged(&self, groups: &Groups, rows: &Rows, random: &Randomness) -> Vec<u32> {
+        // Rows stand in the order of distinct rows.
+        let mut firsts = Vec::with_capacity(self.rows.len());
+        let mut end = 0;
+        for rows in &self.rows {
+            firsts.push(end);
+            end += *rows as usize;
+        }
+        let all: Vec<_> = groups.iter().collect();
+        let shuffled: Vec<Vec<u32>> = all
+            .par_iter()
+            .enumerate()
+            .map(|(number, (size, _, values))| {
+                let mut own = Vec::with_capacity(*size as usize);
+                for (value, n) in *values {
+                    own.resize(own.len() + *n as usize, *value);
+                }
+                own.shuffle(&mut random.stream("draw arrangement", number as u64));
+                own
+            })
+            .collect();
+        let mut codes = vec![0; rows.n_drawn()];
+        for ((_, entries, _), values) in all.iter().zip(shuffled) {
+            let places = entries.iter().flat_map(|entry| {
+                let first = firsts[*entry as usize];
+                first..first + self.rows[*entry as usize] as usize
+            });
+            for (place, value) in places.zip(values) {
+                codes[place] = value;
+            }
+        }
+        codes
+    }
+
+    /// The columns of a release with numbers that were blurred or drawn anew.
+    fn with_numbers(&self, blurred: &Blurred, random: &Randomness) -> Vec<DrawnColumn> {
+        let numbers = blurred.draw(random);
+        let n_rows = blurred.n_rows();
+        let column = |place: &usize| {
+            let column = &self.columns[*place];
+            let Nature::Blurred(number) = column.nature else {
+                let kinds = (0..n_rows).map(|row| column.codes[blurred.kind(row)]);
+                return column.drawn(column.texts.clone(), kinds.collect());
+            };
+            let lattice = blurred.lattice(number);
+            // As they are published.
+            let decimals = lattice.scale.log10().round() as usize;
+            let text = |step: f64| {
+                let number = step / lattice.scale + 0.0;
+                format!("{number:.decimals$}")
+            };
+            let missing = column.reading.missing_text();
+            let steps: Vec<f64> = (0..n_rows)
+                .map(|row| numbers[row * blurred.n_columns() + number])
+                .collect();
+            let (texts, codes) = coded::steps(&steps, text, missing);
+            column.drawn(texts, codes)
+        };
+        self.table.iter().map(column).collect()
+    }
+}
+
+impl Column {
+    fn drawn(&self, texts: Vec<Box<str>>, codes: Vec<u32>) -> DrawnColumn {
+        DrawnColumn { name: self.name.clone(), texts, codes }
+    }
+}
+
+/// The places of the columns that the table has, in the order of the manifest: without those
+/// that only say how a release was made.
+pub(super) fn of_table(manifest: &Manifest, columns: &[Column]) -> Vec<usize> {
+    let subtables =
+        manifest.perturbation.iter().filter_map(|n| n.subtable_column.as_ref());
+    let ours: Vec<&str> =
+        subtables.chain(&manifest.sampled).map(String::as_str).collect();
+    let grouped = manifest.weights.is_some()
+        || manifest.buckets.is_some()
+        || manifest.condensed.is_some();
+    let helps = |name: &str| ours.contains(&name) || grouped && name == GROUP_COLUMN;
+    let listed = manifest.columns.iter().filter(|column| !helps(&column.name));
+    listed
+        .filter_map(|listed| columns.iter().position(|own| own.name == listed.name))
+        .collect()
+}
