@@ -9,6 +9,7 @@
 //! only ([`Arranged`]), and numbers that were blurred. A [`Classifier`] tells from blurred
 //! rows which class a new one is likely of.
 
+mod accuracy;
 mod arrangement;
 mod blur;
 mod buckets;
@@ -18,26 +19,33 @@ mod groups;
 mod joint;
 mod matrix;
 mod mining;
+mod mixed;
 mod neighbours;
 mod perturbed;
 mod query;
 mod question;
 mod reconstruct;
+mod sample;
 mod sql;
+mod tree;
 mod unknown;
 
+pub use accuracy::{Accuracy, Examination};
 pub use arrangement::Arranged;
 pub use draw::{Distribution, UncertainGroup, draw};
 pub use evidence::Evidence;
 pub use joint::{Joint, JointInverse, MOST_CELLS};
 pub use matrix::{Channel, Inverse};
 pub use mining::{Item, Mining, Rule, Rules};
+pub use mixed::{Cuts, MixedColumn, MixedTable};
 pub use neighbours::{Classifier, Verdict};
 pub use perturbed::Estimate;
 pub use query::{Check, Comparison, Condition, Literal, Measure, Query, Test};
 pub use reconstruct::{
     LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
 };
+pub use sample::{Drawn, DrawnColumn};
+pub use tree::{DecisionTree, Growth, Impurity, Leaf, Scale};
 pub use unknown::Unknown;
 
 use crate::error::{Error, Result};
