@@ -2,6 +2,7 @@
 
 mod advise;
 mod audit;
+mod compare;
 mod demo;
 mod estimate;
 mod inspect;
@@ -35,6 +36,7 @@ enum Command {
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
     Estimate(estimate::EstimateArgs),
+    Compare(compare::CompareArgs),
     Advise(advise::AdviseArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
@@ -47,6 +49,7 @@ fn main() -> ExitCode {
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Estimate(args) => estimate::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     };

@@ -79,12 +79,13 @@ impl Workload {
         let mut room = [wanted / BANDS.len(); BANDS.len()];
         (0..wanted % BANDS.len()).for_each(|band| room[band] += 1);
         let mut questions: Vec<Asked> = Vec::new();
-        for _ in 0..MOST_ROUNDS {
+        for round in 0..MOST_ROUNDS {
             if questions.len() == wanted {
                 break;
             }
+            let aim = Aim::of(round, &room);
             let tried: Vec<Vec<Chosen>> =
-                (0..wanted).map(|_| maker.conditions(random)).collect();
+                (0..wanted).map(|_| maker.conditions(aim, random)).collect();
             let truths: Vec<u64> =
                 tried.par_iter().map(|chosen| original.count(chosen)).collect();
             for (chosen, truth) in tried.into_iter().zip(truths) {
@@ -119,6 +120,25 @@ impl Original {
         };
         let tuples = self.rows.iter().enumerate();
         tuples.filter(|(tuple, _)| passes(*tuple)).map(|(_, rows)| rows).sum()
+    }
+}
+
+/// How many rows a question should be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Aim {
+    Any,
+    Few,
+    Many,
+}
+
+impl Aim {
+    /// What is missing still, once chance alone had some rounds.
+    fn of(round: usize, room: &[usize; BANDS.len()]) -> Self {
+        match room {
+            _ if round < MOST_ROUNDS / 3 => Self::Any,
+            [0, 0, ..] => Self::Many,
+            _ => Self::Few,
+        }
     }
 }
 
@@ -159,10 +179,14 @@ impl<'a> Maker<'a> {
     }
 
     /// One to three conditions that a random row satisfies; none if all is missing in it.
-    fn conditions(&self, random: &mut ChaCha20Rng) -> Vec<Chosen> {
+    fn conditions(&self, aim: Aim, random: &mut ChaCha20Rng) -> Vec<Chosen> {
         let row = random.random_range(0..self.original.n_rows);
         let tuple = self.ends.partition_point(|end| *end <= row);
-        let wanted = random.random_range(1..=3usize);
+        let wanted = match aim {
+            Aim::Any => random.random_range(1..=3usize),
+            Aim::Few => 3,
+            Aim::Many => 1,
+        };
         let mut places: Vec<usize> = (0..self.original.columns.len()).collect();
         for place in 0..places.len() {
             let other = random.random_range(place..places.len());
@@ -176,8 +200,8 @@ impl<'a> Maker<'a> {
                 continue;
             }
             chosen.push(match column.numbers[code as usize] {
-                Some(_) => self.range(place, code, random),
-                None => words(column, place, code, random),
+                Some(_) => self.range(place, code, aim, random),
+                None => words(column, place, code, aim, random),
             });
         }
         chosen
@@ -185,12 +209,23 @@ impl<'a> Maker<'a> {
 
     /// A range of numbers around one, for a random share of the rows; small shares are
     /// likelier.
-    fn range(&self, place: usize, code: u32, random: &mut ChaCha20Rng) -> Chosen {
+    fn range(
+        &self,
+        place: usize,
+        code: u32,
+        aim: Aim,
+        random: &mut ChaCha20Rng,
+    ) -> Chosen {
         let column = &self.original.columns[place];
         let ordered = &self.ordered[place];
         let all = ordered.last().map_or(0, |(_, end)| *end);
         let here = ordered.iter().position(|(other, _)| *other == code).unwrap_or(0);
-        let width = random.random::<f64>().powi(2) * all as f64;
+        let power = match aim {
+            Aim::Any => 2,
+            Aim::Few => 6,
+            Aim::Many => 1,
+        };
+        let width = random.random::<f64>().powi(power) * all as f64;
         let start = ordered[here].1 as f64 - random.random::<f64>() * width;
         let low = ordered.partition_point(|(_, end)| (*end as f64) < start).min(here);
         let high = ordered.partition_point(|(_, end)| (*end as f64) < start + width);
@@ -220,6 +255,7 @@ fn words(
     column: &OriginalColumn,
     place: usize,
     code: u32,
+    aim: Aim,
     random: &mut ChaCha20Rng,
 ) -> Chosen {
     let mut passes = vec![false; column.texts.len()];
@@ -227,7 +263,7 @@ fn words(
     let mut others: Vec<u32> = (0..column.texts.len() as u32)
         .filter(|other| *other != code && !column.is_missing(*other))
         .collect();
-    if random.random::<bool>() && !others.is_empty() {
+    if random.random::<bool>() && aim != Aim::Few && !others.is_empty() {
         let n_more = random.random_range(1..=others.len().div_ceil(2));
         for place in 0..n_more {
             let other = random.random_range(place..others.len());
