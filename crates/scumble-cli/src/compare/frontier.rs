@@ -63,14 +63,15 @@ impl Axis {
         let least = values.iter().copied().fold(f64::INFINITY, f64::min);
         let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         if least > 0.0 && most / least > 40.0 {
-            let low = 10f64.powf((least * 0.9).log10().floor());
-            let high = most * 1.3;
-            let mut ticks = Vec::new();
-            let mut tick = low;
-            while tick <= high {
-                ticks.push(tick);
-                tick *= 10.0;
-            }
+            let (low, high) = (least * 0.7, most * 1.3);
+            // Few powers of ten leave room for ticks between them.
+            let between: &[f64] = if high / low > 3e3 { &[1.0] } else { &[1.0, 3.0] };
+            let first = low.log10().floor() as i32;
+            let last = high.log10().ceil() as i32;
+            let ticks = (first..=last)
+                .flat_map(|power| between.iter().map(move |n| n * 10f64.powi(power)))
+                .filter(|tick| (low..=high).contains(tick))
+                .collect();
             return Self { low, high, powers: true, ticks };
         }
         let (low, high) = (least.min(0.0), most.max(0.0));
