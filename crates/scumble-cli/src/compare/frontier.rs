@@ -106,7 +106,7 @@ fn tick(value: f64) -> String {
 
 /// A number at an axis.
 fn plain(value: f64) -> String {
-    let text = format!("{value:.3}");
+    let text = format!("{value:.5}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }

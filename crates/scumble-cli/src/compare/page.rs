@@ -45,19 +45,16 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// The page. Writing to a string cannot fail, so results of `write!` are dropped.
 pub(super) fn page(compared: &Compared) -> String {
-    let n_points = compared.outcomes.len();
     let mut html = format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <title>Comparison of releases</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <main>\n<header>\n<h1>Comparison of releases</h1>\n<p>{} of <code>{}</code>{}, each \
-         published, audited, attacked and measured against the table.</p>\n\
+         <main>\n<header>\n<h1>Comparison of releases</h1>\n<p>{}, published, audited, attacked \
+         and measured against the table.</p>\n\
          <p class=\"small\">{}.</p>\n\
          <p class=\"private\">For the steward alone: these numbers are about the true table. Do \
          not hand this page out.</p>\n</header>\n",
-        counted(n_points as u64, "variant"),
-        escaped(&compared.recipe),
-        keys_text(compared),
+        what_text(compared),
         code_quotes(&compared.scale_text()),
     );
     pictures(&mut html, compared);
@@ -80,16 +77,20 @@ fn signed(share: f64) -> String {
     }
 }
 
-/// Which keys were varied.
-fn keys_text(compared: &Compared) -> String {
+/// What was compared.
+fn what_text(compared: &Compared) -> String {
+    let recipe = format!("<code>{}</code>", escaped(&compared.recipe));
     let keys: Vec<String> = compared
         .keys
         .iter()
         .map(|key| format!("<code>{}</code>", escaped(key)))
         .collect();
-    match keys.is_empty() {
-        true => String::new(),
-        false => format!(" with other values of {}", keys.join(", ")),
+    match (compared.outcomes.len(), keys.is_empty()) {
+        (_, true) => format!("{recipe} as it stands"),
+        (n, false) => {
+            let variants = counted(n as u64, "variant");
+            format!("{variants} of {recipe} with other values of {}", keys.join(", "))
+        }
     }
 }
 

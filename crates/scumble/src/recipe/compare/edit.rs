@@ -26,7 +26,7 @@ pub(super) fn set(text: &str, path: &[String], value: &str) -> Result<String> {
         return Err(Error::recipe(format!(
             "`{shown}` cannot be set, because `{parent}` is not a table in the recipe"
         ))
-        .with_hint("write it as a table first, as in `{ role = \"quasi\" }`"));
+        .with_hint(format!("vary `{parent}` itself, or write it as a table first")));
     }
     let candidates = candidates(text, found, rest, path, value);
     let works = |changed: &String| says(changed, text, path, value);
