@@ -2,6 +2,7 @@
 
 mod advise;
 mod audit;
+mod compare;
 mod demo;
 mod estimate;
 mod inspect;
@@ -37,6 +38,7 @@ enum Command {
     Audit(audit::AuditArgs),
     Estimate(estimate::EstimateArgs),
     Sample(sample::SampleArgs),
+    Compare(compare::CompareArgs),
     Advise(advise::AdviseArgs),
     Reproduce(reproduce::ReproduceArgs),
 }
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Audit(args) => audit::run(&args),
         Command::Estimate(args) => estimate::run(&args),
         Command::Sample(args) => sample::run(&args),
+        Command::Compare(args) => compare::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
     };

@@ -10,6 +10,7 @@
 //! rows which class a new one is likely of. [`Evidence::draw`] makes whole tables of a
 //! release, for tools that know nothing of all this.
 
+mod accuracy;
 mod arrangement;
 mod blur;
 mod buckets;
@@ -24,6 +25,7 @@ mod joint;
 mod lattice;
 mod matrix;
 mod mining;
+mod mixed;
 mod neighbours;
 mod perturbed;
 mod query;
@@ -34,15 +36,18 @@ mod sample;
 mod shares;
 mod sql;
 mod tally;
+mod tree;
 mod uncertain;
 mod unknown;
 
+pub use accuracy::{Accuracy, Examination};
 pub use arrangement::Arranged;
 pub use draw::{Distribution, UncertainGroup, draw};
 pub use evidence::Evidence;
 pub use joint::{Joint, JointInverse, MOST_CELLS};
 pub use matrix::{Channel, Inverse};
 pub use mining::{Item, Mining, Rule, Rules};
+pub use mixed::{Cuts, MixedColumn, MixedTable};
 pub use neighbours::{Classifier, Verdict};
 pub use perturbed::Estimate;
 pub use query::{Check, Comparison, Condition, Literal, Measure, Query, Test};
@@ -50,6 +55,7 @@ pub use reconstruct::{
     LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
 };
 pub use sample::{Drawn, DrawnColumn, DrawnFormat, DrawnWriter};
+pub use tree::{DecisionTree, Growth, Impurity, Leaf, Scale};
 pub use unknown::Unknown;
 
 use crate::error::{Error, Result};

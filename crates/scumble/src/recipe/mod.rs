@@ -5,6 +5,7 @@ mod blurring;
 mod bucketize;
 mod choose;
 mod column;
+mod compare;
 mod method;
 #[cfg(test)]
 mod mistakes;
@@ -24,6 +25,10 @@ mod write;
 
 pub use blur::BlurSpec;
 pub use column::{ColumnSpec, HierarchySpec};
+pub use compare::{
+    Asked, BANDS, Band, Ends, Grid, MOST_POINTS, MOST_WORDS, Measured, Part, Point,
+    Vary, Workload, Yardstick, YardstickOptions,
+};
 pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{

@@ -1,0 +1,154 @@
+//! `scumble compare`: what each privacy level costs, before one is chosen.
+
+mod frontier;
+mod page;
+mod point;
+mod table;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use scumble::error::{Error, ErrorKind, Result};
+use scumble::recipe::{Ends, Grid, Vary, Yardstick, YardstickOptions};
+
+use crate::compare::point::{Outcome, run_all};
+use crate::output::{counted, note, print};
+
+/// Publish a recipe with some of its keys varied, and measure every release.
+///
+/// Every point of the grid is published into a temporary folder, audited, attacked, asked
+/// random questions, learned from, and thrown away. One table goes to standard output;
+/// `compare.csv` and `compare.html`, with the frontier between privacy and use, into a
+/// folder. They are for the steward: their numbers are about the true table.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The recipe, a TOML file.
+    recipe: PathBuf,
+    /// A key of the recipe and its values, as in `promise.k-anonymity.k=2,5,10`. Can be given
+    /// several times: then all combinations are tried.
+    #[arg(long, value_name = "KEY=VALUE,...")]
+    vary: Vec<String>,
+    /// Short for `--vary method.name=...`.
+    #[arg(long, value_name = "NAME,...")]
+    methods: Option<String>,
+    /// The column that learners are to tell; by default the first sensitive one with at most
+    /// 50 values.
+    #[arg(long, value_name = "COLUMN")]
+    class: Option<String>,
+    /// How many random questions are asked.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    queries: u32,
+    /// How many tables are drawn from a release to learn from.
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    draws: u32,
+    /// Fixes all randomness.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Where `compare.csv` and `compare.html` go.
+    #[arg(long, value_name = "DIR", default_value = "compare")]
+    output: PathBuf,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    /// Print errors only.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+/// What was compared, and what came of it.
+struct Compared {
+    /// The recipe's file.
+    recipe: String,
+    keys: Vec<String>,
+    chosen: usize,
+    ends: Ends,
+    seed: u64,
+    outcomes: Vec<Outcome>,
+}
+
+pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
+    let file = args.recipe.display().to_string();
+    let text = fs::read_to_string(&args.recipe)
+        .map_err(|source| Error::io("read the file", &file, source))?;
+    let mut varies: Vec<Vary> =
+        args.vary.iter().map(|typed| Vary::parse(typed)).collect::<Result<_>>()?;
+    if let Some(names) = &args.methods {
+        varies.push(Vary::methods(names)?);
+    }
+    let Grid { keys, points, chosen } = Grid::new(&text, &file, &varies)?;
+    let folder = args.recipe.parent().unwrap_or(Path::new(""));
+    let options = YardstickOptions {
+        class: args.class.clone(),
+        queries: args.queries as usize,
+        draws: args.draws as usize,
+        seed: args.seed,
+    };
+    // The recipe as it stands says which columns there are.
+    let yardstick = Yardstick::new(&points[chosen].spec, folder, options, &|_| ())?;
+    // An output that cannot be written is known before the work is done.
+    let output = args.output.display().to_string();
+    fs::create_dir_all(&args.output)
+        .map_err(|error| Error::io("create the folder", &output, error))?;
+    let loud = !args.quiet && !args.json;
+    let mut outcomes = run_all(points, folder, &yardstick, args.seed, loud)?;
+    let hopeless = outcomes.iter().all(|outcome| match &outcome.result {
+        Ok(_) => false,
+        Err(error) => !matches!(error.kind(), ErrorKind::Unsatisfiable { .. }),
+    });
+    if hopeless {
+        let failed = outcomes.swap_remove(chosen);
+        return failed.result.map(|_| ExitCode::SUCCESS);
+    }
+    let ends = yardstick.ends();
+    let compared =
+        Compared { recipe: file, keys, chosen, ends, seed: args.seed, outcomes };
+    write(&args.output.join("compare.csv"), &table::csv(&compared))?;
+    write(&args.output.join("compare.html"), &page::page(&compared))?;
+    if args.json {
+        print(&format!("{:#}\n", table::json(&compared)))?;
+    } else if loud {
+        say_what_is_missing(&compared.ends);
+        print(&table::text(&compared))?;
+        print(&format!(
+            "\nopen {} in a browser\n",
+            args.output.join("compare.html").display()
+        ))?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text)
+        .map_err(|error| Error::io("write", path.display().to_string(), error))
+}
+
+/// What is not measured, and why.
+fn say_what_is_missing(ends: &Ends) {
+    if !ends.left_out.is_empty() {
+        let names: Vec<String> =
+            ends.left_out.iter().map(|name| format!("`{name}`")).collect();
+        note(&format!(
+            "not measured, because they have more than {} words: {}",
+            scumble::recipe::MOST_WORDS,
+            names.join(", ")
+        ));
+    }
+    if ends.class.is_none() {
+        note(
+            "no class: no sensitive column has between 2 and 50 values; name one with \
+             `--class COLUMN`",
+        );
+    }
+    if ends.rules == 0 {
+        note("the table teaches no rules, so their error is not measured");
+    }
+    let empty = ends.questions.iter().filter(|n| **n == 0).count();
+    if empty > 0 && ends.rows > 0 {
+        note(&format!(
+            "{} found no question: the table is small, or its columns have few values",
+            counted(empty as u64, "band")
+        ));
+    }
+}

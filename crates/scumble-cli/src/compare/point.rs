@@ -1,0 +1,217 @@
+//! Running the points of a grid, each on a thread of its own.
+#![expect(clippy::disallowed_types, reason = "the command measures time")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use scumble::audit::Attack;
+use scumble::error::{Error, Result};
+use scumble::recipe::{Measured, Part, Point, Request, Yardstick, publish};
+use scumble::release::Release;
+use serde_json::Value;
+
+use crate::progress::{Progress, stage_name};
+
+/// What came of a point.
+pub(crate) struct Outcome {
+    /// The value of each varied key.
+    pub(crate) values: Vec<Value>,
+    /// The recipe.
+    pub(crate) recipe: String,
+    /// What was measured, or why there is no release.
+    pub(crate) result: Result<Found>,
+    /// What took how long.
+    pub(crate) seconds: Vec<(&'static str, f64)>,
+}
+
+/// What was measured.
+pub(crate) struct Found {
+    pub(crate) method: String,
+    pub(crate) rows: u64,
+    pub(crate) left_out: u64,
+    pub(crate) holds: bool,
+    pub(crate) loss: BTreeMap<String, f64>,
+    pub(crate) attacks: Vec<Attack>,
+    pub(crate) measured: Measured,
+}
+
+impl Outcome {
+    /// How long it took altogether.
+    pub(crate) fn total(&self) -> f64 {
+        self.seconds.iter().map(|(_, seconds)| seconds).sum()
+    }
+}
+
+impl Found {
+    /// The loss that says most about this kind of release.
+    pub(crate) fn headline(&self) -> Option<(&str, f64)> {
+        let names = ["loss", "reconstruction-error", "spread", "surprise"];
+        let known = names.iter().find_map(|name| self.loss.get_key_value(*name));
+        let first = || self.loss.iter().next();
+        known.or_else(first).map(|(name, loss)| (name.as_str(), *loss))
+    }
+
+    /// How many more people an attack hits than chance does, and which attack hits most.
+    /// Averaging is left out: it is about ten releases.
+    pub(crate) fn risk(&self) -> Option<(f64, String)> {
+        let tried = self.attacks.iter().filter(|attack| attack.name != "averaging");
+        let gains = tried.map(|attack| (attack.success - attack.chance, attack));
+        let (gain, attack) = gains.max_by(|a, b| a.0.total_cmp(&b.0))?;
+        Some((gain.max(0.0), self.attack_name(attack)))
+    }
+
+    /// An attack's name; tried on several columns, with its column.
+    pub(crate) fn attack_name(&self, attack: &Attack) -> String {
+        let again = self.attacks.iter().filter(|other| other.name == attack.name);
+        let column = attack.detail.get("column").and_then(Value::as_str);
+        match column.filter(|_| again.count() > 1) {
+            Some(column) => format!("{} ({column})", attack.name),
+            None => attack.name.clone(),
+        }
+    }
+}
+
+/// Threads that publish need as much room as the main one.
+const STACK: usize = 16 << 20;
+
+/// Runs all points on as many threads as there are cores.
+pub(crate) fn run_all(
+    points: Vec<Point>,
+    folder: &Path,
+    yardstick: &Yardstick,
+    seed: u64,
+    loud: bool,
+) -> Result<Vec<Outcome>> {
+    let fail = |error| Error::io("create a folder", "temporary files", error);
+    let home = tempfile::tempdir().map_err(fail)?;
+    let bar = bar(points.len(), loud);
+    let next = AtomicUsize::new(0);
+    let done: Vec<Mutex<Option<Outcome>>> =
+        points.iter().map(|_| Mutex::new(None)).collect();
+    let work = || {
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(point) = points.get(number) else { return };
+            let outcome = run(
+                point,
+                folder,
+                &home.path().join(number.to_string()),
+                yardstick,
+                seed,
+            );
+            if let Ok(mut place) = done[number].lock() {
+                *place = Some(outcome);
+            }
+            bar.inc(1);
+        }
+    };
+    let n_threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..n_threads.min(points.len()) {
+            let builder = thread::Builder::new().stack_size(STACK);
+            builder
+                .spawn_scoped(scope, work)
+                .map_err(|error| Error::io("start", "a thread", error))?;
+        }
+        Ok::<(), Error>(())
+    })?;
+    bar.finish_and_clear();
+    let lost = || Error::input("a point of the grid was not finished");
+    let outcomes = done
+        .into_iter()
+        .map(|place| place.into_inner().ok().flatten().ok_or_else(lost));
+    outcomes.collect()
+}
+
+fn bar(n_points: usize, loud: bool) -> ProgressBar {
+    let target = match loud && io::stderr().is_terminal() {
+        true => ProgressDrawTarget::stderr(),
+        false => ProgressDrawTarget::hidden(),
+    };
+    let bar = ProgressBar::with_draw_target(Some(n_points as u64), target);
+    if let Ok(style) =
+        ProgressStyle::with_template("comparing {wide_bar} {pos} of {len}, {elapsed}")
+    {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(std::time::Duration::from_millis(200));
+    bar
+}
+
+/// Publishes a point, measures it, and throws it away.
+fn run(
+    point: &Point,
+    folder: &Path,
+    directory: &Path,
+    yardstick: &Yardstick,
+    seed: u64,
+) -> Outcome {
+    let progress = Progress::new(true);
+    let request = Request {
+        directory: Some(directory.to_path_buf()),
+        seed: Some(seed),
+        ..Request::new(&point.spec, folder)
+    };
+    let published = publish(request, &progress);
+    let mut seconds: Vec<(&'static str, f64)> = Vec::new();
+    let mut spent = |name: &'static str, time: f64| match seconds
+        .iter_mut()
+        .find(|(known, _)| *known == name)
+    {
+        Some((_, sum)) => *sum += time,
+        None => seconds.push((name, time)),
+    };
+    for (stage, time) in progress.finish() {
+        spent(stage_name(stage), time);
+    }
+    let parts: Mutex<Vec<(Part, Instant)>> = Mutex::new(Vec::new());
+    let watch = |part: Part| {
+        if let Ok(mut parts) = parts.lock() {
+            parts.push((part, Instant::now()));
+        }
+    };
+    let result = published.and_then(|published| {
+        let release = Release::open(&published.directory)?;
+        let measured = yardstick.measure(&release, &watch)?;
+        Ok(Found {
+            method: published.manifest.method.name.clone(),
+            rows: published.manifest.rows,
+            left_out: published.manifest.left_out,
+            holds: published.audit.holds(),
+            loss: published.audit.loss,
+            attacks: published.audit.attacks,
+            measured,
+        })
+    });
+    let end = Instant::now();
+    let parts = parts.into_inner().unwrap_or_default();
+    for (number, (part, since)) in parts.iter().enumerate() {
+        let until = parts.get(number + 1).map_or(end, |(_, next)| *next);
+        spent(part_name(*part), (until - *since).as_secs_f64());
+    }
+    // The whole folder goes at the end; until then it need not grow.
+    let _ = fs::remove_dir_all(directory);
+    Outcome {
+        values: point.values.clone(),
+        recipe: point.text.clone(),
+        result,
+        seconds,
+    }
+}
+
+fn part_name(part: Part) -> &'static str {
+    match part {
+        Part::Read => "open",
+        Part::Ask => "ask",
+        Part::Draw => "draw",
+        Part::Mine => "mine",
+        Part::Learn => "learn",
+    }
+}

@@ -1,0 +1,360 @@
+//! What was compared, as a table, as CSV and as JSON.
+
+use scumble::audit::Attack;
+use scumble::recipe::BANDS;
+use serde_json::{Map, Value, json};
+
+use crate::compare::Compared;
+use crate::compare::point::{Found, Outcome};
+use crate::output::{aligned, counted, grouped, percent, short};
+use crate::result::SCHEMA;
+
+/// A table of texts with footnotes.
+pub(super) struct Sheet {
+    pub(super) heading: Vec<String>,
+    /// For each point, its cells.
+    pub(super) rows: Vec<Vec<String>>,
+    /// What the numbers in brackets say.
+    pub(super) notes: Vec<String>,
+}
+
+impl Compared {
+    /// What keys are called where room is scarce: by their last part, if that is enough.
+    pub(super) fn short_keys(&self) -> Vec<String> {
+        let last = |key: &String| match key.as_str() {
+            "method.name" => "method".to_owned(),
+            key => key.rsplit('.').next().unwrap_or(key).trim_matches('"').to_owned(),
+        };
+        let names: Vec<String> = self.keys.iter().map(last).collect();
+        let alone =
+            |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+        match names.iter().all(alone) {
+            true => names,
+            false => self.keys.clone(),
+        }
+    }
+
+    /// The names of all attacks, in the order of the points.
+    pub(super) fn attacks(&self) -> Vec<String> {
+        let found =
+            self.outcomes.iter().filter_map(|outcome| outcome.result.as_ref().ok());
+        let mut names = Vec::new();
+        for found in found {
+            for attack in &found.attacks {
+                let name = found.attack_name(attack);
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+        }
+        names
+    }
+
+    /// The table that people read.
+    pub(super) fn sheet(&self) -> Sheet {
+        let attacks = self.attacks();
+        let mut heading = self.short_keys();
+        heading.push("loss".to_owned());
+        heading.extend(BANDS.iter().map(|band| band.name.to_owned()));
+        heading.extend(["covers", "rules", "tree", "near"].map(str::to_owned));
+        heading.extend(attacks.iter().cloned());
+        heading.extend(["left out", "sec"].map(str::to_owned));
+        let mut sheet = Sheet { heading, rows: Vec::new(), notes: Vec::new() };
+        for outcome in &self.outcomes {
+            let mut row: Vec<String> = outcome.values.iter().map(value_text).collect();
+            match &outcome.result {
+                Ok(found) => {
+                    row.extend(numbers(found, &attacks));
+                    row.push(format!("{:.1}", outcome.total()));
+                    let notes = found.measured.notes.iter();
+                    notes.for_each(|note| sheet.note(&mut row, note));
+                }
+                Err(error) => {
+                    row.push("none".to_owned());
+                    let n_dashes = sheet.heading.len() - row.len() - 1;
+                    row.extend(std::iter::repeat_n("-".to_owned(), n_dashes));
+                    row.push(format!("{:.1}", outcome.total()));
+                    sheet.note(&mut row, &error.to_string());
+                }
+            }
+            sheet.rows.push(row);
+        }
+        sheet
+    }
+
+    /// What the ends of the scales are, in a line or two.
+    pub(super) fn scale_text(&self) -> String {
+        let ends = &self.ends;
+        let questions: usize = ends.questions.iter().sum();
+        let mut text = format!(
+            "{}, {}, {}",
+            counted(ends.rows, "row"),
+            counted(questions as u64, "question"),
+            counted(ends.rules as u64, "rule"),
+        );
+        if let (Some(class), Some(guess), Some(best)) =
+            (&ends.class, ends.guess, ends.best)
+        {
+            text.push_str(&format!(
+                "; `{class}` is right {} of the time by guessing, and if nothing were lost {} \
+                 by tree, {} by neighbours",
+                percent(guess),
+                percent(best.tree),
+                percent(best.neighbours),
+            ));
+        }
+        text
+    }
+}
+
+impl Sheet {
+    /// Puts a footnote to a row; the same text has the same number everywhere.
+    fn note(&mut self, row: &mut [String], note: &str) {
+        let place = self.notes.iter().position(|known| known == note);
+        let place = place.unwrap_or_else(|| {
+            self.notes.push(note.to_owned());
+            self.notes.len() - 1
+        });
+        if let Some(last) = row.last_mut() {
+            last.push_str(&format!(" [{}]", place + 1));
+        }
+    }
+}
+
+/// The cells of a point from its loss to its left-out rows.
+fn numbers(found: &Found, attacks: &[String]) -> Vec<String> {
+    let dash = || "-".to_owned();
+    let share = |share: Option<f64>| share.map_or_else(dash, percent);
+    let measured = &found.measured;
+    let mut cells = vec![match found.headline() {
+        Some(("loss", loss)) => short(loss),
+        Some((name, loss)) => format!("{} {name}", short(loss)),
+        None => dash(),
+    }];
+    cells.extend(measured.query_errors.iter().map(|error| share(*error)));
+    cells.push(share(measured.coverage));
+    cells.push(measured.rule_error.map_or_else(dash, |error| format!("{error:.3}")));
+    cells.push(share(measured.accuracy.map(|accuracy| accuracy.tree)));
+    cells.push(share(measured.accuracy.map(|accuracy| accuracy.neighbours)));
+    for name in attacks {
+        let tried =
+            found.attacks.iter().find(|attack| found.attack_name(attack) == *name);
+        cells.push(tried.map_or_else(dash, |attack| {
+            format!("{} / {}", percent(attack.success), percent(attack.worst))
+        }));
+    }
+    cells.push(grouped(found.left_out));
+    cells
+}
+
+/// A value of a key, as people read it.
+pub(super) fn value_text(value: &Value) -> String {
+    match value {
+        Value::Null => "as it is".to_owned(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+pub(super) fn text(compared: &Compared) -> String {
+    let Sheet { heading, rows, notes } = compared.sheet();
+    let mark = |row: Vec<String>, mark: &str| {
+        [mark.to_owned()].into_iter().chain(row).collect::<Vec<String>>()
+    };
+    let mut lines = vec![mark(heading, "")];
+    for (number, row) in rows.into_iter().enumerate() {
+        lines.push(mark(row, if number == compared.chosen { "*" } else { "" }));
+    }
+    let mut text = format!("{}\n\n{}\n", compared.scale_text(), aligned(&lines));
+    for (number, note) in notes.iter().enumerate() {
+        text.push_str(&format!("[{}] {note}\n", number + 1));
+    }
+    text.push_str(
+        "*: the recipe as it stands. Percentages by share of rows: median relative error of \
+         random counts.\ncovers: 95 % intervals that have the truth. rules: error of \
+         confidence, a rule. tree, near: classes told rightly.\nAttacks: people hit / surest \
+         guess.\n",
+    );
+    text
+}
+
+/// One line a point, every number in full.
+pub(super) fn csv(compared: &Compared) -> String {
+    let attacks = compared.attacks();
+    let found = || compared.outcomes.iter().filter_map(|o| o.result.as_ref().ok());
+    let mut losses: Vec<&String> =
+        found().flat_map(|found| found.loss.keys()).collect();
+    losses.sort();
+    losses.dedup();
+    let mut heading = compared.keys.clone();
+    heading.extend(
+        ["chosen", "holds", "reason", "method", "rows", "left_out"].map(str::to_owned),
+    );
+    heading.extend(losses.iter().map(|name| format!("loss.{name}")));
+    heading.push("query_error".to_owned());
+    heading.extend(BANDS.iter().map(|band| format!("query_error {}", band.name)));
+    heading.extend(
+        ["coverage", "rule_error", "tree", "neighbours", "risk"].map(str::to_owned),
+    );
+    for name in &attacks {
+        heading.extend(
+            ["success", "chance", "worst"].map(|part| format!("{name}.{part}")),
+        );
+    }
+    heading.push("seconds".to_owned());
+    let mut text = line(&heading);
+    for (number, outcome) in compared.outcomes.iter().enumerate() {
+        let mut cells: Vec<String> = outcome
+            .values
+            .iter()
+            .map(
+                |value| if value.is_null() { String::new() } else { value_text(value) },
+            )
+            .collect();
+        cells.push((number == compared.chosen).to_string());
+        let full =
+            |number: Option<f64>| number.map_or_else(String::new, |n| n.to_string());
+        match &outcome.result {
+            Err(error) => {
+                cells.extend(["false".to_owned(), error.to_string()]);
+                let n_empty = heading.len() - cells.len() - 1;
+                cells.extend(std::iter::repeat_n(String::new(), n_empty));
+            }
+            Ok(found) => {
+                let measured = &found.measured;
+                cells.extend([
+                    found.holds.to_string(),
+                    String::new(),
+                    found.method.clone(),
+                    found.rows.to_string(),
+                    found.left_out.to_string(),
+                ]);
+                cells.extend(
+                    losses.iter().map(|name| full(found.loss.get(*name).copied())),
+                );
+                cells.push(full(measured.query_error));
+                cells.extend(measured.query_errors.iter().map(|error| full(*error)));
+                cells.extend([measured.coverage, measured.rule_error].map(full));
+                let accuracy = measured.accuracy;
+                cells.extend(
+                    [accuracy.map(|a| a.tree), accuracy.map(|a| a.neighbours)]
+                        .map(full),
+                );
+                cells.push(full(found.risk().map(|(risk, _)| risk)));
+                for name in &attacks {
+                    let tried =
+                        found.attacks.iter().find(|a| found.attack_name(a) == *name);
+                    let numbers =
+                        |attack: &Attack| [attack.success, attack.chance, attack.worst];
+                    let numbers = tried.map(numbers);
+                    cells.extend((0..3).map(|place| full(numbers.map(|n| n[place]))));
+                }
+            }
+        }
+        cells.push(format!("{:.3}", outcome.total()));
+        text.push_str(&line(&cells));
+    }
+    text
+}
+
+fn line(cells: &[String]) -> String {
+    let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+    cells.join(",") + "\n"
+}
+
+/// A cell of a CSV file.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+pub(super) fn json(compared: &Compared) -> Value {
+    let ends = &compared.ends;
+    let by_band = |numbers: Vec<Value>| -> Map<String, Value> {
+        BANDS.iter().map(|band| band.name.to_owned()).zip(numbers).collect()
+    };
+    let questions = by_band(ends.questions.iter().map(|n| json!(n)).collect());
+    let points =
+        compared.outcomes.iter().map(|outcome| point_json(compared, outcome, &by_band));
+    json!({
+        "schema": SCHEMA,
+        "recipe": compared.recipe,
+        "seed": compared.seed,
+        "chosen": compared.chosen,
+        "scale": {
+            "rows": ends.rows,
+            "questions": questions,
+            "rules": ends.rules,
+            "class": ends.class,
+            "guess": ends.guess,
+            "best": ends.best.map(|best| json!({ "tree": best.tree, "neighbours": best.neighbours })),
+            "not_measured": ends.left_out,
+        },
+        "points": points.collect::<Vec<Value>>(),
+    })
+}
+
+fn point_json(
+    compared: &Compared,
+    outcome: &Outcome,
+    by_band: &dyn Fn(Vec<Value>) -> Map<String, Value>,
+) -> Value {
+    let vary: Map<String, Value> =
+        compared.keys.iter().cloned().zip(outcome.values.iter().cloned()).collect();
+    let seconds: Map<String, Value> = outcome
+        .seconds
+        .iter()
+        .map(|(name, seconds)| ((*name).to_owned(), json!(seconds)))
+        .collect();
+    let mut object = Map::new();
+    object.insert("vary".into(), vary.into());
+    let holds = outcome.result.as_ref().is_ok_and(|found| found.holds);
+    object.insert("holds".into(), holds.into());
+    object.insert("recipe".into(), json!(outcome.recipe));
+    match &outcome.result {
+        Err(error) => {
+            object.insert("reason".into(), json!(error.to_string()));
+        }
+        Ok(found) => {
+            let measured = &found.measured;
+            let mut errors = by_band(
+                measured.query_errors.iter().map(|error| json!(error)).collect(),
+            );
+            errors.insert("all".into(), json!(measured.query_error));
+            let accuracy = measured.accuracy;
+            let attack = |attack: &Attack| {
+                json!({
+                    "name": found.attack_name(attack),
+                    "success": attack.success,
+                    "chance": attack.chance,
+                    "worst": attack.worst,
+                })
+            };
+            let risk = found.risk();
+            let more = json!({
+                "method": found.method,
+                "rows": found.rows,
+                "left_out": found.left_out,
+                "loss": found.loss,
+                "query_error": errors,
+                "coverage": measured.coverage,
+                "rule_error": measured.rule_error,
+                "accuracy": {
+                    "tree": accuracy.map(|accuracy| accuracy.tree),
+                    "neighbours": accuracy.map(|accuracy| accuracy.neighbours),
+                },
+                "risk": risk.map(|(gain, attack)| json!({ "gain": gain, "attack": attack })),
+                "attacks": found.attacks.iter().map(attack).collect::<Vec<Value>>(),
+                "notes": measured.notes,
+            });
+            if let Value::Object(more) = more {
+                object.extend(more);
+            }
+        }
+    }
+    object.insert("seconds".into(), seconds.into());
+    object.into()
+}

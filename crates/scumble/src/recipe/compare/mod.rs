@@ -1,0 +1,19 @@
+//! Comparing recipes: a grid of them, and what each of their releases is still good for.
+//!
+//! A [`Grid`] is a recipe with some of its keys varied. A [`Yardstick`] holds what is asked
+//! of every release of a table: random questions with their true answers, the rules that
+//! the table teaches, rows to test learners with. It measures a release without knowing
+//! how it was made.
+
+mod edit;
+mod grid;
+mod measure;
+mod original;
+mod vary;
+mod workload;
+
+pub use grid::{Grid, MOST_POINTS, Point};
+pub use measure::{Ends, Measured, Part, Yardstick, YardstickOptions};
+pub use original::MOST_WORDS;
+pub use vary::Vary;
+pub use workload::{Asked, BANDS, Band, Workload};

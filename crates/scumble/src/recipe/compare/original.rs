@@ -1,0 +1,266 @@
+//! The table that releases are measured against: the columns that a recipe publishes.
+
+use std::path::Path;
+
+use hashbrown::HashMap;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::error::{Error, Result};
+use crate::estimate::{Drawn, DrawnColumn, MixedColumn, MixedTable};
+use crate::recipe::order::resolve;
+use crate::recipe::{ColumnSpec, HierarchySpec, Spec};
+use crate::table::{Kind, ReadOptions, Reading, Role, Source, scan};
+use crate::words::no_column;
+
+/// Columns of more words than this may be free text, and are not measured.
+pub const MOST_WORDS: usize = 1000;
+
+/// Learners see at most so many rows of a table.
+pub(super) const MOST_ROWS: usize = 50_000;
+
+/// The distinct rows of a table.
+#[derive(Debug)]
+pub(super) struct Original {
+    pub(super) columns: Vec<OriginalColumn>,
+    /// How many rows have each tuple.
+    pub(super) rows: Vec<u64>,
+    pub(super) n_rows: u64,
+    /// Columns of too many words.
+    pub(super) left_out: Vec<String>,
+}
+
+/// A column of it.
+#[derive(Debug)]
+pub(super) struct OriginalColumn {
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) reading: Reading,
+    /// The values, each in one form; "not known" is in the form that is published.
+    pub(super) texts: Vec<String>,
+    /// The number of each value, if it is one: not for words, and not for "not known".
+    pub(super) numbers: Vec<Option<f64>>,
+    /// The value of each tuple.
+    pub(super) codes: Vec<u32>,
+}
+
+impl OriginalColumn {
+    pub(super) fn is_missing(&self, code: u32) -> bool {
+        self.reading.is_missing(&self.texts[code as usize])
+    }
+
+    /// How many rows have each value, given how many have each tuple.
+    pub(super) fn tally(&self, rows: &[u64]) -> Vec<u64> {
+        let mut tally = vec![0; self.texts.len()];
+        for (code, rows) in self.codes.iter().zip(rows) {
+            tally[*code as usize] += rows;
+        }
+        tally
+    }
+
+    fn new(
+        name: &str,
+        typed: &ColumnSpec,
+        missing: &[String],
+        texts: &[Box<str>],
+        codes: &[u32],
+    ) -> Self {
+        let reading = Reading {
+            kind: kind(typed, missing, texts),
+            missing: missing.to_vec(),
+            date_format: typed.format.clone(),
+        };
+        // Texts that mean the same fall together.
+        let mut forms: Vec<(String, Option<f64>)> = Vec::new();
+        let mut known: HashMap<String, u32> = HashMap::new();
+        let mut code_of = Vec::with_capacity(texts.len());
+        for text in texts {
+            let form = form(&reading, text);
+            let next = forms.len() as u32;
+            code_of.push(*known.entry(form.0.clone()).or_insert(next));
+            if forms.len() < known.len() {
+                forms.push(form);
+            }
+        }
+        let codes = codes.iter().map(|code| code_of[*code as usize]).collect();
+        let (texts, numbers) = forms.into_iter().unzip();
+        Self { name: name.to_owned(), role: typed.role, reading, texts, numbers, codes }
+    }
+}
+
+/// The one form of a text, and its number if it has one.
+fn form(reading: &Reading, text: &str) -> (String, Option<f64>) {
+    if reading.is_missing(text) {
+        return (reading.missing_text().to_owned(), None);
+    }
+    if reading.kind == Kind::Category {
+        return (text.to_owned(), None);
+    }
+    // Sensitive dates are published in ISO 8601, whatever they were.
+    let iso = Reading { date_format: None, ..reading.clone() };
+    match reading.number_of(text).or_else(|| iso.number_of(text)) {
+        Some(number) => (reading.canonical(text, number), Some(number)),
+        None => (text.to_owned(), None),
+    }
+}
+
+/// What the values of a column are: as the recipe says, or else numbers if all of them are.
+fn kind(typed: &ColumnSpec, missing: &[String], texts: &[Box<str>]) -> Kind {
+    let ruled = match &typed.hierarchy {
+        Some(HierarchySpec::Rule(rule)) => Some(rule.default_kind()),
+        Some(HierarchySpec::Csv(_)) => Some(None),
+        None => None,
+    };
+    if let Some(kind) = typed.kind {
+        return kind;
+    }
+    if let Some(kind) = ruled {
+        return kind.unwrap_or(Kind::Category);
+    }
+    let number = |text: &Box<str>| crate::table::parse_number(text).is_some();
+    let mut known =
+        texts.iter().filter(|text| !missing.iter().any(|marker| **marker == ***text));
+    let any = known.clone().next().is_some();
+    match any && known.all(number) && typed.domain.is_none() {
+        true => Kind::Number,
+        false => Kind::Category,
+    }
+}
+
+impl Original {
+    /// Reads the table of a recipe.
+    pub(super) fn read(
+        spec: &Spec,
+        folder: &Path,
+        class: Option<&str>,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Self> {
+        let options =
+            ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
+        let source = Source::open(&resolve(folder, &spec.input.table), &options)?;
+        let header = source.header();
+        for column in &spec.columns {
+            if !header.contains(&column.name) {
+                return Err(spec.error_at(column.spot, no_column(header, &column.name)));
+            }
+        }
+        let published = |name: &String| {
+            let found = spec.column(name)?;
+            let wanted =
+                matches!(found.role, Role::Quasi | Role::Sensitive | Role::Other);
+            wanted.then_some(found)
+        };
+        let places: Vec<usize> = (0..header.len())
+            .filter(|place| published(&header[*place]).is_some())
+            .collect();
+        let found = scan(&source, &places, progress)?;
+        let (mut columns, mut left_out) = (Vec::new(), Vec::new());
+        let cells = found.dictionaries.iter().zip(&found.counts.columns);
+        for (place, (dictionary, codes)) in places.iter().zip(cells) {
+            let name = &header[*place];
+            let Some(typed) = published(name) else { continue };
+            let column = OriginalColumn::new(
+                name,
+                typed,
+                &spec.input.missing,
+                &dictionary.texts,
+                codes,
+            );
+            let many = column.texts.len() > MOST_WORDS;
+            if many && column.reading.kind == Kind::Category && class != Some(name) {
+                left_out.push(name.clone());
+            } else {
+                columns.push(column);
+            }
+        }
+        if columns.is_empty() {
+            return Err(Error::recipe("no column can be measured")
+                .with_hint(format!(
+                    "columns of more than {MOST_WORDS} words are taken for free text"
+                ))
+                .in_file(&spec.file));
+        }
+        let (rows, n_rows) = (found.counts.rows, found.n_rows);
+        Ok(Self { columns, rows, n_rows, left_out })
+    }
+
+    /// At most [`MOST_ROWS`] rows, chosen by a seed, as tuples.
+    pub(super) fn some_rows(&self, seed: u64) -> Vec<u32> {
+        let mut ends: Vec<u64> = Vec::with_capacity(self.rows.len());
+        let mut sum = 0;
+        for rows in &self.rows {
+            sum += rows;
+            ends.push(sum);
+        }
+        let tuple = |row: u64| ends.partition_point(|end| *end <= row) as u32;
+        if self.n_rows <= MOST_ROWS as u64 {
+            return (0..self.n_rows).map(tuple).collect();
+        }
+        // A row may come twice; of that many it matters little.
+        let random = &mut ChaCha8Rng::seed_from_u64(seed);
+        (0..MOST_ROWS).map(|_| tuple(random.random_range(0..self.n_rows))).collect()
+    }
+
+    /// These tuples as a table for learners, with the class as words.
+    pub(super) fn mixed(
+        &self,
+        tuples: &[u32],
+        class: Option<usize>,
+    ) -> Result<MixedTable> {
+        let columns = self.columns.iter().enumerate().map(|(place, column)| {
+            let codes = tuples.iter().map(|tuple| column.codes[*tuple as usize]);
+            if column.reading.kind == Kind::Category || class == Some(place) {
+                return MixedColumn::Words(codes.collect());
+            }
+            let number = |code: u32| column.numbers[code as usize].unwrap_or(f64::NAN);
+            MixedColumn::Numbers(codes.map(number).collect())
+        });
+        MixedTable::new(columns.collect())
+    }
+
+    /// A drawn table with the columns and codes of this one, at most [`MOST_ROWS`] rows of
+    /// it. Words that this table does not have get one code of their own.
+    pub(super) fn like(
+        &self,
+        drawn: &Drawn,
+        class: Option<usize>,
+        seed: u64,
+    ) -> Result<MixedTable> {
+        let columns = self.columns.iter().enumerate().map(|(place, column)| {
+            let found = drawn.columns.iter().find(|other| other.name == column.name);
+            let found = found.ok_or_else(|| {
+                Error::input(format!("the release has no column `{}`", column.name))
+            })?;
+            let words = column.reading.kind == Kind::Category || class == Some(place);
+            Ok(translated(column, found, words))
+        });
+        let table = MixedTable::new(columns.collect::<Result<_>>()?)?;
+        Ok(table.sample(MOST_ROWS, seed))
+    }
+}
+
+/// A drawn column in the codes of the original.
+fn translated(
+    column: &OriginalColumn,
+    drawn: &DrawnColumn,
+    words: bool,
+) -> MixedColumn {
+    let forms = drawn.texts.iter().map(|text| form(&column.reading, text));
+    if !words {
+        let numbers: Vec<f64> =
+            forms.map(|(_, number)| number.unwrap_or(f64::NAN)).collect();
+        let numbers = drawn.codes.iter().map(|code| numbers[*code as usize]);
+        return MixedColumn::Numbers(numbers.collect());
+    }
+    let known: HashMap<&str, u32> = column
+        .texts
+        .iter()
+        .zip(0..)
+        .map(|(text, code)| (text.as_str(), code))
+        .collect();
+    let unknown = column.texts.len() as u32;
+    let codes: Vec<u32> =
+        forms.map(|(text, _)| known.get(&*text).copied().unwrap_or(unknown)).collect();
+    let codes = drawn.codes.iter().map(|code| codes[*code as usize]);
+    MixedColumn::Words(codes.collect())
+}
