@@ -144,10 +144,10 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
         escaped(plot.across)
     );
     for value in &up.ticks {
-        let _ = write!(
+        let _ = writeln!(
             text,
             "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-             <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\n",
+             <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             width - right,
             left - 7.0,
             y(*value) + 4.0,

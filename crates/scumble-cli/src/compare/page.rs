@@ -19,12 +19,15 @@ const STYLE: &str = include_str!("style.css");
 /// So many colours can be told apart.
 const COLOURS: usize = 8;
 
+/// Takes a number from what was measured, if it is there.
+type Reader = Box<dyn Fn(&Found) -> Option<f64>>;
+
 /// A measure of what was lost, for a picture.
 struct Lost {
     name: String,
     /// Whether it is a share.
     share: bool,
-    of: Box<dyn Fn(&Found) -> Option<f64>>,
+    of: Reader,
 }
 
 /// A text in a page.
@@ -169,11 +172,7 @@ fn dots(compared: &Compared, lost: &Lost) -> Vec<Dot> {
 }
 
 fn measures(compared: &Compared) -> Vec<Lost> {
-    let lost = |name: &str, of: Box<dyn Fn(&Found) -> Option<f64>>| Lost {
-        name: name.to_owned(),
-        share: true,
-        of,
-    };
+    let lost = |name: &str, of: Reader| Lost { name: name.to_owned(), share: true, of };
     let mut measures = vec![
         lost("median error of counts", Box::new(|found| found.measured.query_error)),
         lost("error of rules", Box::new(|found| found.measured.rule_error)),
@@ -225,9 +224,9 @@ fn pictures(html: &mut String, compared: &Compared) {
         if shown == 1 {
             html.push_str("<div class=\"panels\">\n");
         }
-        let _ = write!(
+        let _ = writeln!(
             html,
-            "<figure class=\"{}\">{}</figure>\n",
+            "<figure class=\"{}\">{}</figure>",
             if large { "large" } else { "small" },
             svg(&plot)
         );

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::estimate::{Drawn, DrawnColumn, MixedColumn, MixedTable};
 use crate::recipe::order::resolve;
 use crate::recipe::{ColumnSpec, HierarchySpec, Spec};
-use crate::table::{Kind, ReadOptions, Reading, Role, Source, scan};
+use crate::table::{Kind, ReadOptions, Reading, Role, Source, parse_number, scan};
 use crate::words::no_column;
 
 /// Columns of more words than this may be free text, and are not measured.
@@ -117,11 +117,13 @@ fn kind(typed: &ColumnSpec, missing: &[String], texts: &[Box<str>]) -> Kind {
     if let Some(kind) = ruled {
         return kind.unwrap_or(Kind::Category);
     }
-    let number = |text: &Box<str>| crate::table::parse_number(text).is_some();
     let mut known =
         texts.iter().filter(|text| !missing.iter().any(|marker| **marker == ***text));
     let any = known.clone().next().is_some();
-    match any && known.all(number) && typed.domain.is_none() {
+    match any
+        && known.all(|text| parse_number(text).is_some())
+        && typed.domain.is_none()
+    {
         true => Kind::Number,
         false => Kind::Category,
     }
