@@ -245,6 +245,14 @@ fn notes(release: &Release, evidence: &Evidence) -> Vec<String> {
             names.join(", ")
         ));
     }
+    let left_out = release.manifest.left_out;
+    if left_out > 0 {
+        let rows = counted(left_out, "row");
+        let verb = if left_out == 1 { "was" } else { "were" };
+        notes.push(format!(
+            "{rows} of the table {verb} left out of the release, and of the draws"
+        ));
+    }
     if release.manifest.sampled.is_some() {
         notes.push(
             "one row of each group was published, and the others are drawn from it: results \

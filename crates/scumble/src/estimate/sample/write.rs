@@ -76,12 +76,12 @@ impl DrawnWriter {
             .columns
             .iter()
             .map(|column| {
-                let cell = |text: &Box<str>| {
+                let cell = |text: &str| {
                     let mut cell = vec![b','];
                     push_quoted(&mut cell, text);
                     cell
                 };
-                column.texts.iter().map(cell).collect()
+                column.texts.iter().map(|text| cell(text)).collect()
             })
             .collect();
         let mut lines = Vec::new();
