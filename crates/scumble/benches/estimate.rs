@@ -118,7 +118,9 @@ fn randomized(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
 fn buckets(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
     let rows = rows / 5 * 5;
     let mut data = String::from("group,age,district,income\n");
-    for (row, line) in plain_rows(rows, random, |_, _| String::new()).lines().enumerate() {
+    for (row, line) in
+        plain_rows(rows, random, |_, _| String::new()).lines().enumerate()
+    {
         writeln!(data, "{},{line}", row / 5 + 1).unwrap();
     }
     let mut values = String::from("group,value,count\n");
@@ -135,12 +137,14 @@ fn buckets(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
         column("income", "other", "number"),
         column("disease", "sensitive", "category"),
     ]);
-    let note = json!({ "file": "sensitive.csv", "column": "disease", "groups": rows / 5 });
+    let note =
+        json!({ "file": "sensitive.csv", "column": "disease", "groups": rows / 5 });
     write(home, &columns, &data, &json!({ "buckets": note }));
 }
 
 fn blurred(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
-    let mut data = String::from("age,age.spread,district,district.spread,income,disease\n");
+    let mut data =
+        String::from("age,age.spread,district,district.spread,income,disease\n");
     for _ in 0..rows {
         let (age, district): (u32, u32) =
             (random.random_range(18..90), random.random_range(100..400));
@@ -166,10 +170,16 @@ fn blurred(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
 
 const QUESTIONS: [(&str, &str); 4] = [
     ("count", "SELECT COUNT(*) WHERE age BETWEEN 30 AND 45 AND district < 250"),
-    ("count with disease", "SELECT COUNT(*) WHERE age < 40 AND disease IN ('d3', 'd7')"),
+    (
+        "count with disease",
+        "SELECT COUNT(*) WHERE age < 40 AND disease IN ('d3', 'd7')",
+    ),
     ("by disease", "SELECT disease, COUNT(*) WHERE age >= 65 GROUP BY disease"),
     ("mean", "SELECT AVG(income) WHERE age BETWEEN 30 AND 45"),
 ];
+
+/// Writes a release of so many rows.
+type Maker = fn(&Path, usize, &mut ChaCha20Rng);
 
 fn best(times: usize, mut run: impl FnMut()) -> f64 {
     let one = |_| {
@@ -187,12 +197,13 @@ fn main() {
     let codes: Vec<[u32; 3]> = (0..rows).map(|_| random.random()).collect();
     let mut found = 0;
     let plain = best(5, || {
-        let holds = |row: &&[u32; 3]| row[0] < 1 << 31 && row[1] > 99 && row[2] % 50 < 9;
+        let holds =
+            |row: &&[u32; 3]| row[0] < 1 << 31 && row[1] > 99 && row[2] % 50 < 9;
         found += codes.iter().filter(holds).count();
     });
     println!("{rows} rows; plain loop {:.1} ms ({found})", 1e3 * plain);
-    println!("{:<12} {:>8}  {}", "release", "read s", "milliseconds for an answer");
-    let makers: [(&str, fn(&Path, usize, &mut ChaCha20Rng)); 4] = [
+    println!("release        read s  milliseconds for an answer");
+    let makers: [(&str, Maker); 4] = [
         ("cells", cells),
         ("randomized", randomized),
         ("buckets", buckets),

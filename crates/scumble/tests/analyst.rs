@@ -43,7 +43,8 @@ fn write(home: &Path, rows: &[Row]) {
     let mut text = String::from("age,nation,sex,disease,cost\n");
     for row in rows {
         let (nation, disease) = (NATIONS[row.nation], DISEASES[row.disease]);
-        writeln!(text, "{},{nation},{},{disease},{}", row.age, row.sex, row.cost).unwrap();
+        writeln!(text, "{},{nation},{},{disease},{}", row.age, row.sex, row.cost)
+            .unwrap();
     }
     fs::write(home.join("table.csv"), text).unwrap();
     let lines = NATIONS.iter().map(|leaf| format!("{leaf};{};*\n", &leaf[..1]));
@@ -65,7 +66,10 @@ const RELEASES: &[(&str, &str)] = &[
         "intervals",
         "[promise]\nk-anonymity = 4\n[method]\nname = \"mondrian\"\ncells = \"interval\"\n",
     ),
-    ("pdf", "[promise]\nk-anonymity = 4\n[method]\nname = \"mondrian\"\ncells = \"pdf\"\n"),
+    (
+        "pdf",
+        "[promise]\nk-anonymity = 4\n[method]\nname = \"mondrian\"\ncells = \"pdf\"\n",
+    ),
     ("anatomy", "[promise]\nl-diversity = 2\n[method]\nname = \"anatomy\"\n"),
     (
         "uniform-perturbation",
@@ -121,7 +125,8 @@ fn evidence(home: &Path) -> Evidence {
 
 fn release(home: &Path, recipe: &str, seed: u64) -> Evidence {
     let spec = Spec::parse(&format!("{COLUMNS}{recipe}"), "recipe.toml").unwrap();
-    let request = Request { replace: true, seed: Some(seed), ..Request::new(&spec, home) };
+    let request =
+        Request { replace: true, seed: Some(seed), ..Request::new(&spec, home) };
     publish(request, &Unwatched).unwrap();
     evidence(home)
 }
@@ -152,7 +157,8 @@ fn estimates_of_every_method_are_right_on_average_and_intervals_cover() {
             QUESTIONS.iter().map(ask).collect::<Vec<_>>()
         });
         let tables: Vec<Vec<Option<(f64, bool)>>> = tables.collect();
-        let all: Vec<(f64, bool)> = tables.iter().flatten().flatten().copied().collect();
+        let all: Vec<(f64, bool)> =
+            tables.iter().flatten().flatten().copied().collect();
         let covered = all.iter().filter(|(_, covered)| *covered).count();
         let share = covered as f64 / all.len() as f64;
         assert!(all.len() > 100, "{name}: only {} answers are open", all.len());
@@ -160,8 +166,11 @@ fn estimates_of_every_method_are_right_on_average_and_intervals_cover() {
         let most = if *name == "perturbed-generalization" { 1.0 } else { 0.975 };
         assert!((0.925..=most).contains(&share), "{name}: {share} of {}", all.len());
         for (place, (question, _)) in QUESTIONS.iter().enumerate() {
-            let misses: Vec<f64> =
-                tables.iter().filter_map(|table| table[place]).map(|miss| miss.0).collect();
+            let misses: Vec<f64> = tables
+                .iter()
+                .filter_map(|table| table[place])
+                .map(|miss| miss.0)
+                .collect();
             if misses.len() < 20 {
                 continue;
             }
@@ -191,7 +200,10 @@ fn every_method_tells_exactly_what_it_did_not_touch_and_groups_add_up() {
         if !sampled {
             let cost = ask("SELECT SUM(cost)").remove(0);
             let truth: i32 = rows.iter().map(|row| row.cost).sum();
-            assert_eq!((cost.count, cost.standard_error), (f64::from(truth), Some(0.0)));
+            assert_eq!(
+                (cost.count, cost.standard_error),
+                (f64::from(truth), Some(0.0))
+            );
         }
         for column in ["age", "nation", "sex", "disease", "nation, disease"] {
             let group = format!("FROM r WHERE age > 41 GROUP BY {column}");

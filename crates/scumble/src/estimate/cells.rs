@@ -23,11 +23,11 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::in_order;
+use crate::estimate::evidence::{Column, Nature, in_order};
 use crate::estimate::lattice::Lattice;
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
-use crate::release::{PdfCells, PublishedColumn, cell};
-use crate::table::{Kind, Reading, parse_date, parse_number};
+use crate::release::{GROUP_COLUMN, PdfCells, PublishedColumn, Release, cell};
+use crate::table::{Kind, Reading, Role, parse_date, parse_number};
 
 /// What the cells of a column stand for.
 #[derive(Debug)]
@@ -54,6 +54,70 @@ pub(super) enum Meaning {
     Like(Vec<(u32, f64)>),
     /// Which values, the release does not say.
     Open,
+}
+
+/// Finds out what generalized cells stand for. Beside each such column stands one with the
+/// cells as they are.
+pub(super) fn generalized(
+    release: &Release,
+    columns: &mut Vec<Column>,
+    rows: &[u64],
+) -> Result<Vec<Cells>> {
+    let manifest = &release.manifest;
+    let mut cells = Vec::new();
+    if manifest.buckets.is_some() {
+        // Only which value belongs to which row is lost.
+        return Ok(cells);
+    }
+    let pdf = release.pdf_cells()?;
+    let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
+    for (number, listed) in quasi.enumerate() {
+        let nature = Nature::Uncertain(cells.len());
+        if let Some(pdf) = &pdf {
+            let group = columns.iter().find(|column| column.name == GROUP_COLUMN);
+            let missing =
+                || Error::input(format!("there is no column `{GROUP_COLUMN}`"));
+            let group = group.ok_or_else(missing)?;
+            let (texts, found) = Cells::of_groups(listed, number, pdf, &group.texts)?;
+            cells.push(found);
+            columns.push(Column {
+                name: listed.name.clone(),
+                reading: listed.reading(),
+                texts,
+                codes: group.codes.clone(),
+                nature,
+                rule: listed.hierarchy.clone(),
+                shared: true,
+            });
+            continue;
+        }
+        let Some(column) = columns.iter_mut().find(|column| column.name == listed.name)
+        else {
+            return Err(Error::input(format!("there is no column `{}`", listed.name)));
+        };
+        if listed.cells.is_none() || listed.level == Some(0) {
+            continue;
+        }
+        let mut rows_of = vec![0; column.texts.len()];
+        for (code, rows) in column.codes.iter().zip(rows) {
+            rows_of[*code as usize] += rows;
+        }
+        let texts = std::mem::take(&mut column.texts);
+        let (values, found) = Cells::read(listed, texts.clone(), &rows_of)?;
+        (column.texts, column.nature) = (values, nature);
+        cells.push(found);
+        let published = Column {
+            name: format!("CELL({})", listed.name),
+            reading: Reading { missing: Vec::new(), ..Reading::category() },
+            texts,
+            codes: column.codes.clone(),
+            nature: Nature::Untouched,
+            rule: None,
+            shared: true,
+        };
+        columns.push(published);
+    }
+    Ok(cells)
 }
 
 impl Cells {
@@ -103,9 +167,9 @@ impl Cells {
         let named = pdf.groups.iter().enumerate();
         let numbers: HashMap<&str, usize> =
             named.map(|(n, text)| (&**text, n)).collect();
-        let meaning = |group: &Box<str>| {
+        let meaning = |group: &str| {
             let wrong = |what: &str| Error::input(format!("group `{group}` {what}"));
-            let number = numbers.get(&**group);
+            let number = numbers.get(group);
             let number =
                 number.ok_or_else(|| wrong("has rows, but no distributions"))?;
             let cell = &pdf.cells[*number][place];
@@ -123,7 +187,8 @@ impl Cells {
             }
             Ok(Meaning::Values(weights))
         };
-        let meanings = groups.iter().map(meaning).collect::<Result<_>>()?;
+        let meanings =
+            groups.iter().map(|group| meaning(group)).collect::<Result<_>>()?;
         Ok((values, Self { lattice: None, meanings, texts: groups.to_vec() }))
     }
 }
@@ -168,7 +233,7 @@ fn words(
         domain,
     };
     let level = listed.level.filter(|_| !masked);
-    let meaning = |(place, text): (usize, &Box<str>)| {
+    let meaning = |(place, text): (usize, &str)| {
         if open(text) {
             return Ok(Meaning::Open);
         }
@@ -180,7 +245,8 @@ fn words(
         let each = 1.0 / codes.len() as f64;
         Ok(Meaning::Values(codes.into_iter().map(|code| (code, each)).collect()))
     };
-    let meanings = texts.iter().enumerate().map(meaning).collect::<Result<_, _>>()?;
+    let meanings = texts.iter().map(|text| &**text).enumerate().map(meaning);
+    let meanings = meanings.collect::<Result<_, _>>()?;
     Ok((bound.domain.texts().to_vec(), meanings))
 }
 

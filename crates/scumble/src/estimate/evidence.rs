@@ -4,12 +4,12 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::blur::Blurred;
-use crate::estimate::cells::Cells;
+use crate::estimate::cells::{Cells, generalized};
 use crate::estimate::groups::Groups;
 use crate::estimate::matrix::Channel;
 use crate::estimate::sample::of_table;
 use crate::hierarchy::Rule;
-use crate::release::{GROUP_COLUMN, PerturbationNote, PublishedColumn, Release};
+use crate::release::{PerturbationNote, PublishedColumn, Release};
 use crate::table::{Dictionary, Kind, Reading, Role, parse_number, scan};
 use crate::words::nearest;
 
@@ -214,70 +214,6 @@ impl Column {
             self.texts.iter().map(|text| number(text)).collect::<Option<_>>()?;
         Some(self.codes.iter().map(|code| numbers[*code as usize]).collect())
     }
-}
-
-/// Finds out what generalized cells stand for. Beside each such column stands one with the
-/// cells as they are.
-fn generalized(
-    release: &Release,
-    columns: &mut Vec<Column>,
-    rows: &[u64],
-) -> Result<Vec<Cells>> {
-    let manifest = &release.manifest;
-    let mut cells = Vec::new();
-    if manifest.buckets.is_some() {
-        // Only which value belongs to which row is lost.
-        return Ok(cells);
-    }
-    let pdf = release.pdf_cells()?;
-    let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
-    for (number, listed) in quasi.enumerate() {
-        let nature = Nature::Uncertain(cells.len());
-        if let Some(pdf) = &pdf {
-            let group = columns.iter().find(|column| column.name == GROUP_COLUMN);
-            let missing =
-                || Error::input(format!("there is no column `{GROUP_COLUMN}`"));
-            let group = group.ok_or_else(missing)?;
-            let (texts, found) = Cells::of_groups(listed, number, pdf, &group.texts)?;
-            cells.push(found);
-            columns.push(Column {
-                name: listed.name.clone(),
-                reading: listed.reading(),
-                texts,
-                codes: group.codes.clone(),
-                nature,
-                rule: listed.hierarchy.clone(),
-                shared: true,
-            });
-            continue;
-        }
-        let Some(column) = columns.iter_mut().find(|column| column.name == listed.name)
-        else {
-            return Err(Error::input(format!("there is no column `{}`", listed.name)));
-        };
-        if listed.cells.is_none() || listed.level == Some(0) {
-            continue;
-        }
-        let mut rows_of = vec![0; column.texts.len()];
-        for (code, rows) in column.codes.iter().zip(rows) {
-            rows_of[*code as usize] += rows;
-        }
-        let texts = std::mem::take(&mut column.texts);
-        let (values, found) = Cells::read(listed, texts.clone(), &rows_of)?;
-        (column.texts, column.nature) = (values, nature);
-        cells.push(found);
-        let published = Column {
-            name: format!("CELL({})", listed.name),
-            reading: Reading { missing: Vec::new(), ..Reading::category() },
-            texts,
-            codes: column.codes.clone(),
-            nature: Nature::Untouched,
-            rule: None,
-            shared: true,
-        };
-        columns.push(published);
-    }
-    Ok(cells)
 }
 
 impl Noise {

@@ -268,11 +268,11 @@ impl Column {
                 let to = bound(Comparison::Less, high);
                 return Some(Condition::And(from.into_iter().chain(to).collect()));
             }
-            let below = |value: &&Box<str>| {
+            let below = |value: &&str| {
                 let path = rule.path(&self.reading, value);
                 path.is_some_and(|path| path.contains(text))
             };
-            let below = self.texts.iter().filter(below);
+            let below = self.texts.iter().map(|text| &**text).filter(below);
             let mut below: Vec<Literal> =
                 below.map(|value| Literal::Text(value.to_string())).collect();
             if below.is_empty() {
