@@ -27,6 +27,18 @@ pub(super) fn notes(
             }
         }
     }
+    for answer in answers {
+        for guessed in evidence.guessed(&answer.query)? {
+            let (column, rows) = (&guessed.column, counted(guessed.rows, "row"));
+            let text = format!(
+                "{rows} have cells in `{column}` that list no values: they are taken to be \
+                 as in the other rows, and the error does not show it"
+            );
+            if !notes.contains(&text) {
+                notes.push(text);
+            }
+        }
+    }
     let counts = || answers.iter().filter(|a| a.query.measure == Measure::Count);
     let estimates = || answers.iter().flat_map(|answer| &answer.estimates);
     let below = |answer: &Answer| {

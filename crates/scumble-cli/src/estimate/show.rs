@@ -150,8 +150,7 @@ pub(super) fn as_text(
     header.extend(["estimate", "± s.e.", "95 % interval"].map(str::to_owned));
     // Where nothing is random, the truth has limits.
     let limited = |(answer, estimate): (&Answer, &Estimate)| {
-        answer.query.measure == Measure::Count
-            && estimate.standard_error.is_some_and(|error| error > 0.0)
+        answer.query.measure == Measure::Count && estimate.at_least < estimate.at_most
     };
     let limits = way.is_none() && in_order(answers).any(limited);
     header.extend(limits.then(|| "never outside".to_owned()));
@@ -179,7 +178,9 @@ pub(super) fn as_text(
             _ => estimate.possible_interval(),
         };
         intervals.push(match (error, interval) {
-            (Some(0.0), _) => "exact".to_owned(),
+            (Some(0.0), _) if way.is_some() || !limited((answer, estimate)) => {
+                "exact".to_owned()
+            }
             (_, Some((low, high))) => format!("{} to {}", amount(low), amount(high)),
             _ => "unknown".to_owned(),
         });

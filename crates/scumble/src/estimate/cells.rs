@@ -5,10 +5,11 @@
 //! even over the leaves below a node, even over the numbers of a range or the values of a
 //! set, by weight for a pdf cell. Numbers of a range are those with the column's decimals.
 //!
-//! What a release does not list is not made up. `*` in a column whose values nobody lists
-//! stands for what other rows have there, in the same shares; `[65, inf)` reaches as far as
-//! the widest range with two ends. Where there are no others, and for masks, the values of a
-//! cell are open, and who asks for them is told so.
+//! What a release does not list is taken from other rows, not made up. `*` in a column whose
+//! values nobody lists stands for what other rows have there, in the same shares, and a mask
+//! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
+//! two ends. Such cells are guesses ([`Cells::is_guess`]). Where there are no others, the
+//! values of a cell are open, and who asks for them is told so.
 //!
 //! # Limits
 //! Evenness is an assumption: nobody can see from a release how values lie within a cell.
@@ -121,6 +122,14 @@ pub(super) fn generalized(
 }
 
 impl Cells {
+    /// Whether what a cell stands for is taken from other rows: there may be more to it.
+    pub(super) fn is_guess(&self, cell: u32) -> bool {
+        let guess = matches!(self.meanings[cell as usize], Meaning::Like(_));
+        guess
+            || self.texts[cell as usize].ends_with(", inf)")
+            || self.texts[cell as usize].starts_with("(-inf")
+    }
+
     /// Reads the cells of a column, of which `rows` says how often each occurs; the values
     /// they stand for come with them, unless they are numbers of a lattice.
     pub(super) fn read(
@@ -346,7 +355,8 @@ fn close(meanings: &mut [Meaning]) {
     }
 }
 
-/// Lets `*` stand for what others have, where nothing lists its values.
+/// Lets `*` stand for what others have, and masks for what others have that they would hide,
+/// where nothing lists their values.
 fn like_others(meanings: &mut [Meaning], texts: &[Box<str>], rows: &[u64]) {
     let others: Vec<(u32, f64)> = meanings
         .iter()
@@ -355,14 +365,26 @@ fn like_others(meanings: &mut [Meaning], texts: &[Box<str>], rows: &[u64]) {
         .filter(|((meaning, rows), _)| **meaning != Meaning::Open && **rows > 0)
         .map(|((_, rows), place)| (place, *rows as f64))
         .collect();
-    let total: f64 = others.iter().map(|(_, rows)| rows).sum();
-    if total == 0.0 {
-        return;
-    }
-    let others: Vec<_> = others.iter().map(|(c, rows)| (*c, rows / total)).collect();
-    for (meaning, text) in meanings.iter_mut().zip(texts) {
-        if *meaning == Meaning::Open && **text == *ROOT_LABEL {
-            *meaning = Meaning::Like(others.clone());
+    for (meaning, mask) in meanings.iter_mut().zip(texts) {
+        if *meaning != Meaning::Open {
+            continue;
+        }
+        let hidden = |(place, _): &&(u32, f64)| hides(mask, &texts[*place as usize]);
+        let own: Vec<&(u32, f64)> = others.iter().filter(hidden).collect();
+        let total: f64 = own.iter().map(|(_, rows)| rows).sum();
+        if total > 0.0 {
+            let share = |(place, rows): &(u32, f64)| (*place, rows / total);
+            *meaning = Meaning::Like(own.into_iter().map(share).collect());
         }
     }
+}
+
+/// Whether a mask could hide a text; nothing else but `*` hides texts of another length.
+pub(super) fn hides(mask: &str, text: &str) -> bool {
+    mask == ROOT_LABEL
+        || mask.chars().count() == text.chars().count()
+            && mask
+                .chars()
+                .zip(text.chars())
+                .all(|(shown, own)| shown == '*' || shown == own)
 }

@@ -2,13 +2,12 @@
 //! likely each cell stands for them.
 
 use crate::error::{Error, Result};
-use crate::estimate::cells::{Cells, Meaning};
+use crate::estimate::cells::{Cells, Meaning, hides};
 use crate::estimate::evidence::Column;
 use crate::estimate::lattice::Lattice;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
 use crate::estimate::question::Question;
 use crate::estimate::ranges::Cut;
-use crate::hierarchy::ROOT_LABEL;
 use crate::table::{Kind, format_date, format_number};
 
 /// The most numbers that are counted apart.
@@ -26,6 +25,8 @@ pub(super) struct Facet {
     pub(super) names: Vec<String>,
     /// For each cell its labels; nothing if that cannot be told.
     pub(super) odds: Vec<Option<Vec<Odd>>>,
+    /// For each cell, whether it may stand for more than that.
+    pub(super) guesses: Vec<bool>,
 }
 
 /// How likely a cell stands for values with a label.
@@ -107,7 +108,8 @@ impl Facet {
                 odds[place] = mixed(others, &odds);
             }
         }
-        Ok(Self { place, tests, truths, names, odds })
+        let guesses = (0..odds.len() as u32).map(|cell| cells.is_guess(cell)).collect();
+        Ok(Self { place, tests, truths, names, odds, guesses })
     }
 
     /// That what a cell stands for is not known.
@@ -266,9 +268,9 @@ fn open_truth(text: &str, check: &Check, column: &Column) -> Option<Truth> {
     let equal = |literal: &Literal| -> Option<bool> {
         match literal {
             // A mask that hides no less.
-            Literal::Text(asked) if asked == text || covers(asked, text) => Some(true),
+            Literal::Text(asked) if asked == text || hides(asked, text) => Some(true),
             Literal::Text(asked) if column.reading.is_missing(asked) => Some(false),
-            Literal::Text(asked) if !covers(text, asked) => Some(false),
+            Literal::Text(asked) if !hides(text, asked) => Some(false),
             _ => None,
         }
     };
@@ -287,12 +289,4 @@ fn open_truth(text: &str, check: &Check, column: &Column) -> Option<Truth> {
         }
         _ => None,
     }
-}
-
-/// Whether a mask could hide a text; nothing else but `*` hides texts of another length.
-fn covers(mask: &str, text: &str) -> bool {
-    let letters = mask.chars().zip(text.chars());
-    mask == ROOT_LABEL
-        || mask.chars().count() == text.chars().count()
-            && letters.into_iter().all(|(shown, own)| shown == '*' || shown == own)
 }

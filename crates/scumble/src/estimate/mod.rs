@@ -56,7 +56,7 @@ pub use reconstruct::{
 };
 pub use sample::{Drawn, DrawnColumn, DrawnFormat, DrawnWriter};
 pub use tree::{DecisionTree, Growth, Impurity, Leaf, Scale};
-pub use unknown::Unknown;
+pub use unknown::{Guessed, Unknown};
 
 use crate::error::{Error, Result};
 

@@ -246,7 +246,7 @@ impl<'a> Question<'a> {
 impl Column {
     /// A test that names nodes of the hierarchy, in terms of values; nothing if it names
     /// values only.
-    fn spelled_out(&self, test: &Test) -> Option<Condition> {
+    pub(super) fn spelled_out(&self, test: &Test) -> Option<Condition> {
         let rule = self.rule.as_ref().filter(|rule| **rule != Rule::Plain)?;
         let own = |check| Condition::Test(Test { column: self.name.clone(), check });
         let node = |literal: &Literal| {

@@ -274,14 +274,7 @@ impl<'q, 'a> Asked<'q, 'a> {
                 let key: Vec<u32> = key.collect();
                 let known = worths.iter().position(|worth| worth.key == key);
                 let place = known.unwrap_or_else(|| {
-                    let nought = vec![0.0; size];
-                    worths.push(Worth {
-                        key,
-                        count: nought.clone(),
-                        sum: nought.clone(),
-                        square: nought,
-                        open: false,
-                    });
+                    worths.push(Worth::nought(key, size));
                     worths.len() - 1
                 });
                 let worth = &mut worths[place];
@@ -303,6 +296,16 @@ impl<'q, 'a> Asked<'q, 'a> {
             chosen[place + 1..].fill(0);
         }
         open |= worths.len() > 1;
+        let guessed = |facet: &Facet| {
+            facet.guesses[columns[facet.place].codes[class.entry] as usize]
+        };
+        if self.facets.iter().any(guessed) {
+            // Nothing is certain of what was taken from other rows.
+            open = true;
+            if worths.is_empty() && question.group_by.is_empty() {
+                worths.push(Worth::nought(Vec::new(), size));
+            }
+        }
         worths.iter_mut().for_each(|worth| worth.settle(open));
         Ok(())
     }
@@ -386,6 +389,17 @@ impl<'q, 'a> Asked<'q, 'a> {
 }
 
 impl Worth {
+    fn nought(key: Vec<u32>, size: usize) -> Self {
+        let nought = vec![0.0; size];
+        Self {
+            key,
+            count: nought.clone(),
+            sum: nought.clone(),
+            square: nought,
+            open: false,
+        }
+    }
+
     /// Makes what is certain so.
     fn settle(&mut self, open: bool) {
         self.open = open;

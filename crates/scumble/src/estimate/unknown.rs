@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::query::{
-    Check, Comparison, Condition, Literal, Query, Test, Tester,
+    Check, Comparison, Condition, Literal, Measure, Query, Test, Tester,
 };
 use crate::words::nearest;
 
@@ -50,7 +50,11 @@ impl Evidence {
             Check::Compare(..) | Check::Missing => &[],
         };
         let column = &self.columns[self.column(&test.column)?];
-        if matches!(column.nature, Nature::Blurred(_)) {
+        let lattice = match column.nature {
+            Nature::Uncertain(number) => self.cells[number].lattice.is_some(),
+            _ => false,
+        };
+        if lattice || matches!(column.nature, Nature::Blurred(_)) {
             // What rows had is not known.
             return Ok(());
         }
@@ -62,6 +66,53 @@ impl Evidence {
             }
         }
         Ok(())
+    }
+}
+
+/// Rows with cells in a column whose values are not listed, and are taken from other rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Guessed {
+    /// The column.
+    pub column: String,
+    /// How many published rows have such a cell.
+    pub rows: u64,
+}
+
+impl Evidence {
+    /// The columns of a question in which what rows have is partly taken from other rows.
+    pub fn guessed(&self, query: &Query) -> Result<Vec<Guessed>> {
+        let mut names: Vec<&str> = query.group_by.iter().map(String::as_str).collect();
+        names.extend(query.measure.column());
+        query.condition.collect_columns(&mut names);
+        if let Measure::Share(Some(part)) = &query.measure {
+            part.collect_columns(&mut names);
+        }
+        let places = names.iter().map(|name| self.column(name));
+        let mut places: Vec<usize> = places.collect::<Result<_>>()?;
+        places.sort_unstable();
+        places.dedup();
+        let guessed = |place: usize| {
+            let column = &self.columns[place];
+            let Nature::Uncertain(number) = column.nature else { return None };
+            let cells = &self.cells[number];
+            let own = column.codes.iter().zip(&self.rows);
+            let own = own.filter(|(code, _)| cells.is_guess(**code));
+            let rows = own.map(|(_, rows)| rows).sum();
+            (rows > 0).then(|| Guessed { column: column.name.clone(), rows })
+        };
+        Ok(places.into_iter().filter_map(guessed).collect())
+    }
+}
+
+impl Condition {
+    fn collect_columns<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Self::And(parts) | Self::Or(parts) => {
+                parts.iter().for_each(|part| part.collect_columns(names));
+            }
+            Self::Not(part) | Self::NotTrue(part) => part.collect_columns(names),
+            Self::Test(test) => names.push(&test.column),
+        }
     }
 }
 
@@ -80,7 +131,9 @@ impl Column {
         let check = Check::Compare(Comparison::Equal, literal.clone());
         let test = Test { column: self.name.clone(), check };
         let tester = Tester::new(&test, &self.reading, texts())?;
-        if texts().any(|text| tester.test(text) == Some(true)) {
+        if texts().any(|text| tester.test(text) == Some(true))
+            || self.spelled_out(&test).is_some()
+        {
             return Ok(None);
         }
         let nearest = nearest.map(str::to_owned);

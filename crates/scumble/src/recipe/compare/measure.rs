@@ -235,6 +235,8 @@ impl Yardstick {
                     }
                 }
                 Err(error) => {
+                    // As wrong as no rows at all.
+                    errors[asked.band].push(self.relative(asked, 0.0));
                     failed += 1;
                     why.get_or_insert(error);
                 }
@@ -248,7 +250,8 @@ impl Yardstick {
         if let Some(error) = why {
             let n_questions = self.workload.questions.len();
             measured.notes.push(format!(
-                "{failed} of {n_questions} questions have no answer: {error}"
+                "{failed} of {n_questions} questions have no answer, which counts as an error of \
+                 100 %: {error}"
             ));
         }
     }
