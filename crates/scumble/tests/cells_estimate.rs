@@ -433,7 +433,8 @@ fn groups_add_up_and_are_those_of_enumeration() {
             let sum: f64 = found.iter().map(|estimate| estimate.count).sum();
             assert!((sum - total.count).abs() < 1e-7, "{question}");
             let possible = rows.iter().flat_map(Published::possible).filter(holds);
-            let expected: BTreeSet<Vec<String>> = possible.map(|row| key(&row)).collect();
+            let expected: BTreeSet<Vec<String>> =
+                possible.map(|row| key(&row)).collect();
             assert_eq!(found.len(), expected.len(), "{question}");
             for values in &expected {
                 let own = |row: &Row| holds(row) && key(row) == *values;
@@ -647,7 +648,8 @@ fn what_cells_do_not_tell_is_not_made_up() {
     assert_eq!((found.count, found.at_least, found.at_most), (0.0, 0.0, 1.0));
     let found = ask(&evidence, "SELECT COUNT(*) WHERE sex IN ('f', 'm')").remove(0);
     assert_eq!((found.count, found.at_least, found.at_most), (4.0, 3.0, 4.0));
-    let guessed = evidence.guessed(&Query::parse("SELECT sex, SUM(age) GROUP BY sex").unwrap());
+    let guessed =
+        evidence.guessed(&Query::parse("SELECT sex, SUM(age) GROUP BY sex").unwrap());
     let guessed = guessed.unwrap();
     let guessed: Vec<_> = guessed.iter().map(|g| (g.column.as_str(), g.rows)).collect();
     assert_eq!(guessed, [("sex", 1), ("age", 3)]);

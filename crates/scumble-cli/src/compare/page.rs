@@ -287,8 +287,8 @@ fn points(html: &mut String, compared: &Compared) {
         html,
         "<p class=\"small\"><em>{}</em>: random counts by the share of rows they are about, \
          their median relative error. <em>covers</em>: the share of 95 % intervals that have \
-         the truth. <em>rules</em>: how far the confidence of rules is off, a rule of the \
-         table. <em>tree</em>, <em>near</em>: how often a learner that saw a reconstruction \
+         the truth. <em>rules</em>, <em>class rules</em>: how far the confidence of rules, and \
+         of those that tell the class, is off, a rule of the table. <em>tree</em>, <em>near</em>: how often a learner that saw a reconstruction \
          tells the class. Attacks: people hit / the surest guess about anybody. The bold row \
          is the recipe as it stands.</p>\n</section>\n",
         bands.join(", "),

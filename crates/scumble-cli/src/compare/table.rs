@@ -56,7 +56,9 @@ impl Compared {
         let mut heading = self.short_keys();
         heading.push("loss".to_owned());
         heading.extend(BANDS.iter().map(|band| band.name.to_owned()));
-        heading.extend(["covers", "rules", "tree", "near"].map(str::to_owned));
+        heading.extend(
+            ["covers", "rules", "class rules", "tree", "near"].map(str::to_owned),
+        );
         heading.extend(attacks.iter().cloned());
         heading.extend(["left out", "sec"].map(str::to_owned));
         let mut sheet = Sheet { heading, rows: Vec::new(), notes: Vec::new() };
@@ -133,7 +135,10 @@ fn numbers(found: &Found, attacks: &[String]) -> Vec<String> {
     }];
     cells.extend(measured.query_errors.iter().map(|error| share(*error)));
     cells.push(share(measured.coverage));
-    cells.push(measured.rule_error.map_or_else(dash, |error| format!("{error:.3}")));
+    let per_rule =
+        |error: Option<f64>| error.map_or_else(dash, |error| format!("{error:.3}"));
+    cells.push(per_rule(measured.rule_error));
+    cells.push(per_rule(measured.class_rule_error));
     cells.push(share(measured.accuracy.map(|accuracy| accuracy.tree)));
     cells.push(share(measured.accuracy.map(|accuracy| accuracy.neighbours)));
     for name in attacks {
@@ -171,9 +176,9 @@ pub(super) fn text(compared: &Compared) -> String {
     }
     text.push_str(
         "*: the recipe as it stands. Percentages by share of rows: median relative error of \
-         random counts.\ncovers: 95 % intervals that have the truth. rules: error of \
-         confidence, a rule. tree, near: classes told rightly.\nAttacks: people hit / surest \
-         guess.\n",
+         random counts.\ncovers: 95 % intervals that have the truth. rules, class rules: error \
+         of confidence, a rule. tree, near: classes told rightly.\nAttacks: people hit / \
+         surest guess.\n",
     );
     text
 }
@@ -194,7 +199,8 @@ pub(super) fn csv(compared: &Compared) -> String {
     heading.push("query_error".to_owned());
     heading.extend(BANDS.iter().map(|band| format!("query_error {}", band.name)));
     heading.extend(
-        ["coverage", "rule_error", "tree", "neighbours", "risk"].map(str::to_owned),
+        ["coverage", "rule_error", "class_rule_error", "tree", "neighbours", "risk"]
+            .map(str::to_owned),
     );
     for name in &attacks {
         heading.extend(
@@ -234,7 +240,9 @@ pub(super) fn csv(compared: &Compared) -> String {
                 );
                 cells.push(full(measured.query_error));
                 cells.extend(measured.query_errors.iter().map(|error| full(*error)));
-                cells.extend([measured.coverage, measured.rule_error].map(full));
+                let rules = [measured.rule_error, measured.class_rule_error];
+                cells.push(full(measured.coverage));
+                cells.extend(rules.map(full));
                 let accuracy = measured.accuracy;
                 cells.extend(
                     [accuracy.map(|a| a.tree), accuracy.map(|a| a.neighbours)]
@@ -288,6 +296,7 @@ pub(super) fn json(compared: &Compared) -> Value {
             "rows": ends.rows,
             "questions": questions,
             "rules": ends.rules,
+            "class_rules": ends.class_rules,
             "class": ends.class,
             "guess": ends.guess,
             "best": ends.best.map(|best| json!({ "tree": best.tree, "neighbours": best.neighbours })),
@@ -342,6 +351,7 @@ fn point_json(
                 "query_error": errors,
                 "coverage": measured.coverage,
                 "rule_error": measured.rule_error,
+                "class_rule_error": measured.class_rule_error,
                 "accuracy": {
                     "tree": accuracy.map(|accuracy| accuracy.tree),
                     "neighbours": accuracy.map(|accuracy| accuracy.neighbours),

@@ -127,6 +127,13 @@ impl Mining {
 }
 
 impl Rules {
+    /// Those whose right side is a value of `column`.
+    #[must_use]
+    pub fn about(&self, column: usize) -> Self {
+        let own = self.0.iter().filter(|(rule, _)| rule.right.column == column);
+        Self(own.map(|(rule, confidence)| (rule.clone(), *confidence)).collect())
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.0.len()
@@ -302,6 +309,7 @@ mod tests {
         let about: Vec<_> = all.iter().filter(|(r, _)| r.right.column == 2).collect();
         assert!(!about.is_empty() && about.len() < all.len());
         assert_eq!(class.iter().collect::<Vec<_>>(), about);
+        assert_eq!(all.about(2), class);
     }
 
     /// Every combination of at most one value a column, counted row by row.

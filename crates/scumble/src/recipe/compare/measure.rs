@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::{
-    Accuracy, Cuts, Estimate, Evidence, Examination, Mining, MixedTable, Rules, Way,
+    Accuracy, Cuts, Estimate, Evidence, Examination, Mining, Rules, Way,
 };
 use crate::recipe::Spec;
 use crate::recipe::compare::original::Original;
@@ -94,6 +94,8 @@ pub struct Ends {
     pub best: Option<Accuracy>,
     /// How many rules the table teaches.
     pub rules: usize,
+    /// How many of them tell the class.
+    pub class_rules: usize,
     /// How many questions there are in each of the [`BANDS`].
     pub questions: [usize; BANDS.len()],
     /// Columns that are not measured, because they have too many words.
@@ -126,6 +128,8 @@ pub struct Measured {
     pub coverage: Option<f64>,
     /// The error of rules, a rule of the original.
     pub rule_error: Option<f64>,
+    /// The same of rules that tell the class.
+    pub class_rule_error: Option<f64>,
     /// How well learners tell the class.
     pub accuracy: Option<Accuracy>,
     /// Why numbers are missing.
@@ -187,6 +191,7 @@ impl Yardstick {
             guess: self.examination.as_ref().map(Examination::guess),
             best: self.examination.as_ref().map(Examination::best),
             rules: self.rules.len(),
+            class_rules: self.class_rules(&self.rules).len(),
             questions,
             left_out: self.original.left_out.clone(),
         }
@@ -271,7 +276,9 @@ impl Yardstick {
         if self.options.draws == 0 {
             return Ok(());
         }
-        let (mut rules, mut tree, mut neighbours) = (0.0, 0.0, 0.0);
+        let (mut rules, mut class_rules) = (0.0, 0.0);
+        let (mut tree, mut neighbours) = (0.0, 0.0);
+        let own_rules = self.class_rules(&self.rules);
         for number in 0..self.options.draws {
             // Seeds of their own, so that no two draws are alike.
             let seed = self.options.seed.wrapping_add(1 + number as u64);
@@ -279,7 +286,10 @@ impl Yardstick {
             let drawn = evidence.draw(seed)?;
             let table = self.original.like(&drawn, self.class, seed)?;
             watch(Part::Mine);
-            rules += self.rule_error(&table)?;
+            let codes = table.coded(&self.cuts)?.select(&self.mined);
+            let found = self.mining.rules(&codes);
+            rules += self.mining.error(&self.rules, &found);
+            class_rules += self.mining.error(&own_rules, &self.class_rules(&found));
             watch(Part::Learn);
             if let Some(examination) = &self.examination {
                 let accuracy = examination.of(&table, seed)?;
@@ -288,8 +298,11 @@ impl Yardstick {
             }
         }
         let n = self.options.draws as f64;
-        measured.rule_error =
-            (!self.rules.is_empty()).then(|| rules / n / self.rules.len() as f64);
+        let each = |error: f64, of: &Rules| {
+            (!of.is_empty()).then(|| error / n / of.len() as f64)
+        };
+        measured.rule_error = each(rules, &self.rules);
+        measured.class_rule_error = each(class_rules, &own_rules);
         measured.accuracy = self
             .examination
             .as_ref()
@@ -297,9 +310,10 @@ impl Yardstick {
         Ok(())
     }
 
-    fn rule_error(&self, table: &MixedTable) -> Result<f64> {
-        let codes = table.coded(&self.cuts)?.select(&self.mined);
-        Ok(self.mining.error(&self.rules, &self.mining.rules(&codes)))
+    /// The rules that tell the class.
+    fn class_rules(&self, rules: &Rules) -> Rules {
+        let class = self.class.and_then(|c| self.mined.iter().position(|m| *m == c));
+        class.map_or_else(Rules::default, |class| rules.about(class))
     }
 }
 
