@@ -79,7 +79,7 @@ fn what_cannot_be_answered_is_said() {
     let home = home(0.0);
     insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
     insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "iterative"]));
-    insta::assert_snapshot!(run(home.path(), &["SELECT AVG(age) FROM release"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT AVG(disease) FROM release"]));
     insta::assert_snapshot!(run(
         home.path(),
         &["SELECT COUNT(*) FROM release WHERE disease = flu"]
@@ -255,4 +255,43 @@ fn rows_get_the_class_of_their_neighbours() {
         home.path(),
         &["--classify", "new.csv", "--class", "age"]
     ));
+}
+
+/// A table of 120 people, published with coarse ages and zip codes.
+fn coarse() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let mut table = "age,zip,sex,disease,cost\n".to_owned();
+    for row in 0..120 {
+        let (age, zip) = (20 + (row * 7) % 40, 47901 + (row * 3) % 6);
+        let sex = ["f", "m"][row % 2];
+        let disease = ["flu", "cold", "gout"][row % 3];
+        table.push_str(&format!("{age},{zip},{sex},{disease},{}\n", 100 + row));
+    }
+    fs::write(home.path().join("table.csv"), table).unwrap();
+    let recipe = "[input]\ntable = \"table.csv\"\n[columns]\n\
+        age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [5, 10, 20] } }\n\
+        zip = { role = \"quasi\", hierarchy = { mask = \"right\" } }\nsex = \"quasi\"\n\
+        disease = \"sensitive\"\ncost = \"other\"\n[promise]\nk-anonymity = 5\n\
+        [method]\nname = \"full-domain\"\n";
+    fs::write(home.path().join("recipe.toml"), recipe).unwrap();
+    common::run(home.path(), &["publish", "recipe.toml", "--seed", "1", "--quiet"]);
+    home
+}
+
+#[test]
+fn coarse_cells_are_asked_like_everything_else() {
+    let home = coarse();
+    let several = "SELECT sex, COUNT(*) AS n, AVG(age), SUM(cost), SHARE(disease = 'flu') \
+                   FROM release WHERE age BETWEEN 23 AND 41 GROUP BY sex";
+    insta::assert_snapshot!(run(home.path(), &[several]));
+    insta::assert_snapshot!(run(home.path(), &[several, "--csv"]));
+    let shares = "SELECT disease, SHARE(*) WHERE age < 33 GROUP BY disease";
+    insta::assert_snapshot!(run(home.path(), &[shares]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT SHARE(age < 33)", "--json"]));
+    let cells = "SELECT CELL(age), COUNT(*) GROUP BY CELL(age)";
+    insta::assert_snapshot!(run(home.path(), &[cells]));
+    // What a mask hides, and what would have to be guessed from nothing.
+    insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*) WHERE zip = '47903'"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*)", "--way", "simplex"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*), COUNT(*)"]));
 }

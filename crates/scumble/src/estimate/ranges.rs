@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::estimate::lattice::Lattice;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
-use crate::table::{Reading, parse_number};
+use crate::table::{Kind, Reading, parse_date, parse_number};
 
 /// A column that a question is about: its lattice, cut into stretches by the numbers
 /// that tests name. Stretches that no test tells apart are one class.
@@ -104,6 +104,8 @@ fn number(literal: &Literal, reading: &Reading) -> Option<f64> {
     match literal {
         Literal::Number(number) => Some(*number),
         Literal::Text(text) if reading.is_missing(text) => None,
+        Literal::Text(text) if reading.kind == Kind::Date => parse_date(text, None)
+            .or_else(|| parse_date(text, reading.date_format.as_deref())),
         Literal::Text(text) => parse_number(text),
     }
 }
