@@ -668,3 +668,158 @@ fn what_cells_do_not_tell_is_not_made_up() {
     let message = refused("SELECT SUM(sex)").0;
     assert_eq!(message, "`sex` does not have numbers to take SUM of");
 }
+
+/// A row of a group with counted values: x and y are uncertain, z stands as it is.
+type Counted = (u32, u32, u32);
+
+fn orders(items: &[u32]) -> Vec<Vec<u32>> {
+    if items.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for place in 0..items.len() {
+        let mut rest = items.to_vec();
+        let first = rest.remove(place);
+        for mut order in orders(&rest) {
+            order.insert(0, first);
+            all.push(order);
+        }
+    }
+    all
+}
+
+/// Every table that a group may have been: each column in any order.
+fn worlds(group: &[Counted]) -> Vec<Vec<Counted>> {
+    let column = |of: fn(&Counted) -> u32| group.iter().map(of).collect::<Vec<u32>>();
+    let mut worlds = Vec::new();
+    for x in orders(&column(|row| row.0)) {
+        for y in orders(&column(|row| row.1)) {
+            let rows = group.iter().zip(&x).zip(&y);
+            worlds.push(rows.map(|((row, x), y)| (*x, *y, row.2)).collect());
+        }
+    }
+    worlds
+}
+
+fn write_counted(home: &Path, groups: &[Vec<Counted>]) -> Evidence {
+    let (mut data, mut cells) =
+        ("group,z\n".to_owned(), "group,column,value,weight\n".to_owned());
+    for (number, group) in (1..).zip(groups) {
+        for row in group {
+            data += &format!("{number},{}\n", row.2);
+        }
+        for (name, of) in [("x", (|r| r.0) as fn(&Counted) -> u32), ("y", |r| r.1)] {
+            for value in 0..4 {
+                let n = group.iter().filter(|row| of(row) == value).count();
+                if n > 0 {
+                    let weight = n as f64 / group.len() as f64;
+                    cells += &format!("{number},{name},{value},{weight}\n");
+                }
+            }
+        }
+    }
+    fs::write(home.join("data.csv"), &data).unwrap();
+    fs::write(home.join("cells.csv"), cells).unwrap();
+    let column = |name: &str, role: &str| {
+        let mut column =
+            json!({ "name": name, "role": role, "type": "number", "missing": [""] });
+        if role == "quasi" {
+            column["cells"] = json!("pdf");
+        }
+        column
+    };
+    let sum = |file: &str| checksum(&home.join(file)).unwrap();
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": true,
+        "rows": groups.iter().map(Vec::len).sum::<usize>(), "left_out": 0,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [column("x", "quasi"), column("y", "quasi"), column("z", "other")],
+        "weights": { "file": "cells.csv", "kind": "table" },
+        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
+        "checksums": { "data.csv": sum("data.csv"), "cells.csv": sum("cells.csv") },
+    });
+    fs::write(home.join("manifest.json"), manifest.to_string()).unwrap();
+    Evidence::read(&Release::open(home).unwrap(), &|_| ()).unwrap()
+}
+
+#[test]
+fn counted_weights_leave_open_only_which_row_has_which_value() {
+    let random = &mut ChaCha20Rng::seed_from_u64(75);
+    let home = tempfile::tempdir().unwrap();
+    type Test = (&'static str, fn(&Counted) -> bool);
+    // Of one uncertain column, or of two of all three.
+    let exact: [Test; 3] = [
+        ("x >= 2", |r| r.0 >= 2),
+        ("y IN (0, 3)", |r| r.1 == 0 || r.1 == 3),
+        ("z = 1", |r| r.2 == 1),
+    ];
+    let open: [Test; 4] = [
+        ("x >= 2 AND y < 2", |r| r.0 >= 2 && r.1 < 2),
+        ("x = 1 OR z = 1", |r| r.0 == 1 || r.2 == 1),
+        ("NOT (y > 0 AND z = 0)", |r| !(r.1 > 0 && r.2 == 0)),
+        ("(x = 0 AND z = 0) OR (x > 1 AND z = 1)", |r| {
+            r.0 == 0 && r.2 == 0 || r.0 > 1 && r.2 == 1
+        }),
+    ];
+    for _ in 0..12 {
+        let mut row = || {
+            (
+                random.random_range(0..4),
+                random.random_range(0..4),
+                random.random_range(0..2),
+            )
+        };
+        let groups: Vec<Vec<Counted>> =
+            (1..=4).map(|n| (0..n).map(|_| row()).collect()).collect();
+        let evidence = write_counted(home.path(), &groups);
+        let worlds: Vec<Vec<Vec<Counted>>> = groups.iter().map(|g| worlds(g)).collect();
+        // Mean, variance, least and most of a sum over rows.
+        let oracle = |adds: &dyn Fn(&Counted) -> f64| {
+            let mut all = (0.0, 0.0, 0.0, 0.0);
+            for worlds in &worlds {
+                let sums: Vec<f64> =
+                    worlds.iter().map(|rows| rows.iter().map(adds).sum()).collect();
+                let n = sums.len() as f64;
+                let mean = sums.iter().sum::<f64>() / n;
+                all.0 += mean;
+                all.1 += sums.iter().map(|sum| (sum - mean).powi(2)).sum::<f64>() / n;
+                all.2 += sums.iter().copied().fold(f64::INFINITY, f64::min);
+                all.3 += sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            }
+            all
+        };
+        for (text, holds) in exact.iter().chain(&open) {
+            let question = format!("SELECT COUNT(*) WHERE {text}");
+            let (mean, variance, least, most) = oracle(&|row| number(holds(row)));
+            let found = &ask(&evidence, &question)[0];
+            near(found, mean, variance.sqrt(), &question);
+            assert!(
+                found.at_least <= least && most <= found.at_most,
+                "{question}: {found:?}"
+            );
+            if variance < 1e-12 {
+                assert_eq!(found.standard_error, Some(0.0), "{question}");
+                assert_eq!(
+                    (found.at_least, found.at_most),
+                    (mean.round(), mean.round())
+                );
+            }
+        }
+        for (text, holds) in &exact {
+            for (column, of) in
+                [("x", (|r| r.0) as fn(&Counted) -> u32), ("z", |r| r.2)]
+            {
+                let question = format!("SELECT SUM({column}) WHERE {text}");
+                let adds = |row: &Counted| number(holds(row)) * f64::from(of(row));
+                let (mean, variance, ..) = oracle(&adds);
+                near(&ask(&evidence, &question)[0], mean, variance.sqrt(), &question);
+            }
+        }
+        let all = ask(&evidence, "SELECT AVG(x)").remove(0);
+        let rows: Vec<f64> =
+            groups.iter().flatten().map(|row| f64::from(row.0)).collect();
+        near(&all, rows.iter().sum::<f64>() / rows.len() as f64, 0.0, "AVG(x)");
+        let shares = ask(&evidence, "SELECT y, SHARE(*) GROUP BY y");
+        assert!(shares.iter().all(|share| share.standard_error == Some(0.0)));
+    }
+}

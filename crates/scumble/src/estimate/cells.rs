@@ -21,13 +21,15 @@
 //! # Source
 //! METHODS A1 and F.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Column, Nature, in_order};
 use crate::estimate::lattice::Lattice;
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
-use crate::release::{GROUP_COLUMN, PdfCells, PublishedColumn, Release, cell};
+use crate::release::{
+    GROUP_COLUMN, PdfCells, PublishedColumn, Release, WeightsNote, cell,
+};
 use crate::table::{Kind, Reading, Role, parse_date, parse_number};
 
 /// What the cells of a column stand for.
@@ -39,6 +41,9 @@ pub(super) struct Cells {
     pub(super) meanings: Vec<Meaning>,
     /// The published cells.
     pub(super) texts: Vec<Box<str>>,
+    /// For each cell, whether its probabilities are the shares of its own rows that have
+    /// each value.
+    pub(super) counted: Vec<bool>,
 }
 
 /// What a cell stands for.
@@ -70,7 +75,7 @@ pub(super) fn generalized(
         // Only which value belongs to which row is lost.
         return Ok(cells);
     }
-    let pdf = release.pdf_cells()?;
+    let (pdf, note) = (release.pdf_cells()?, manifest.weights.as_ref());
     let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
     for (number, listed) in quasi.enumerate() {
         let nature = Nature::Uncertain(cells.len());
@@ -79,7 +84,8 @@ pub(super) fn generalized(
             let missing =
                 || Error::input(format!("there is no column `{GROUP_COLUMN}`"));
             let group = group.ok_or_else(missing)?;
-            let (texts, found) = Cells::of_groups(listed, number, pdf, &group.texts)?;
+            let (texts, found) =
+                Cells::of_groups(listed, number, pdf, &group.texts, note)?;
             cells.push(found);
             columns.push(Column {
                 name: listed.name.clone(),
@@ -155,7 +161,8 @@ impl Cells {
             (values, None, meanings)
         };
         like_others(&mut meanings, &texts, rows);
-        Ok((values, Self { lattice, meanings, texts }))
+        let counted = vec![false; texts.len()];
+        Ok((values, Self { lattice, meanings, texts, counted }))
     }
 
     /// The cells of a quasi column that has distributions, for groups that are called so.
@@ -164,6 +171,7 @@ impl Cells {
         place: usize,
         pdf: &PdfCells,
         groups: &[Box<str>],
+        note: Option<&WeightsNote>,
     ) -> Result<(Vec<Box<str>>, Self)> {
         let reading = listed.reading();
         let all = || pdf.cells.iter().flat_map(|cells| &cells[place]);
@@ -198,7 +206,16 @@ impl Cells {
         };
         let meanings =
             groups.iter().map(|group| meaning(group)).collect::<Result<_>>()?;
-        Ok((values, Self { lattice: None, meanings, texts: groups.to_vec() }))
+        let counted = match note {
+            Some(note) if note.kind == "table" => vec![true; groups.len()],
+            Some(note) if note.kind == "counted" => {
+                let own = note.table.get(&listed.name).into_iter().flatten();
+                let own: HashSet<String> = own.map(u64::to_string).collect();
+                groups.iter().map(|group| own.contains(&**group)).collect()
+            }
+            _ => vec![false; groups.len()],
+        };
+        Ok((values, Self { lattice: None, meanings, texts: groups.to_vec(), counted }))
     }
 }
 

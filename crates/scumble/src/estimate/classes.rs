@@ -18,6 +18,13 @@ pub(super) struct Alike {
     pub(super) published: Vec<(usize, f64, f64)>,
 }
 
+impl Alike {
+    /// How many rows of the table they stand for.
+    pub(super) fn n_rows(&self) -> f64 {
+        self.published.iter().map(|(_, rows, _)| rows).sum()
+    }
+}
+
 impl Question<'_> {
     /// Sorts rows by what the question tells apart: values of untouched columns, cells of
     /// uncertain ones, sub-tables; and every value of the column that is added up.

@@ -27,6 +27,8 @@ pub(super) struct Facet {
     pub(super) odds: Vec<Option<Vec<Odd>>>,
     /// For each cell, whether it may stand for more than that.
     pub(super) guesses: Vec<bool>,
+    /// For each cell, whether its chances are shares of its own rows.
+    pub(super) counted: Vec<bool>,
 }
 
 /// How likely a cell stands for values with a label.
@@ -109,7 +111,8 @@ impl Facet {
             }
         }
         let guesses = (0..odds.len() as u32).map(|cell| cells.is_guess(cell)).collect();
-        Ok(Self { place, tests, truths, names, odds, guesses })
+        let counted = cells.counted.clone();
+        Ok(Self { place, tests, truths, names, odds, guesses, counted })
     }
 
     /// That what a cell stands for is not known.

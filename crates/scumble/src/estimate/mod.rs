@@ -17,6 +17,7 @@ mod buckets;
 mod cells;
 mod classes;
 mod draw;
+mod effects;
 mod evidence;
 mod facets;
 mod group_sums;
@@ -39,6 +40,7 @@ mod tally;
 mod tree;
 mod uncertain;
 mod unknown;
+mod worth;
 
 pub use accuracy::{Accuracy, Examination};
 pub use arrangement::Arranged;

@@ -17,6 +17,8 @@
 //! first term is the published mean of `h²`, the others are estimated by the inverse as
 //! well. Without randomized columns `h = s`, and a count has the variance `s (1 - s)`.
 //!
+//! Where weights of pdf cells are counts, less is open (`effects.rs`).
+//!
 //! If rows are a sample, one of each group, a row counts for the rows of its group. All rows
 //! of a group have the same cells, so that questions about these alone have only the
 //! variance of cells; others add that of the draw, as `perturbed.rs` says.
@@ -41,20 +43,19 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::estimate::cells::Meaning;
 use crate::estimate::classes::Alike;
+use crate::estimate::effects::{Counted, Effect, Shuffled};
 use crate::estimate::evidence::Nature;
-use crate::estimate::facets::{Facet, Odd};
+use crate::estimate::facets::Facet;
 use crate::estimate::joint::Joint;
 use crate::estimate::perturbed::Estimate;
-use crate::estimate::query::{Measure, Truth};
-use crate::estimate::question::{Question, digits};
+use crate::estimate::query::Measure;
+use crate::estimate::question::Question;
 use crate::estimate::tally::{Draws, Tally, no_numbers, numbers};
+use crate::estimate::worth::Worth;
 use crate::table::Kind;
 
-/// The most combinations of values that are looked at for one combination of cells.
-const MOST_COMBINATIONS: usize = 1 << 22;
-
 /// What is added up.
-enum Added {
+pub(super) enum Added {
     /// Rows.
     Rows,
     /// The numbers of a column's values, by code.
@@ -63,23 +64,18 @@ enum Added {
     Cells(usize),
 }
 
-/// What rows of a class are worth, for each combination of true randomized values.
-#[derive(Clone)]
-struct Worth {
+/// What rows of a class add to an answer.
+struct Found {
     key: Vec<u32>,
-    /// How likely they count, the mean of what they add and of its square.
-    count: Vec<f64>,
-    sum: Vec<f64>,
-    square: Vec<f64>,
-    /// Whether there is a combination of values for which they do not count.
-    open: bool,
+    tally: Tally,
+    effects: Vec<Effect>,
 }
 
 /// A question to rows with uncertain cells.
-struct Asked<'q, 'a> {
-    question: &'q Question<'a>,
-    facets: Vec<Facet>,
-    added: Added,
+pub(super) struct Asked<'q, 'a> {
+    pub(super) question: &'q Question<'a>,
+    pub(super) facets: Vec<Facet>,
+    pub(super) added: Added,
     /// The column that is added up.
     measured: Option<usize>,
     /// Whether rows of a group of people can differ in what is asked.
@@ -92,13 +88,29 @@ impl Question<'_> {
         let asked = Asked::new(self, measure)?;
         let classes = self.alike(asked.measured);
         let each = classes.par_iter().map(|class| asked.tallies(class));
-        let each: Vec<Vec<(Vec<u32>, Tally)>> = each.collect::<Result<_>>()?;
+        let each: Vec<Vec<Found>> = each.collect::<Result<_>>()?;
         let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
         if self.group_by.is_empty() {
             sums.insert(Vec::new(), Tally::default());
         }
-        for (key, tally) in each.into_iter().flatten() {
-            sums.entry(key).or_default().add(&tally);
+        // By answer and group, where the values of a group are counted.
+        let mut shuffled: BTreeMap<(Vec<u32>, usize), Shuffled> = BTreeMap::new();
+        for (class, found) in classes.iter().zip(each) {
+            let group = asked.group(class.entry);
+            for Found { key, tally, effects } in found {
+                match group {
+                    None => sums.entry(key).or_default().add(&tally),
+                    Some(group) => {
+                        let shuffled = shuffled.entry((key, group)).or_default();
+                        shuffled.add(&tally, &effects, class.n_rows());
+                    }
+                }
+            }
+        }
+        let sizes = if shuffled.is_empty() { Vec::new() } else { asked.sizes() };
+        for ((key, group), found) in shuffled {
+            let settled = found.settled(sizes[group], &asked.counted(group));
+            sums.entry(key).or_default().add(&settled);
         }
         let evidence = self.evidence;
         if asked.sampled() {
@@ -180,8 +192,43 @@ impl<'q, 'a> Asked<'q, 'a> {
         }
     }
 
+    /// The group of a row, if the values of some column asked about are counted in it.
+    pub(super) fn group(&self, entry: usize) -> Option<usize> {
+        let code = |facet: &Facet| {
+            let code =
+                self.question.evidence.columns[facet.place].codes[entry] as usize;
+            facet.counted[code].then_some(code)
+        };
+        self.facets.iter().find_map(code)
+    }
+
+    /// The columns whose values are counted in a group.
+    fn counted(&self, group: usize) -> Vec<Counted<'_>> {
+        let counted = self.facets.iter().enumerate().filter(|(_, f)| f.counted[group]);
+        let counted = counted.map(|(number, facet)| Counted {
+            odds: facet.odds[group].as_deref().unwrap_or_default(),
+            added: matches!(self.added, Added::Cells(own) if own == number),
+        });
+        counted.collect()
+    }
+
+    /// How many rows each group has.
+    fn sizes(&self) -> Vec<f64> {
+        let evidence = self.question.evidence;
+        let Some(facet) = self.facets.iter().find(|f| f.counted.contains(&true)) else {
+            return Vec::new();
+        };
+        let mut sizes = vec![0.0; facet.counted.len()];
+        for (code, rows) in
+            evidence.columns[facet.place].codes.iter().zip(&evidence.rows)
+        {
+            sizes[*code as usize] += *rows as f64;
+        }
+        sizes
+    }
+
     /// What the rows of a class add to each answer.
-    fn tallies(&self, class: &Alike) -> Result<Vec<(Vec<u32>, Tally)>> {
+    fn tallies(&self, class: &Alike) -> Result<Vec<Found>> {
         let noises = self.question.noises.iter();
         let noises = noises.map(|noise| &self.question.evidence.noises[*noise]);
         let subtables: Vec<u32> =
@@ -204,129 +251,15 @@ impl<'q, 'a> Asked<'q, 'a> {
                 let undo = |values: &[f64]| inverse.weights(values);
                 self.undone(class, &worth, &undo)
             };
-            tallies.push((worth.key, tally));
+            tallies.push(Found { key: worth.key, tally, effects: worth.effects });
         }
         Ok(tallies)
     }
 
-    /// Tries all combinations of values that the question tells apart.
-    fn enumerate(
-        &self,
-        class: &Alike,
-        subtables: &[u32],
-        joint: &Joint,
-        worths: &mut Vec<Worth>,
-    ) -> Result<()> {
-        let question = self.question;
-        let columns = &question.evidence.columns;
-        let odds: Vec<&[Odd]> = self
-            .facets
-            .iter()
-            .map(|facet| {
-                let code = columns[facet.place].codes[class.entry];
-                facet.odds[code as usize].as_deref().unwrap_or_default()
-            })
-            .collect();
-        let size = joint.size();
-        let n = odds.iter().try_fold(size, |n, odds| n.checked_mul(odds.len()));
-        if n.is_none_or(|n| n > MOST_COMBINATIONS) {
-            return Err(Error::recipe(
-                "the question tells too many combinations of values apart",
-            )
-            .with_hint("ask about fewer columns at once"));
-        }
-        if n == Some(0) {
-            return Ok(());
-        }
-        let sizes = joint.sizes();
-        let mut truths = question.truths(class.entry);
-        let mut chosen = vec![0; odds.len()];
-        let mut open = false;
-        loop {
-            let (mut chance, mut first, mut second) = (1.0, 1.0, 1.0);
-            for (number, (facet, odds)) in self.facets.iter().zip(&odds).enumerate() {
-                let odd = odds[chosen[number]];
-                for (test, truth) in
-                    facet.tests.iter().zip(&facet.truths[odd.label as usize])
-                {
-                    truths[*test] = *truth;
-                }
-                chance *= odd.chance;
-                let own = matches!(self.added, Added::Cells(own) if own == number);
-                first *= if own { odd.first } else { odd.chance };
-                second *= if own { odd.second } else { odd.chance };
-            }
-            for cell in 0..size {
-                let values = digits(cell, &sizes);
-                let satisfied = self.satisfied(&truths, subtables, &values);
-                if !satisfied {
-                    open = true;
-                    continue;
-                }
-                let code = |place: usize| {
-                    let noisy = question.code(place, subtables, &values);
-                    noisy.unwrap_or_else(|| columns[place].codes[class.entry])
-                };
-                let key = question.group_by.iter().map(|place| {
-                    let facet = self.facets.iter().position(|f| f.place == *place);
-                    facet.map_or_else(|| code(*place), |f| odds[f][chosen[f]].label)
-                });
-                let key: Vec<u32> = key.collect();
-                let known = worths.iter().position(|worth| worth.key == key);
-                let place = known.unwrap_or_else(|| {
-                    worths.push(Worth::nought(key, size));
-                    worths.len() - 1
-                });
-                let worth = &mut worths[place];
-                let number = match &self.added {
-                    Added::Numbers(own, numbers) => Some(numbers[code(*own) as usize]),
-                    _ => None,
-                };
-                worth.count[cell] += chance;
-                worth.sum[cell] += number.map_or(first, |number| chance * number);
-                worth.square[cell] += number.map_or(second, |n| chance * n * n);
-            }
-            // The next combination.
-            let Some(place) =
-                (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len())
-            else {
-                break;
-            };
-            chosen[place] += 1;
-            chosen[place + 1..].fill(0);
-        }
-        open |= worths.len() > 1;
-        let guessed = |facet: &Facet| {
-            facet.guesses[columns[facet.place].codes[class.entry] as usize]
-        };
-        if self.facets.iter().any(guessed) {
-            // Nothing is certain of what was taken from other rows.
-            open = true;
-            if worths.is_empty() && question.group_by.is_empty() {
-                worths.push(Worth::nought(Vec::new(), size));
-            }
-        }
-        worths.iter_mut().for_each(|worth| worth.settle(open));
-        Ok(())
-    }
-
-    fn satisfied(&self, truths: &[Truth], subtables: &[u32], values: &[usize]) -> bool {
-        let test = |number: usize| {
-            let (place, known) = &self.question.tests[number];
-            match self.question.code(*place, subtables, values) {
-                Some(code) => known[code as usize],
-                None => truths[number],
-            }
-        };
-        self.question.satisfied_by(&test)
-    }
-
     /// What rows add if no noise has to be undone.
     fn known(&self, class: &Alike, worth: &Worth) -> Tally {
-        let (rows, squares) = class
-            .published
-            .iter()
-            .fold((0.0, 0.0), |(rows, squares), (_, r, s)| (rows + r, squares + s));
+        let rows = class.n_rows();
+        let squares = class.published.iter().map(|(_, _, squares)| squares).sum();
         let (count, sum, square) = (worth.count[0], worth.sum[0], worth.square[0]);
         let certain = |variance: f64, of: f64| {
             // What is left by rounding.
@@ -385,32 +318,5 @@ impl<'q, 'a> Asked<'q, 'a> {
 
     fn draws(&self, squares: f64, count: f64, sum: f64) -> Draws {
         if self.sampled() { Draws::new(squares, count, sum) } else { Draws::default() }
-    }
-}
-
-impl Worth {
-    fn nought(key: Vec<u32>, size: usize) -> Self {
-        let nought = vec![0.0; size];
-        Self {
-            key,
-            count: nought.clone(),
-            sum: nought.clone(),
-            square: nought,
-            open: false,
-        }
-    }
-
-    /// Makes what is certain so.
-    fn settle(&mut self, open: bool) {
-        self.open = open;
-        if !open {
-            self.count.fill(1.0);
-        }
-    }
-
-    /// Whether the true randomized values make no difference.
-    fn is_even(&self) -> bool {
-        let even = |values: &[f64]| values.iter().all(|value| *value == values[0]);
-        [&self.count, &self.sum, &self.square].into_iter().all(|values| even(values))
     }
 }
