@@ -112,21 +112,33 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
             evidence.answer(&query, way.map_or(Way::Inverse, WayName::way))?;
         answers.push(Answer { name, query, estimates });
     }
-    let notes = notes(&release.manifest, &evidence, &answers)?;
+    let left_out = left_out(&release.manifest, &evidence);
+    let notes = notes(&release.manifest, left_out, &evidence, &answers)?;
     if args.json {
         let rows = evidence.n_rows();
         let way = way.map_or_else(|| without_way(&release.manifest), WayName::name);
         let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
-        print(&format!("{:#}\n", as_json(&asked, &answers, &notes)))?;
+        print(&format!("{:#}\n", as_json(&asked, left_out, &answers, &notes)))?;
     } else if args.csv {
         print(&as_csv(&answers))?;
     } else if !args.quiet {
-        print(&as_text(&release.manifest, &answers, way))?;
+        print(&as_text(&release.manifest, left_out, &answers, way))?;
     }
     if !args.json && !args.quiet {
         notes.iter().for_each(|text| note(text));
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// How many rows of the table no published row stands for.
+pub(crate) fn left_out(manifest: &Manifest, evidence: &Evidence) -> u64 {
+    match manifest.sampled {
+        None => manifest.left_out,
+        // One row of each group stands for all of it.
+        Some(_) => {
+            (manifest.rows + manifest.left_out).saturating_sub(evidence.n_rows() as u64)
+        }
+    }
 }
 
 /// One number that was asked for, of all rows or of each group.

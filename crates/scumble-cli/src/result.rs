@@ -168,7 +168,7 @@ fn looked_at(attack: &Attack) -> u64 {
 }
 
 /// The most certain guess; about presence, both ways.
-fn surest(attack: &Attack) -> String {
+pub(crate) fn surest(attack: &Attack) -> String {
     let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
     match (number("smallest"), number("largest")) {
         (Some(smallest), Some(largest)) => {

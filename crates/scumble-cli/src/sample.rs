@@ -16,6 +16,7 @@ use scumble::recipe::{Stage, Watch};
 use scumble::release::{DataFormat, Release};
 use serde_json::json;
 
+use crate::estimate::left_out;
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
 use crate::result::SCHEMA;
@@ -245,7 +246,14 @@ fn notes(release: &Release, evidence: &Evidence) -> Vec<String> {
             names.join(", ")
         ));
     }
-    let left_out = release.manifest.left_out;
+    if !release.manifest.perturbation.is_empty() {
+        notes.push(
+            "how randomized values depend on other columns is found only where it is strong: \
+             ask `scumble estimate` about combinations"
+                .to_owned(),
+        );
+    }
+    let left_out = left_out(&release.manifest, evidence);
     if left_out > 0 {
         let rows = counted(left_out, "row");
         let verb = if left_out == 1 { "was" } else { "were" };

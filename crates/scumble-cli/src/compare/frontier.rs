@@ -222,7 +222,7 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
             let dot = &plot.dots[place];
             let (x, y) = (x(dot.x), y(dot.y));
             let name = match dot.chosen {
-                true => format!("{} (chosen)", dot.name),
+                true => format!("{} (as it stands)", dot.name),
                 false => dot.name.clone(),
             };
             let wide = name.chars().count() as f64 * 6.7;
@@ -313,6 +313,6 @@ mod tests {
         assert_eq!(text.matches("<circle class=\"c0\"").count(), 2);
         assert_eq!(text.matches("class=\"ring\"").count(), 1);
         assert!(text.contains("loss &lt;") && text.contains("a &amp; b"));
-        assert!(text.contains("a (chosen)"));
+        assert!(text.contains("a (as it stands)"));
     }
 }

@@ -174,7 +174,7 @@ fn dots(compared: &Compared, lost: &Lost) -> Vec<Dot> {
 fn measures(compared: &Compared) -> Vec<Lost> {
     let lost = |name: &str, of: Reader| Lost { name: name.to_owned(), share: true, of };
     let mut measures = vec![
-        lost("median error of counts", Box::new(|found| found.measured.query_error)),
+        lost("mean error of counts", Box::new(|found| found.measured.query_error)),
         lost("error of rules", Box::new(|found| found.measured.rule_error)),
     ];
     if let Some(best) = compared.ends.best {

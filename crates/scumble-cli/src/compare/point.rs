@@ -58,11 +58,21 @@ impl Found {
         known.or_else(first).map(|(name, loss)| (name.as_str(), *loss))
     }
 
-    /// How many more people an attack hits than chance does, and which attack hits most.
+    /// How many more people an attack hits than chance does, and which attack hits most; of
+    /// presence, how much surer it is of somebody than it was before.
     /// Averaging is left out: it is about ten releases.
     pub(crate) fn risk(&self) -> Option<(f64, String)> {
         let tried = self.attacks.iter().filter(|attack| attack.name != "averaging");
-        let gains = tried.map(|attack| (attack.success - attack.chance, attack));
+        let gain = |attack: &Attack| {
+            // Of presence not how many guesses are right counts, most people being out, but
+            // how much surer than before somebody is found in.
+            let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
+            match number("largest") {
+                Some(largest) => largest - attack.chance.min(1.0 - attack.chance),
+                None => attack.success - attack.chance,
+            }
+        };
+        let gains = tried.map(|attack| (gain(attack), attack));
         let (gain, attack) = gains.max_by(|a, b| a.0.total_cmp(&b.0))?;
         Some((gain.max(0.0), self.attack_name(attack)))
     }

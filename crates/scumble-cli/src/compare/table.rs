@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::compare::Compared;
 use crate::compare::point::{Found, Outcome};
 use crate::output::{aligned, counted, grouped, percent, short};
-use crate::result::SCHEMA;
+use crate::result::{SCHEMA, surest};
 
 /// A table of texts with footnotes.
 pub(super) struct Sheet {
@@ -145,7 +145,7 @@ fn numbers(found: &Found, attacks: &[String]) -> Vec<String> {
         let tried =
             found.attacks.iter().find(|attack| found.attack_name(attack) == *name);
         cells.push(tried.map_or_else(dash, |attack| {
-            format!("{} / {}", percent(attack.success), percent(attack.worst))
+            format!("{} / {}", percent(attack.success), surest(attack))
         }));
     }
     cells.push(grouped(found.left_out));

@@ -11,6 +11,7 @@ use crate::output::{counted, grouped};
 /// What a reader of the answer must know.
 pub(super) fn notes(
     manifest: &Manifest,
+    left_out: u64,
     evidence: &Evidence,
     answers: &[Answer],
 ) -> Result<Vec<String>> {
@@ -32,7 +33,7 @@ pub(super) fn notes(
             let (column, rows) = (&guessed.column, counted(guessed.rows, "row"));
             let text = format!(
                 "{rows} have cells in `{column}` that list no values: they are taken to be \
-                 as in the other rows, and the error does not show it"
+                 as in the other rows, which may be wrong for all of them"
             );
             if !notes.contains(&text) {
                 notes.push(text);
@@ -109,14 +110,12 @@ pub(super) fn notes(
              not show it"
         ));
     }
-    let mut left_out = manifest.left_out;
     if manifest.sampled.is_some() {
         let groups = counted(manifest.rows, "group");
         notes.push(format!(
             "the counts rest on one row of each of {groups}: it stands for all rows of \
              its group"
         ));
-        left_out = (manifest.rows + left_out).saturating_sub(evidence.n_rows() as u64);
     }
     if left_out > 0 {
         let rows = counted(left_out, "row");

@@ -21,7 +21,12 @@ fn called(query: &Query) -> &'static str {
 }
 
 /// `asked` says how the question was put; the rest follows it.
-pub(super) fn as_json(asked: &Value, answers: &[Answer], notes: &[String]) -> Value {
+pub(super) fn as_json(
+    asked: &Value,
+    left_out: u64,
+    answers: &[Answer],
+    notes: &[String],
+) -> Value {
     let several = answers.len() > 1;
     let estimates = in_order(answers).map(|(answer, estimate)| {
         let names = answer.query.group_by.iter().cloned();
@@ -39,7 +44,7 @@ pub(super) fn as_json(asked: &Value, answers: &[Answer], notes: &[String]) -> Va
             "uncut_low": uncut_low.map(rounded),
             "uncut_high": uncut_high.map(rounded),
             "at_least": limit(estimate.at_least),
-            "at_most": limit(estimate.at_most),
+            "at_most": limit(at_most(&answer.query, estimate, left_out)),
         });
         if several {
             object["number"] = json!(answer.name);
@@ -54,6 +59,14 @@ pub(super) fn as_json(asked: &Value, answers: &[Answer], notes: &[String]) -> Va
         "estimates": estimates.collect::<Vec<Value>>(),
         "notes": notes,
     })
+}
+
+/// The most that the table can have: rows that were left out may be of any kind.
+fn at_most(query: &Query, estimate: &Estimate, left_out: u64) -> f64 {
+    match query.measure {
+        Measure::Count => estimate.at_most + left_out as f64,
+        _ => estimate.at_most,
+    }
 }
 
 /// A number that the truth cannot be beyond, if there is one.
@@ -141,6 +154,7 @@ fn labels(manifest: &Manifest, query: &Query, estimate: &Estimate) -> Vec<String
 
 pub(super) fn as_text(
     manifest: &Manifest,
+    left_out: u64,
     answers: &[Answer],
     way: Option<WayName>,
 ) -> String {
@@ -186,7 +200,11 @@ pub(super) fn as_text(
         });
         beyond.push(match limited((answer, estimate)) {
             true => {
-                format!("{} to {}", amount(estimate.at_least), amount(estimate.at_most))
+                format!(
+                    "{} to {}",
+                    amount(estimate.at_least),
+                    amount(at_most(&answer.query, estimate, left_out))
+                )
             }
             false => String::new(),
         });

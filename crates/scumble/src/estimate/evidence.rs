@@ -171,6 +171,15 @@ impl Evidence {
         match place {
             Some(place) => Ok(place),
             None => {
+                let cell = name.strip_prefix("CELL(").and_then(|n| n.strip_suffix(')'));
+                if let Some(own) = cell
+                    .filter(|own| names().any(|other| other.eq_ignore_ascii_case(own)))
+                {
+                    return Err(Error::recipe(format!(
+                        "`{own}` has no generalized cells here"
+                    ))
+                    .with_hint(format!("ask about `{own}` itself")));
+                }
                 let error = Error::recipe(format!("no column is called `{name}`"));
                 Err(match nearest(name, names()) {
                     Some(near) => error.with_hint(format!("the release has `{near}`")),

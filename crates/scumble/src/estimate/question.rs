@@ -185,6 +185,11 @@ impl<'a> Question<'a> {
         self.condition.truth(&test) == Some(true)
     }
 
+    /// The truth of the condition, given that of each test.
+    pub(super) fn truth_by(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+        self.condition.truth(test)
+    }
+
     /// Whether the condition is satisfied, given the truth of each test.
     pub(super) fn satisfied_by(&self, test: &dyn Fn(usize) -> Truth) -> bool {
         self.condition.truth(test) == Some(true)

@@ -40,6 +40,18 @@ pub(super) struct Tally {
     pub(super) possible: f64,
     /// What the draw of one row of each group adds to variances.
     pub(super) draws: Draws,
+    /// Rows of which something was taken from other rows.
+    pub(super) guess: Guess,
+}
+
+/// Sums over rows of which something is guessed: how many, the means of their counts, sums
+/// and squares.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Guess {
+    pub(super) rows: f64,
+    pub(super) count: f64,
+    pub(super) sum: f64,
+    pub(super) square: f64,
 }
 
 /// Sums over rows that were drawn, one of each group, of the squares of what they stand for:
@@ -84,6 +96,21 @@ impl Tally {
         self.sure += other.sure;
         self.possible += other.possible;
         self.draws.add(&other.draws);
+        self.guess.rows += other.guess.rows;
+        self.guess.count += other.guess.count;
+        self.guess.sum += other.guess.sum;
+        self.guess.square += other.guess.square;
+    }
+
+    /// Adds the variance of guesses. All of them may be wrong in the same way, so it is that
+    /// of one row, as often as there are such rows.
+    pub(super) fn guessed(&mut self) {
+        let Guess { rows, count, sum, square } = self.guess;
+        if rows > 0.0 {
+            self.count_variance += (count * (rows - count)).max(0.0);
+            self.sum_variance += (rows * square - sum * sum).max(0.0);
+            self.covariance += sum * (rows - count);
+        }
     }
 
     /// Adds the variance of the draw of one row of each group, as if groups were alike;

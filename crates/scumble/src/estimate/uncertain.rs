@@ -17,6 +17,9 @@
 //! first term is the published mean of `h²`, the others are estimated by the inverse as
 //! well. Without randomized columns `h = s`, and a count has the variance `s (1 - s)`.
 //!
+//! What cells are taken to stand for from other rows (`cells.rs`) may be wrong in the same
+//! way for all of them: such rows count as one row, as often as there are.
+//!
 //! Where weights of pdf cells are counts, less is open (`effects.rs`).
 //!
 //! If rows are a sample, one of each group, a row counts for the rows of its group. All rows
@@ -50,7 +53,7 @@ use crate::estimate::joint::Joint;
 use crate::estimate::perturbed::Estimate;
 use crate::estimate::query::Measure;
 use crate::estimate::question::Question;
-use crate::estimate::tally::{Draws, Tally, no_numbers, numbers};
+use crate::estimate::tally::{Draws, Guess, Tally, no_numbers, numbers};
 use crate::estimate::worth::Worth;
 use crate::table::Kind;
 
@@ -118,6 +121,7 @@ impl Question<'_> {
             let all: f64 = all.sum();
             sums.values_mut().for_each(|tally| tally.centre(all));
         }
+        sums.values_mut().for_each(Tally::guessed);
         let estimates = sums.iter().filter_map(|(key, tally)| {
             let names = self.group_by.iter().zip(key);
             let name = |(place, code): (&usize, &u32)| asked.name(*place, *code);
@@ -265,6 +269,19 @@ impl<'q, 'a> Asked<'q, 'a> {
             // What is left by rounding.
             if variance > 1e-13 * of { variance } else { 0.0 }
         };
+        if worth.guessed {
+            let (count, sum) = (rows * count, rows * sum);
+            let guess = Guess { rows, count, sum, square: rows * square };
+            let draws = self.draws(squares, worth.count[0], worth.sum[0]);
+            return Tally {
+                count,
+                sum,
+                possible: rows,
+                draws,
+                guess,
+                ..Tally::default()
+            };
+        }
         Tally {
             count: rows * count,
             sum: rows * sum,
@@ -274,6 +291,7 @@ impl<'q, 'a> Asked<'q, 'a> {
             sure: if worth.open { 0.0 } else { rows },
             possible: rows,
             draws: self.draws(squares, count, sum),
+            guess: Guess::default(),
         }
     }
 

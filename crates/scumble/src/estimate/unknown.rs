@@ -1,6 +1,7 @@
 //! Values that a question names and a release does not have.
 
 use crate::error::Result;
+use crate::estimate::cells::hides;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::query::{
     Check, Comparison, Condition, Literal, Measure, Query, Test, Tester,
@@ -58,7 +59,13 @@ impl Evidence {
             // What rows had is not known.
             return Ok(());
         }
-        for literal in literals {
+        let published = |literal: &Literal| match (column.nature, literal) {
+            (Nature::Uncertain(number), Literal::Text(text)) => {
+                self.cells[number].texts.iter().any(|cell| hides(text, cell))
+            }
+            _ => false,
+        };
+        for literal in literals.iter().filter(|literal| !published(literal)) {
             if let Some(unknown) = column.unknown(literal)?
                 && !found.contains(&unknown)
             {
@@ -130,10 +137,11 @@ impl Column {
         };
         let check = Check::Compare(Comparison::Equal, literal.clone());
         let test = Test { column: self.name.clone(), check };
+        if self.spelled_out(&test).is_some() {
+            return Ok(None);
+        }
         let tester = Tester::new(&test, &self.reading, texts())?;
-        if texts().any(|text| tester.test(text) == Some(true))
-            || self.spelled_out(&test).is_some()
-        {
+        if texts().any(|text| tester.test(text) == Some(true)) {
             return Ok(None);
         }
         let nearest = nearest.map(str::to_owned);

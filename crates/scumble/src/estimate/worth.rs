@@ -22,6 +22,8 @@ pub(super) struct Worth {
     pub(super) square: Vec<f64>,
     /// Whether there is a combination of values for which they do not count.
     pub(super) open: bool,
+    /// Whether something was taken from other rows.
+    pub(super) guessed: bool,
     /// How that depends on columns whose values are counted.
     pub(super) effects: Vec<Effect>,
 }
@@ -63,6 +65,12 @@ impl Asked<'_, '_> {
             }
             None => Vec::new(),
         };
+        let guessed = |facet: &Facet| {
+            facet.guesses[columns[facet.place].codes[class.entry] as usize]
+        };
+        let guessed: Vec<usize> =
+            (0..odds.len()).filter(|facet| guessed(&self.facets[*facet])).collect();
+        let mut matters = false;
         let mut truths = question.truths(class.entry);
         let mut chosen = vec![0; odds.len()];
         let mut open = false;
@@ -80,6 +88,7 @@ impl Asked<'_, '_> {
                 first *= if own { odd.first } else { odd.chance };
                 second *= if own { odd.second } else { odd.chance };
             }
+            matters |= self.guess_matters(&guessed, &truths);
             for cell in 0..size {
                 let values = digits(cell, &sizes);
                 let satisfied = self.satisfied(&truths, subtables, &values);
@@ -130,18 +139,35 @@ impl Asked<'_, '_> {
             chosen[place + 1..].fill(0);
         }
         open |= worths.len() > 1;
-        let guessed = |facet: &Facet| {
-            facet.guesses[columns[facet.place].codes[class.entry] as usize]
-        };
-        if self.facets.iter().any(guessed) {
+        if matters {
             // Nothing is certain of what was taken from other rows.
             open = true;
             if worths.is_empty() && question.group_by.is_empty() {
                 worths.push(Worth::nought(Vec::new(), size));
             }
+            worths.iter_mut().for_each(|worth| worth.guessed = true);
         }
         worths.iter_mut().for_each(|worth| worth.settle(open));
         Ok(())
+    }
+
+    /// Whether it makes a difference what guessed columns have, given the truth of tests of
+    /// others.
+    fn guess_matters(&self, guessed: &[usize], truths: &[Truth]) -> bool {
+        let apart = |facet: &usize| {
+            let place = self.facets[*facet].place;
+            let added = matches!(self.added, Added::Cells(own) if own == *facet);
+            added || self.question.group_by.contains(&place)
+        };
+        let own = |test: &usize| {
+            guessed.iter().any(|facet| self.facets[*facet].tests.contains(test))
+        };
+        let open = |test: usize| if own(&test) { None } else { truths[test] };
+        match self.question.truth_by(&open) {
+            Some(false) => false,
+            Some(true) => guessed.iter().any(apart),
+            None => !guessed.is_empty(),
+        }
     }
 
     fn satisfied(&self, truths: &[Truth], subtables: &[u32], values: &[usize]) -> bool {
@@ -165,6 +191,7 @@ impl Worth {
             sum: nought.clone(),
             square: nought,
             open: false,
+            guessed: false,
             effects: Vec::new(),
         }
     }

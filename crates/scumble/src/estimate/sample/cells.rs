@@ -1,6 +1,7 @@
 //! Values drawn from generalized and pdf cells.
 
 use rand::RngExt;
+use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
@@ -60,9 +61,10 @@ pub(super) fn draw(
             };
             codes.iter().map(one).collect::<Vec<u32>>()
         });
-        let drawn: Vec<Vec<u32>> = drawn.collect();
+        let mut drawn = drawn.collect::<Vec<Vec<u32>>>().concat();
+        deal(cells, codes, &mut drawn, stream);
         texts.extend(open_texts);
-        return Ok(column.drawn(texts, drawn.concat()));
+        return Ok(column.drawn(texts, drawn));
     };
     let drawn = codes.par_chunks(BLOCK).enumerate().map(|(block, codes)| {
         let mut random = stream(block as u64);
@@ -87,6 +89,38 @@ pub(super) fn draw(
         texts.extend(open_texts);
     }
     Ok(column.drawn(texts, drawn))
+}
+
+/// Deals the values of cells whose weights are counts out among their rows.
+fn deal(
+    cells: &Cells,
+    codes: &[u32],
+    drawn: &mut [u32],
+    stream: &(dyn Fn(u64) -> ChaCha20Rng + Sync),
+) {
+    if !cells.counted.contains(&true) {
+        return;
+    }
+    let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); cells.meanings.len()];
+    for (row, code) in codes.iter().enumerate() {
+        rows_of[*code as usize].push(row);
+    }
+    for (cell, rows) in rows_of.iter().enumerate() {
+        let Meaning::Values(values) = &cells.meanings[cell] else { continue };
+        let n = rows.len() as f64;
+        let counts = values.iter().map(|(code, chance)| (*code, (chance * n).round()));
+        let mut hand: Vec<u32> = counts
+            .flat_map(|(code, n)| std::iter::repeat_n(code, n as usize))
+            .collect();
+        // Weights that are no counts of these rows are drawn by.
+        if !cells.counted[cell] || hand.len() != rows.len() {
+            continue;
+        }
+        hand.shuffle(&mut stream((1 << 32) + cell as u64));
+        for (row, value) in rows.iter().zip(hand) {
+            drawn[*row] = value;
+        }
+    }
 }
 
 impl Source {

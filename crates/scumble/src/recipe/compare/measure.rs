@@ -122,7 +122,7 @@ pub enum Part {
 pub struct Measured {
     /// The median relative error of questions in each of the [`BANDS`].
     pub query_errors: [Option<f64>; BANDS.len()],
-    /// The same over all questions.
+    /// The mean relative error of all questions, none of them counting more than 1.
     pub query_error: Option<f64>,
     /// The share of 95 % intervals that cover the truth.
     pub coverage: Option<f64>,
@@ -250,7 +250,10 @@ impl Yardstick {
         for (error, list) in measured.query_errors.iter_mut().zip(&errors) {
             *error = median(list.clone());
         }
-        measured.query_error = median(errors.concat());
+        let all = errors.concat();
+        let mean =
+            all.iter().map(|error| error.min(1.0)).sum::<f64>() / all.len() as f64;
+        measured.query_error = (!all.is_empty()).then_some(mean);
         measured.coverage = (intervals > 0).then(|| covered as f64 / intervals as f64);
         if let Some(error) = why {
             let n_questions = self.workload.questions.len();
