@@ -88,6 +88,22 @@ impl Found {
     }
 }
 
+/// Several releases of the same people are for nobody else to read.
+#[cfg(unix)]
+fn private<'a, 'b, 'c>(
+    builder: &'c mut tempfile::Builder<'a, 'b>,
+) -> &'c mut tempfile::Builder<'a, 'b> {
+    use std::os::unix::fs::PermissionsExt;
+    builder.permissions(std::fs::Permissions::from_mode(0o700))
+}
+
+#[cfg(not(unix))]
+fn private<'a, 'b, 'c>(
+    builder: &'c mut tempfile::Builder<'a, 'b>,
+) -> &'c mut tempfile::Builder<'a, 'b> {
+    builder
+}
+
 /// Threads that publish need as much room as the main one.
 const STACK: usize = 16 << 20;
 
@@ -100,7 +116,8 @@ pub(crate) fn run_all(
     loud: bool,
 ) -> Result<Vec<Outcome>> {
     let fail = |error| Error::io("create a folder", "temporary files", error);
-    let home = tempfile::tempdir().map_err(fail)?;
+    let mut builder = tempfile::Builder::new();
+    let home = private(builder.prefix(".scumble-compare-")).tempdir().map_err(fail)?;
     let bar = bar(points.len(), loud);
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Outcome>>> =

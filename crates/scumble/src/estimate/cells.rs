@@ -130,10 +130,16 @@ pub(super) fn generalized(
 impl Cells {
     /// Whether what a cell stands for is taken from other rows: there may be more to it.
     pub(super) fn is_guess(&self, cell: u32) -> bool {
-        let guess = matches!(self.meanings[cell as usize], Meaning::Like(_));
-        guess
-            || self.texts[cell as usize].ends_with(", inf)")
-            || self.texts[cell as usize].starts_with("(-inf")
+        let text = &self.texts[cell as usize];
+        matches!(self.meanings[cell as usize], Meaning::Like(_))
+            || self.lattice.is_some()
+                && (text.ends_with(", inf)") || text.starts_with("(-inf"))
+    }
+
+    /// Whether a cell may stand for "not known" although nothing says so: `*` stands for
+    /// every value there is.
+    pub(super) fn may_be_missing(&self, cell: u32) -> bool {
+        *self.texts[cell as usize] == *ROOT_LABEL
     }
 
     /// Reads the cells of a column, of which `rows` says how often each occurs; the values

@@ -27,6 +27,8 @@ pub(super) struct Facet {
     pub(super) odds: Vec<Option<Vec<Odd>>>,
     /// For each cell, whether it may stand for more than that.
     pub(super) guesses: Vec<bool>,
+    /// For each cell, whether it may stand for "not known" without saying so.
+    pub(super) may_be_missing: Vec<bool>,
     /// For each cell, whether its chances are shares of its own rows.
     pub(super) counted: Vec<bool>,
 }
@@ -111,8 +113,10 @@ impl Facet {
             }
         }
         let guesses = (0..odds.len() as u32).map(|cell| cells.is_guess(cell)).collect();
+        let all = 0..odds.len() as u32;
+        let may_be_missing = all.map(|cell| cells.may_be_missing(cell)).collect();
         let counted = cells.counted.clone();
-        Ok(Self { place, tests, truths, names, odds, guesses, counted })
+        Ok(Self { place, tests, truths, names, odds, guesses, may_be_missing, counted })
     }
 
     /// That what a cell stands for is not known.

@@ -23,7 +23,9 @@
 //! what is possible it covers the truth as often, because the truth is possible.
 //!
 //! # Limits
-//! Intervals are normal: for a handful of rows they are rough. Iterative and simplex
+//! Intervals are normal: for a handful of rows they are rough. If no row was published that
+//! counts for an answer, its variance is estimated as nought; then the error is taken to be
+//! the root of the rows asked about. Iterative and simplex
 //! counts are reconstructed class by class, so the sum over classes may differ from that
 //! of all rows at once. Rows whose noise was drawn from the same key and the same identifier
 //! do not have independent noise: where people have several rows, errors are larger.
@@ -101,6 +103,8 @@ struct Sum {
     at_most: f64,
     unbiased: f64,
     moments: Moments,
+    /// Rows of which noise may hide more than the published ones show.
+    hidden: f64,
     unknown: bool,
 }
 
@@ -194,7 +198,11 @@ impl<'a> Question<'a> {
                 values: values.map(text).collect(),
                 count: sum.count,
                 unbiased: (!sum.unknown).then_some(sum.unbiased),
-                standard_error: (!sum.unknown).then(|| variance.sqrt()),
+                // If nothing was published that counts, no error can be seen either.
+                standard_error: (!sum.unknown).then(|| match variance > 0.0 {
+                    true => variance.sqrt(),
+                    false => sum.hidden.sqrt(),
+                }),
                 at_least: 0.0,
                 at_most: sum.at_most,
             }
@@ -257,7 +265,18 @@ impl<'a> Question<'a> {
                 |counts: &Vec<f64>| cells.iter().map(|cell| counts[*cell]).sum::<f64>();
             let unbiased = done.unbiased.as_ref().map(sum).zip(moments);
             let count = sum(&done.counts);
-            sums.entry(codes(noisy)).or_default().add(count, total, unbiased);
+            let hidden = match (&spread, moments) {
+                (Some(spread), Some(moments)) if moments.squares == 0.0 => {
+                    cells.iter().for_each(|cell| set[*cell] = true);
+                    let exact = spread.is_exact(&set);
+                    cells.iter().for_each(|cell| set[*cell] = false);
+                    if exact { 0.0 } else { total }
+                }
+                _ => 0.0,
+            };
+            let answer = sums.entry(codes(noisy)).or_default();
+            answer.add(count, total, unbiased);
+            answer.hidden += hidden;
         }
         Ok(())
     }

@@ -184,6 +184,14 @@ impl<'a> Spread<'a> {
         both.map(|(squares, rows)| Moments { squares, rows: *rows }).collect()
     }
 
+    /// Whether the sum of the counts of the values in `set` is what was published: nothing was
+    /// mixed with them.
+    pub fn is_exact(&self, set: &[bool]) -> bool {
+        let worth: Vec<f64> = set.iter().map(|in_set| f64::from(*in_set)).collect();
+        let weights = self.inverse.weights(&worth);
+        weights.iter().zip(&worth).all(|(weight, worth)| (weight - worth).abs() < 1e-9)
+    }
+
     /// Of the sum of the counts of the values in `set`.
     pub fn of_set(&self, set: &[bool]) -> Moments {
         let worth: Vec<f64> = set.iter().map(|in_set| f64::from(*in_set)).collect();

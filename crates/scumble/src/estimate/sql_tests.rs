@@ -98,6 +98,13 @@ fn what_is_not_understood_is_named() {
     ] {
         assert_eq!(refused(text), format!("`{part}` is not understood"), "{text}");
     }
+    for from in ["(SELECT * FROM r) x", "r TABLESAMPLE (10)", "t(1)"] {
+        let message = refused(&format!("SELECT COUNT(*) FROM {from}"));
+        assert!(message.ends_with("is not understood"), "{message}");
+    }
+    assert_eq!(refused("SELECT COUNT(*) FROM r, s"), "`FROM s` is not understood");
+    parsed("SELECT COUNT(*) FROM \"my release\" AS r WHERE r.x = 1");
+    parsed("SELECT COUNT(*) FROM release r");
     assert_eq!(refused("SELECT x FROM t GROUP BY x"), "nothing is counted");
     let message = "`x` is selected, but not in `GROUP BY`";
     assert_eq!(refused("SELECT x, COUNT(*) FROM t"), message);

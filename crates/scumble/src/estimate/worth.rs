@@ -1,5 +1,7 @@
 //! What a row is worth for a question: the mean over all that its cells may stand for.
 
+use hashbrown::HashMap;
+
 use crate::error::{Error, Result};
 use crate::estimate::classes::Alike;
 use crate::estimate::effects::Effect;
@@ -10,7 +12,7 @@ use crate::estimate::question::digits;
 use crate::estimate::uncertain::{Added, Asked};
 
 /// The most combinations of values that are looked at for one combination of cells.
-const MOST_COMBINATIONS: usize = 1 << 22;
+const MOST_COMBINATIONS: usize = 1 << 20;
 
 /// What rows of a class are worth, for each combination of true randomized values.
 #[derive(Clone)]
@@ -70,7 +72,13 @@ impl Asked<'_, '_> {
         };
         let guessed: Vec<usize> =
             (0..odds.len()).filter(|facet| guessed(&self.facets[*facet])).collect();
-        let mut matters = false;
+        let missing = |facet: &usize| {
+            let facet = &self.facets[*facet];
+            facet.may_be_missing[columns[facet.place].codes[class.entry] as usize]
+        };
+        let missing: Vec<usize> = (0..odds.len()).filter(missing).collect();
+        let (mut matters, mut limits) = (false, false);
+        let mut places: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut truths = question.truths(class.entry);
         let mut chosen = vec![0; odds.len()];
         let mut open = false;
@@ -88,7 +96,8 @@ impl Asked<'_, '_> {
                 first *= if own { odd.first } else { odd.chance };
                 second *= if own { odd.second } else { odd.chance };
             }
-            matters |= self.guess_matters(&guessed, &truths);
+            matters |= self.matters(&guessed, &truths);
+            limits |= self.matters(&missing, &truths);
             for cell in 0..size {
                 let values = digits(cell, &sizes);
                 let satisfied = self.satisfied(&truths, subtables, &values);
@@ -105,9 +114,8 @@ impl Asked<'_, '_> {
                     facet.map_or_else(|| code(*place), |f| odds[f][chosen[f]].label)
                 });
                 let key: Vec<u32> = key.collect();
-                let known = worths.iter().position(|worth| worth.key == key);
-                let place = known.unwrap_or_else(|| {
-                    worths.push(Worth::nought(key, size));
+                let place = *places.entry(key).or_insert_with_key(|key| {
+                    worths.push(Worth::nought(key.clone(), size));
                     worths.len() - 1
                 });
                 let worth = &mut worths[place];
@@ -139,21 +147,21 @@ impl Asked<'_, '_> {
             chosen[place + 1..].fill(0);
         }
         open |= worths.len() > 1;
-        if matters {
-            // Nothing is certain of what was taken from other rows.
+        if matters || limits {
+            // Nothing is certain of what was taken from other rows or may be missing.
             open = true;
             if worths.is_empty() && question.group_by.is_empty() {
                 worths.push(Worth::nought(Vec::new(), size));
             }
-            worths.iter_mut().for_each(|worth| worth.guessed = true);
+            worths.iter_mut().for_each(|worth| worth.guessed = matters);
         }
         worths.iter_mut().for_each(|worth| worth.settle(open));
         Ok(())
     }
 
-    /// Whether it makes a difference what guessed columns have, given the truth of tests of
+    /// Whether it makes a difference what these columns have, given the truth of tests of
     /// others.
-    fn guess_matters(&self, guessed: &[usize], truths: &[Truth]) -> bool {
+    fn matters(&self, guessed: &[usize], truths: &[Truth]) -> bool {
         let apart = |facet: &usize| {
             let place = self.facets[*facet].place;
             let added = matches!(self.added, Added::Cells(own) if own == *facet);

@@ -98,7 +98,7 @@ pub(super) fn check_pdf(spec: &Spec) -> Result<()> {
         }
         (_, None) => {}
     }
-    let published = |role| matches!(role, Role::Sensitive | Role::Other);
+    let published = |role| matches!(role, Role::Quasi | Role::Sensitive | Role::Other);
     let clash =
         spec.columns.iter().find(|c| c.name == GROUP_COLUMN && published(c.role));
     if let Some(column) = clash {

@@ -68,6 +68,7 @@ impl Release {
             return Err(wrong("the columns are not `group,column,value,weight`"));
         }
         let quasi = self.manifest.columns.iter().filter(|c| c.role == Role::Quasi);
+        let n_quasi = quasi.clone().count();
         let places: HashMap<&str, usize> =
             quasi.enumerate().map(|(place, column)| (&*column.name, place)).collect();
         let read = source.fold(
@@ -92,7 +93,7 @@ impl Release {
         for (group, place, value, weight) in read.states.into_iter().flatten() {
             let number = *index.entry(group).or_insert_with_key(|group| {
                 found.groups.push(group.clone());
-                found.cells.push(vec![Vec::new(); places.len()]);
+                found.cells.push(vec![Vec::new(); n_quasi]);
                 found.groups.len() - 1
             });
             found.cells[number][place].push((value, weight));

@@ -94,15 +94,21 @@ fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Tally)> {
         }
         let all = moments.count == n;
         let times = if all { m * (2.0 - m / n) } else { 2.0 * m };
-        let (count, sum, both) = moments.variances(n);
+        let (mut count, sum, both) = moments.variances(n);
+        // Whatever the numbers are, such rows count, or they do not.
+        let decided = set.iter().all(|inside| *inside == set[0]);
+        if !decided && count == 0.0 {
+            // That all drawn rows are in or out does not say that all true ones are.
+            let share = (moments.count + 0.5) / (n + 1.0);
+            count = share * (1.0 - share);
+        }
+        let all = all && decided;
         share.count_variance = times * count;
         // Known numbers of rows that all count are added up as they are.
         if !(all && fixed) {
             share.sum_variance = times * sum;
             share.covariance = times * both;
         }
-        // Whatever the numbers are, such rows count, or they do not.
-        let decided = set.iter().all(|inside| *inside == set[0]);
         share.possible = if decided { share.count } else { m };
         share.sure = if decided { share.count } else { 0.0 };
         (kind.0, share)

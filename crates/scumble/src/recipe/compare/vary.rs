@@ -34,6 +34,10 @@ impl Vary {
 
     fn new(key: &str, list: &str) -> Result<Self> {
         let path = path(key)?;
+        if path.first().is_some_and(|first| first == "input") {
+            return Err(Error::recipe(format!("`{key}` cannot be varied"))
+                .with_hint("all points are compared on the same table"));
+        }
         let mut values: Vec<(String, Value)> = Vec::new();
         let mut start = 0;
         let ends = outside(list, ',').chain([list.len()]);
