@@ -153,16 +153,17 @@ fn generalized() -> Evidence {
 #[test]
 fn cells_are_drawn_from_what_they_stand_for() {
     let evidence = generalized();
+    let checks: [Check<'_>; 1] = [("age", &below(35.0))];
+    compared(&evidence, "age < 35", &checks, 200).assert("cells", 0.5..2.0);
+    // Cells that are like others may be wrong all alike, which draws do not show.
     let checks: [Check<'_>; 2] = [("age", &below(35.0)), ("sex", &is("f"))];
     let found = compared(&evidence, "age < 35 AND sex = 'f'", &checks, 200);
-    found.assert("cells", 0.5..2.0);
+    found.assert("guesses", 0.0..2.0);
     let checks: [Check<'_>; 1] = [("age", &is("?"))];
     compared(&evidence, "age IS NULL", &checks, 200).assert("missing", 0.5..2.0);
     // The broken twin: another range.
-    let checks: [Check<'_>; 2] = [("age", &below(37.0)), ("sex", &is("f"))];
-    assert!(
-        compared(&evidence, "age < 35 AND sex = 'f'", &checks, 200).off() > FURTHEST
-    );
+    let checks: [Check<'_>; 1] = [("age", &below(37.0))];
+    assert!(compared(&evidence, "age < 35", &checks, 200).off() > FURTHEST);
 
     // What is certain stays, and what nobody knows is kept as it is.
     let drawn = evidence.draw(3).unwrap();
