@@ -169,7 +169,9 @@ fn summary(published: &Published) -> String {
     if groups > 0 {
         text.push_str(&format!(" in {}", counted(groups, "group")));
     }
-    if manifest.left_out > 0 {
+    if manifest.sampled.is_some() {
+        text.push_str(", one row of each");
+    } else if manifest.left_out > 0 {
         text.push_str(&format!(", {} left out", counted(manifest.left_out, "row")));
     }
     text.push_str("\n\n");

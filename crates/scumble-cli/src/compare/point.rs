@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scumble::audit::Attack;
+use scumble::audit::{Attack, Report};
 use scumble::error::{Error, Result};
 use scumble::recipe::{Measured, Part, Point, Request, Yardstick, publish};
-use scumble::release::Release;
+use scumble::release::{Manifest, Release};
 use serde_json::Value;
 
 use crate::progress::{Progress, stage_name};
@@ -84,6 +84,17 @@ impl Found {
         match column.filter(|_| again.count() > 1) {
             Some(column) => format!("{} ({column})", attack.name),
             None => attack.name.clone(),
+        }
+    }
+}
+
+/// How many rows of the table no published row stands for.
+fn left_out(manifest: &Manifest, report: &Report) -> u64 {
+    match manifest.sampled {
+        None => manifest.left_out,
+        Some(_) => {
+            let behind: u64 = report.group_sizes.iter().map(|(size, n)| size * n).sum();
+            (manifest.rows + manifest.left_out).saturating_sub(behind)
         }
     }
 }
@@ -210,7 +221,7 @@ fn run(
         Ok(Found {
             method: published.manifest.method.name.clone(),
             rows: published.manifest.rows,
-            left_out: published.manifest.left_out,
+            left_out: left_out(&published.manifest, &published.audit),
             holds: published.audit.holds(),
             loss: published.audit.loss,
             attacks: published.audit.attacks,

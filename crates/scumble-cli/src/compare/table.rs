@@ -67,7 +67,7 @@ impl Compared {
             match &outcome.result {
                 Ok(found) => {
                     row.extend(numbers(found, &attacks));
-                    row.push(format!("{:.1}", outcome.total()));
+                    row.push(format!("{:.1}", outcome.total().max(0.0)));
                     let notes = found.measured.notes.iter();
                     notes.for_each(|note| sheet.note(&mut row, note));
                 }
@@ -75,7 +75,7 @@ impl Compared {
                     row.push("none".to_owned());
                     let n_dashes = sheet.heading.len() - row.len() - 1;
                     row.extend(std::iter::repeat_n("-".to_owned(), n_dashes));
-                    row.push(format!("{:.1}", outcome.total()));
+                    row.push(format!("{:.1}", outcome.total().max(0.0)));
                     sheet.note(&mut row, &error.to_string());
                 }
             }

@@ -23,9 +23,9 @@
 //! what is possible it covers the truth as often, because the truth is possible.
 //!
 //! # Limits
-//! Intervals are normal: for a handful of rows they are rough. If no row was published that
-//! counts for an answer, its variance is estimated as nought; then the error is taken to be
-//! the root of the rows asked about. Iterative and simplex
+//! Intervals are normal: for a handful of rows they are rough. If of some rows none was
+//! published that counts, their variance is estimated as nought; then as many as they are are
+//! added. Iterative and simplex
 //! counts are reconstructed class by class, so the sum over classes may differ from that
 //! of all rows at once. Rows whose noise was drawn from the same key and the same identifier
 //! do not have independent noise: where people have several rows, errors are larger.
@@ -198,11 +198,8 @@ impl<'a> Question<'a> {
                 values: values.map(text).collect(),
                 count: sum.count,
                 unbiased: (!sum.unknown).then_some(sum.unbiased),
-                // If nothing was published that counts, no error can be seen either.
-                standard_error: (!sum.unknown).then(|| match variance > 0.0 {
-                    true => variance.sqrt(),
-                    false => sum.hidden.sqrt(),
-                }),
+                // Where nothing was published that counts, no error can be seen either.
+                standard_error: (!sum.unknown).then(|| (variance + sum.hidden).sqrt()),
                 at_least: 0.0,
                 at_most: sum.at_most,
             }
@@ -266,7 +263,7 @@ impl<'a> Question<'a> {
             let unbiased = done.unbiased.as_ref().map(sum).zip(moments);
             let count = sum(&done.counts);
             let hidden = match (&spread, moments) {
-                (Some(spread), Some(moments)) if moments.squares == 0.0 => {
+                (Some(spread), Some(moments)) if moments.squares < 1e-6 => {
                     cells.iter().for_each(|cell| set[*cell] = true);
                     let exact = spread.is_exact(&set);
                     cells.iter().for_each(|cell| set[*cell] = false);
