@@ -176,6 +176,9 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          scumble audit {folder}/pdf --population {folder}/city.csv\n    \
          scumble estimate {folder}/breach \"SELECT disease, COUNT(*) FROM release GROUP BY disease\"\n    \
          scumble estimate {folder}/blur \"SELECT AVG(cost) FROM release WHERE age BETWEEN 60 AND 69\"\n    \
+         scumble estimate {folder}/mondrian \"SELECT sex, COUNT(*), AVG(age) FROM release WHERE age >= 65 GROUP BY sex\"\n    \
+         scumble sample {folder}/anatomy --draws 5 --output draws.csv\n    \
+         scumble compare {folder}/mondrian.toml --vary promise.k-anonymity.k=3,5,10,25\n    \
          scumble publish --force {folder}/k-anonymity.toml      (read and change it first)\n\
          and open {folder}/mondrian/report.html in a browser.\n",
         aligned(&rows)

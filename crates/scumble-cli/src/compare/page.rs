@@ -200,8 +200,8 @@ fn measures(compared: &Compared) -> Vec<Lost> {
 fn pictures(html: &mut String, compared: &Compared) {
     html.push_str(
         "<section>\n<h2>Privacy against use</h2>\n<p>Across: the people that the best of our \
-         attacks hits beyond those that chance would hit. Up: what is lost. Towards the lower \
-         left is better. The line joins what no other point beats in both; the ring marks the \
+         attacks hits beyond those that chance would hit; of presence, how much surer than \
+         before it is of somebody. Up: what is lost. Towards the lower left is better. The line joins what no other point beats in both; the ring marks the \
          recipe as it stands. Points lead to their recipes.</p>\n",
     );
     let across = "people hit beyond chance";

@@ -86,6 +86,7 @@ const METHOD: &str = r#"
 # Without a name the better of these two is taken:
 # name = "full-domain"    # one level for a whole column: simple to analyse
 # name = "mondrian"       # finer where there are many people: less is lost
+# cells = "interval"      # with mondrian: ranges no wider than the group, better for analysts
 suppression = 0.05        # up to 5 % of rows may be left out; 0 keeps all, at a cost
 
 [release]
