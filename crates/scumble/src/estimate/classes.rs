@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::estimate::evidence::Nature;
+use crate::estimate::facets::Facet;
 use crate::estimate::query::Truth;
 use crate::estimate::question::Question;
 
@@ -26,9 +27,13 @@ impl Alike {
 }
 
 impl Question<'_> {
-    /// Sorts rows by what the question tells apart: values of untouched columns, cells of
-    /// uncertain ones, sub-tables; and every value of the column that is added up.
-    pub(super) fn alike(&self, measured: Option<usize>) -> Vec<Alike> {
+    /// Sorts rows by what the question tells apart: values of untouched columns, what facets
+    /// see of cells, sub-tables; and every value of the column that is added up.
+    pub(super) fn alike(
+        &self,
+        measured: Option<usize>,
+        facets: &[Facet],
+    ) -> Vec<Alike> {
         let evidence = self.evidence;
         let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
         let mut places: Vec<usize> = self.group_by.clone();
@@ -39,14 +44,13 @@ impl Question<'_> {
         let every = |n: usize| ((0..n as u32).collect::<Vec<u32>>(), n);
         for place in places {
             let column = &evidence.columns[place];
-            let (labels, n_labels) = match column.nature {
-                Nature::Uncertain(number) => {
-                    every(evidence.cells[number].meanings.len())
-                }
-                Nature::Untouched if measured == Some(place) => {
+            let facet = facets.iter().find(|facet| facet.place == place);
+            let (labels, n_labels) = match (column.nature, facet) {
+                (_, Some(facet)) => (facet.profiles.clone(), facet.n_profiles),
+                (Nature::Untouched, None) if measured == Some(place) => {
                     every(column.texts.len())
                 }
-                Nature::Untouched => {
+                (Nature::Untouched, None) => {
                     let (labels, examples) = self.labels(place, column.texts.len());
                     (labels, examples.len())
                 }

@@ -3,6 +3,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::cells::{Cells, Meaning, hides};
+use crate::estimate::classes::Numbers;
 use crate::estimate::evidence::Column;
 use crate::estimate::lattice::Lattice;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
@@ -25,6 +26,10 @@ pub(super) struct Facet {
     pub(super) names: Vec<String>,
     /// For each cell its labels; nothing if that cannot be told.
     pub(super) odds: Vec<Option<Vec<Odd>>>,
+    /// Cells with the same number are the same to the question.
+    pub(super) profiles: Vec<u32>,
+    /// How many numbers there are.
+    pub(super) n_profiles: usize,
     /// For each cell, whether it may stand for more than that.
     pub(super) guesses: Vec<bool>,
     /// For each cell, whether it may stand for "not known" without saying so.
@@ -116,7 +121,43 @@ impl Facet {
         let all = 0..odds.len() as u32;
         let may_be_missing = all.map(|cell| cells.may_be_missing(cell)).collect();
         let counted = cells.counted.clone();
-        Ok(Self { place, tests, truths, names, odds, guesses, may_be_missing, counted })
+        let mut facet = Self {
+            place,
+            tests,
+            truths,
+            names,
+            odds,
+            profiles: Vec::new(),
+            n_profiles: 0,
+            guesses,
+            may_be_missing,
+            counted,
+        };
+        facet.compare_cells();
+        Ok(facet)
+    }
+
+    /// Numbers cells by what the question sees of them.
+    fn compare_cells(&mut self) {
+        let mut numbers = Numbers::default();
+        let cells = self.odds.iter().enumerate();
+        self.profiles = cells
+            .map(|(cell, odds)| {
+                // The groups of counted values are told apart.
+                let own = (self.counted[cell] || odds.is_none()).then_some(cell);
+                let odds: Vec<_> = odds
+                    .iter()
+                    .flatten()
+                    .map(|o| {
+                        let bits = [o.chance, o.first, o.second].map(f64::to_bits);
+                        (o.label, bits)
+                    })
+                    .collect();
+                let flags = (self.guesses[cell], self.may_be_missing[cell]);
+                numbers.number((own, odds, flags))
+            })
+            .collect();
+        self.n_profiles = numbers.items.len();
     }
 
     /// That what a cell stands for is not known.

@@ -115,7 +115,7 @@ impl<'a> Question<'a> {
         let mut by_truths: HashMap<(Vec<u32>, Vec<Truth>), usize> = HashMap::new();
         let mut by_set: HashMap<(Vec<u32>, Vec<bool>), usize> = HashMap::new();
         let mut by_group: HashMap<(Vec<u32>, usize), usize> = HashMap::new();
-        for Alike { entry, published } in self.alike(None) {
+        for Alike { entry, published } in self.alike(None, &[]) {
             let noises = self.noises.iter().map(|noise| &evidence.noises[*noise]);
             let subtables = noises.map(|noise| noise.subtable_of[entry]);
             let key = (subtables.collect(), self.truths(entry));

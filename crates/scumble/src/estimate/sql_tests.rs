@@ -78,7 +78,7 @@ fn what_is_not_understood_is_named() {
             "COUNT(*) FILTER (WHERE x = 1)",
         ),
         ("SELECT DISTINCT COUNT(*) FROM t", "DISTINCT"),
-        ("SELECT COUNT(*) FROM t JOIN u ON a = b", "t JOIN u ON a = b"),
+        ("SELECT COUNT(*) FROM t JOIN u ON a = b", "FROM t JOIN u ON a = b"),
         ("SELECT COUNT(*) FROM t WHERE x LIKE 'a%'", "x LIKE 'a%'"),
         ("SELECT COUNT(*) FROM t WHERE x = y", "x = y"),
         ("SELECT COUNT(*) FROM t WHERE 1 = 1", "1 = 1"),

@@ -89,7 +89,7 @@ impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
     pub(super) fn answer_uncertain(&self, measure: &Measure) -> Result<Vec<Estimate>> {
         let asked = Asked::new(self, measure)?;
-        let classes = self.alike(asked.measured);
+        let classes = self.alike(asked.measured, &asked.facets);
         let each = classes.par_iter().map(|class| asked.tallies(class));
         let each: Vec<Vec<Found>> = each.collect::<Result<_>>()?;
         let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
