@@ -12,7 +12,8 @@
 //! the number where it counts and nought elsewhere. If all of the group is in the range its
 //! true sum is no longer free: n rows have n times the mean, m of them vary by
 //! `m (1 - m/n)` variances, and with the draws that makes `m (2 - m/n)`. Variances of the
-//! law are those of the group's drawn rows.
+//! law are those of the group's drawn rows; if all of these are in the range or none is, and
+//! its end is no further than they are wide, half a row is taken to be on the other side.
 //!
 //! # Limits
 //! Rows of a group are drawn evenly along its axes, true ones seldom are; ranges smaller
@@ -29,6 +30,7 @@ use rayon::prelude::*;
 use crate::estimate::blur::Noise;
 use crate::estimate::blur::answer::Asked;
 use crate::estimate::blur::measured::Measured;
+use crate::estimate::ranges::Cut;
 use crate::estimate::tally::Tally;
 
 /// Adds up what rows contribute.
@@ -75,6 +77,7 @@ fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Tally)> {
     kinds.sort_unstable();
     kinds.dedup();
     let n = rows.len() as f64;
+    let near = asked.cuts.iter().any(|cut| reaches(asked, cut, rows));
     let one = |kind: &(u32, u32)| {
         let set = &asked.sets[kind.1 as usize];
         let mut share = Tally::default();
@@ -97,7 +100,7 @@ fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Tally)> {
         let (mut count, sum, both) = moments.variances(n);
         // Whatever the numbers are, such rows count, or they do not.
         let decided = set.iter().all(|inside| *inside == set[0]);
-        if !decided && count == 0.0 {
+        if !decided && count == 0.0 && near {
             // That all drawn rows are in or out does not say that all true ones are.
             let share = (moments.count + 0.5) / (n + 1.0);
             count = share * (1.0 - share);
@@ -114,6 +117,18 @@ fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Tally)> {
         (kind.0, share)
     };
     kinds.iter().map(one).collect()
+}
+
+/// Whether a group that is as wide again to both sides would reach over a limit.
+fn reaches(asked: &Asked, cut: &Cut, rows: &[usize]) -> bool {
+    let values = rows.iter().map(|row| asked.blurred.row(*row)[cut.column]);
+    let known = values.filter(|value| !value.is_nan());
+    let ends = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+        (low.min(value), high.max(value))
+    });
+    let width = ends.1 - ends.0;
+    let leaves = |from: f64, to: f64| cut.class_of(from) != cut.class_of(to);
+    width >= 0.0 && (leaves(ends.0, ends.0 - width) || leaves(ends.1, ends.1 + width))
 }
 
 /// Sums over the rows of a group.
