@@ -126,10 +126,15 @@ fn query_of(mut query: sqlparser::ast::Query) -> Result<Vec<(String, Query)>> {
         // A name and perhaps an alias; whatever else there may be shows in the text.
         let plain = match &table.relation {
             TableFactor::Table { name, alias, .. } => {
-                let alias = alias.iter().map(|alias| format!(" {alias}"));
                 let text = table.to_string();
-                let own = format!("{name}{}", alias.collect::<String>());
-                text == own || text == own.replacen(' ', " AS ", 1)
+                let named = |alias: &str| text == format!("{name}{alias}");
+                match alias {
+                    None => named(""),
+                    Some(alias) => {
+                        let alias = &alias.name;
+                        named(&format!(" {alias}")) || named(&format!(" AS {alias}"))
+                    }
+                }
             }
             _ => false,
         };
