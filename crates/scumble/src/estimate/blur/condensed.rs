@@ -97,13 +97,16 @@ fn shares(asked: &Asked, rows: &[usize]) -> Vec<(u32, Tally)> {
         }
         let all = moments.count == n;
         let times = if all { m * (2.0 - m / n) } else { 2.0 * m };
-        let (mut count, sum, both) = moments.variances(n);
+        let (mut count, mut sum, mut both) = moments.variances(n);
         // Whatever the numbers are, such rows count, or they do not.
         let decided = set.iter().all(|inside| *inside == set[0]);
         if !decided && count == 0.0 && near {
             // That all drawn rows are in or out does not say that all true ones are.
             let share = (moments.count + 0.5) / (n + 1.0);
+            let mean = rows.iter().map(|row| number(*row)).sum::<f64>() / n;
             count = share * (1.0 - share);
+            sum += mean * mean * count;
+            both += mean * count;
         }
         let all = all && decided;
         share.count_variance = times * count;
