@@ -112,7 +112,7 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
             evidence.answer(&query, way.map_or(Way::Inverse, WayName::way))?;
         answers.push(Answer { name, query, estimates });
     }
-    let left_out = left_out(&release.manifest, &evidence);
+    let left_out = release.manifest.left_beside(evidence.n_rows() as u64);
     let notes = notes(&release.manifest, left_out, &evidence, &answers)?;
     if args.json {
         let rows = evidence.n_rows();
@@ -128,17 +128,6 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
         notes.iter().for_each(|text| note(text));
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// How many rows of the table no published row stands for.
-pub(crate) fn left_out(manifest: &Manifest, evidence: &Evidence) -> u64 {
-    match manifest.sampled {
-        None => manifest.left_out,
-        // One row of each group stands for all of it.
-        Some(_) => {
-            (manifest.rows + manifest.left_out).saturating_sub(evidence.n_rows() as u64)
-        }
-    }
 }
 
 /// One number that was asked for, of all rows or of each group.

@@ -16,7 +16,6 @@ use scumble::recipe::{Stage, Watch};
 use scumble::release::{DataFormat, Release};
 use serde_json::json;
 
-use crate::estimate::left_out;
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
 use crate::result::SCHEMA;
@@ -253,7 +252,7 @@ fn notes(release: &Release, evidence: &Evidence) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let left_out = left_out(&release.manifest, evidence);
+    let left_out = release.manifest.left_beside(evidence.n_rows() as u64);
     if left_out > 0 {
         let rows = counted(left_out, "row");
         let verb = if left_out == 1 { "was" } else { "were" };

@@ -2,6 +2,7 @@
 #![expect(clippy::disallowed_types, reason = "the command measures time")]
 
 use std::collections::BTreeMap;
+use std::env::temp_dir;
 use std::fs;
 use std::io::{self, IsTerminal};
 use std::path::Path;
@@ -11,10 +12,10 @@ use std::thread;
 use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scumble::audit::{Attack, Report};
+use scumble::audit::Attack;
 use scumble::error::{Error, Result};
 use scumble::recipe::{Measured, Part, Point, Request, Yardstick, publish};
-use scumble::release::{Manifest, Release};
+use scumble::release::{Release, private_folder};
 use serde_json::Value;
 
 use crate::progress::{Progress, stage_name};
@@ -88,33 +89,6 @@ impl Found {
     }
 }
 
-/// How many rows of the table no published row stands for.
-fn left_out(manifest: &Manifest, report: &Report) -> u64 {
-    match manifest.sampled {
-        None => manifest.left_out,
-        Some(_) => {
-            let behind: u64 = report.group_sizes.iter().map(|(size, n)| size * n).sum();
-            (manifest.rows + manifest.left_out).saturating_sub(behind)
-        }
-    }
-}
-
-/// Several releases of the same people are for nobody else to read.
-#[cfg(unix)]
-fn private<'a, 'b, 'c>(
-    builder: &'c mut tempfile::Builder<'a, 'b>,
-) -> &'c mut tempfile::Builder<'a, 'b> {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(std::fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn private<'a, 'b, 'c>(
-    builder: &'c mut tempfile::Builder<'a, 'b>,
-) -> &'c mut tempfile::Builder<'a, 'b> {
-    builder
-}
-
 /// Threads that publish need as much room as the main one.
 const STACK: usize = 16 << 20;
 
@@ -127,8 +101,8 @@ pub(crate) fn run_all(
     loud: bool,
 ) -> Result<Vec<Outcome>> {
     let fail = |error| Error::io("create a folder", "temporary files", error);
-    let mut builder = tempfile::Builder::new();
-    let home = private(builder.prefix(".scumble-compare-")).tempdir().map_err(fail)?;
+    // Several releases of the same people are for nobody else to read.
+    let home = private_folder(".scumble-compare-", &temp_dir()).map_err(fail)?;
     let bar = bar(points.len(), loud);
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Outcome>>> =
@@ -221,7 +195,10 @@ fn run(
         Ok(Found {
             method: published.manifest.method.name.clone(),
             rows: published.manifest.rows,
-            left_out: left_out(&published.manifest, &published.audit),
+            left_out: {
+                let behind = published.audit.stands_for(&published.manifest);
+                published.manifest.left_beside(behind)
+            },
             holds: published.audit.holds(),
             loss: published.audit.loss,
             attacks: published.audit.attacks,

@@ -55,7 +55,7 @@ use crate::audit::view::View;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::loss::{CellLoss, Kl};
-use crate::release::Release;
+use crate::release::{Manifest, Release};
 use crate::table::{Numbers, Stated};
 
 /// What an audit found.
@@ -136,6 +136,15 @@ pub enum Knowledge {
 }
 
 impl Report {
+    /// How many rows of the table the published ones stand for.
+    pub fn stands_for(&self, manifest: &Manifest) -> u64 {
+        match manifest.sampled {
+            None => manifest.rows,
+            // One row of each group stands for all of it.
+            Some(_) => self.group_sizes.iter().map(|(size, n)| size * n).sum(),
+        }
+    }
+
     /// Whether every promise holds.
     pub fn holds(&self) -> bool {
         self.promises.iter().all(|promise| promise.holds)

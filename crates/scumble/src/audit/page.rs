@@ -123,10 +123,8 @@ fn left_out(manifest: &Manifest, report: &Report) -> String {
             n => left_out(n),
         };
     }
-    let sizes = report.group_sizes.iter();
-    let behind = sizes.fold(0u64, |all, (size, n)| all + size * n);
-    let table = manifest.rows + manifest.left_out;
-    let rest = left_out(table.saturating_sub(behind));
+    let behind = report.stands_for(manifest);
+    let rest = left_out(manifest.left_beside(behind));
     let stands = format!(
         "One row of each group of people was published and stands for its group: {} of the \
          table in all. {rest}",

@@ -37,8 +37,7 @@ impl Draft {
                 |error| Error::io("create the folder", shown(&parent), error),
             )?;
         let target = parent.join(name);
-        let scratch = private(tempfile::Builder::new().prefix(".scumble-"))
-            .tempdir_in(&parent)
+        let scratch = private_folder(".scumble-", &parent)
             .map_err(|error| Error::io("write here", shown(&parent), error))?;
         Ok(Self { scratch, target, replace })
     }
@@ -111,7 +110,12 @@ fn is_release(folder: &Path) -> bool {
     })
 }
 
-/// What an interrupted run leaves behind is for nobody else to read.
+/// A folder within `parent` that is gone when it is dropped. What an interrupted run leaves
+/// behind is for nobody else to read.
+pub fn private_folder(prefix: &str, parent: &Path) -> std::io::Result<TempDir> {
+    private(tempfile::Builder::new().prefix(prefix)).tempdir_in(parent)
+}
+
 #[cfg(unix)]
 fn private<'a, 'b, 'c>(
     builder: &'c mut tempfile::Builder<'a, 'b>,

@@ -192,6 +192,11 @@ impl PromiseNote {
 }
 
 impl Manifest {
+    /// How many rows of the table are left, if published rows stand for so many of them.
+    pub fn left_beside(&self, rows: u64) -> u64 {
+        (self.rows + self.left_out).saturating_sub(rows)
+    }
+
     /// Writes the manifest into a release directory.
     pub fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(MANIFEST_FILE);

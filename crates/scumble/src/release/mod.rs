@@ -23,7 +23,7 @@ pub use blur::{
     FrameNote, LEVEL_COLUMN, Made, spread_column, write_blurred,
 };
 pub use buckets::{Bucket, BucketsNote, BucketsTask, SENSITIVE_FILE, write_buckets};
-pub use directory::Draft;
+pub use directory::{Draft, private_folder};
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
     PublishedColumn, SOFTWARE, WeightsNote,
