@@ -164,10 +164,7 @@ impl Question<'_> {
         let columns = &self.evidence.columns;
         let (label_of, examples) =
             self.labels(sensitive, columns[sensitive].texts.len());
-        let mut asked: Vec<usize> = self.group_by.clone();
-        asked.extend(self.tests.iter().map(|(place, _)| *place));
-        asked.sort_unstable();
-        asked.dedup();
+        let asked = self.asked(None);
         // Rows that are alike in all columns asked about have the same number.
         let (mut class_of, mut n_classes) = (vec![0; self.evidence.rows.len()], 1);
         for place in asked.into_iter().filter(|place| *place != sensitive) {

@@ -36,13 +36,8 @@ impl Question<'_> {
     ) -> Vec<Alike> {
         let evidence = self.evidence;
         let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
-        let mut places: Vec<usize> = self.group_by.clone();
-        places.extend(self.tests.iter().map(|(place, _)| *place));
-        places.extend(measured);
-        places.sort_unstable();
-        places.dedup();
         let every = |n: usize| ((0..n as u32).collect::<Vec<u32>>(), n);
-        for place in places {
+        for place in self.asked(measured) {
             let column = &evidence.columns[place];
             let facet = facets.iter().find(|facet| facet.place == place);
             let (labels, n_labels) = match (column.nature, facet) {

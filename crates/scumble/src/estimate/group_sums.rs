@@ -22,13 +22,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::classes::{Numbers, refine};
 use crate::estimate::groups::Groups;
 use crate::estimate::perturbed::Estimate;
 use crate::estimate::query::Measure;
 use crate::estimate::question::Question;
-use crate::estimate::tally::{Tally, numbers};
+use crate::estimate::tally::{Tally, answers, numbers};
 
 /// What a row adds to the count and to the sum if it gets a value.
 type Adds = (f64, f64);
@@ -96,24 +96,14 @@ impl Question<'_> {
             let values = self.group_by.iter().zip(key).map(text).collect();
             tally.estimate(measure, values)
         });
-        let estimates: Vec<Estimate> = estimates.collect();
-        if estimates.is_empty() && self.group_by.is_empty() {
-            return Err(Error::recipe(
-                "there is no mean: no row satisfies the condition",
-            ));
-        }
-        Ok(estimates)
+        answers(estimates.collect(), &self.group_by)
     }
 
     /// The class of each distinct row, and a row of each class: rows of a class are alike in
     /// all that the question is about.
     fn sorted_with(&self, sensitive: usize, measured: usize) -> (Vec<u32>, Vec<usize>) {
         let columns = &self.evidence.columns;
-        let mut asked: Vec<usize> = self.group_by.clone();
-        asked.extend(self.tests.iter().map(|(place, _)| *place));
-        asked.push(measured);
-        asked.sort_unstable();
-        asked.dedup();
+        let asked = self.asked(Some(measured));
         let (mut class_of, mut n_classes) = (vec![0; self.evidence.rows.len()], 1);
         for place in asked.into_iter().filter(|place| *place != sensitive) {
             let column = &columns[place];

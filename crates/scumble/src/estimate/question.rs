@@ -155,6 +155,16 @@ impl<'a> Question<'a> {
         Ok((opens, classes))
     }
 
+    /// The places of the columns it is about, `measured` being the one that is added up.
+    pub(super) fn asked(&self, measured: Option<usize>) -> Vec<usize> {
+        let mut places: Vec<usize> = self.group_by.clone();
+        places.extend(self.tests.iter().map(|(place, _)| *place));
+        places.extend(measured);
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
     /// The truth of each test of an untouched column for a row.
     pub(super) fn truths(&self, entry: usize) -> Vec<Truth> {
         let truth = |(place, truths): &(usize, Vec<Truth>)| {

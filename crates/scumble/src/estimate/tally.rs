@@ -25,6 +25,18 @@ pub(super) fn no_numbers(name: &str, measure: &Measure) -> Error {
     Error::recipe(format!("`{name}` does not have numbers to take {function} of"))
 }
 
+/// The answers that there are: of all rows there must be one.
+pub(super) fn answers(
+    estimates: Vec<Estimate>,
+    group_by: &[usize],
+) -> Result<Vec<Estimate>> {
+    if estimates.is_empty() && group_by.is_empty() {
+        let message = "there is no mean: no row satisfies the condition";
+        return Err(Error::recipe(message));
+    }
+    Ok(estimates)
+}
+
 /// What rows add to an answer: means and variances of how many they are and of the sum of
 /// their numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

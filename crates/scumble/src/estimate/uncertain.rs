@@ -43,7 +43,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::cells::Meaning;
 use crate::estimate::classes::Alike;
 use crate::estimate::effects::{Counted, Effect, Shuffled};
@@ -53,7 +53,7 @@ use crate::estimate::joint::Joint;
 use crate::estimate::perturbed::Estimate;
 use crate::estimate::query::Measure;
 use crate::estimate::question::Question;
-use crate::estimate::tally::{Draws, Guess, Tally, no_numbers, numbers};
+use crate::estimate::tally::{Draws, Guess, Tally, answers, no_numbers, numbers};
 use crate::estimate::worth::Worth;
 use crate::table::Kind;
 
@@ -129,26 +129,16 @@ impl Question<'_> {
             let values = || names.map(name).collect();
             if listed { tally.estimate(measure, values()) } else { None }
         });
-        let estimates: Vec<Estimate> = estimates.collect();
-        if estimates.is_empty() && self.group_by.is_empty() {
-            return Err(Error::recipe(
-                "there is no mean: no row satisfies the condition",
-            ));
-        }
-        Ok(estimates)
+        answers(estimates.collect(), &self.group_by)
     }
 }
 
 impl<'q, 'a> Asked<'q, 'a> {
     fn new(question: &'q Question<'a>, measure: &Measure) -> Result<Self> {
         let evidence = question.evidence;
-        let mut places: Vec<usize> = question.group_by.clone();
-        places.extend(question.tests.iter().map(|(place, _)| *place));
         let measured =
             measure.column().map(|name| evidence.column(name)).transpose()?;
-        places.extend(measured);
-        places.sort_unstable();
-        places.dedup();
+        let places = question.asked(measured);
         let varies = places.iter().any(|place| !evidence.columns[*place].shared);
         let (mut facets, mut added) = (Vec::new(), Added::Rows);
         for place in places {

@@ -13,7 +13,7 @@ use crate::estimate::query::{Measure, Truth};
 use crate::estimate::question::Question;
 use crate::estimate::ranges::{Cut, Grid};
 use crate::estimate::reconstruct::Way;
-use crate::estimate::tally::Tally;
+use crate::estimate::tally::{Tally, answers};
 
 /// A question, fitted to blurred rows.
 pub(super) struct Asked<'a> {
@@ -79,13 +79,7 @@ impl Question<'_> {
             let listed = self.group_by.is_empty() || sum.possible > 0.0;
             if listed { sum.estimate(measure, values.collect()) } else { None }
         });
-        let estimates: Vec<Estimate> = estimates.collect();
-        if estimates.is_empty() && self.group_by.is_empty() {
-            return Err(Error::recipe(
-                "there is no mean: no row satisfies the condition",
-            ));
-        }
-        Ok(estimates)
+        answers(estimates.collect(), &self.group_by)
     }
 
     /// The answers as codes of the columns that are counted apart, in order, and the answer
