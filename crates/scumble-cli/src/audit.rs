@@ -5,17 +5,19 @@ use std::process::ExitCode;
 
 use clap::Args;
 use scumble::audit::{
-    Attack, Given, Knowledge, audit, averaging, original_columns, original_numbers,
+    Attacked, Given, Knowledge, Original, audit, averaging, read_population,
 };
 use scumble::error::{Error, Result};
-use scumble::hierarchy::{Microdata, Population};
-use scumble::recipe::{Stage, Watch};
-use scumble::release::Release;
-use scumble::table::{Numbers, ReadOptions, Role, Source, Stated};
+use scumble::hierarchy::Microdata;
+use scumble::release::{Release, Treatment};
+use scumble::table::{ReadOptions, Source, Stated};
+use scumble::watch::{Stage, Watch};
 
 use crate::output::{counted, note, print};
 use crate::progress::Progress;
-use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
+use crate::result::{
+    as_json, attacks_text, loss_text, not_tried_text, promises_text, warnings,
+};
 
 /// Recheck what a release promises, from its files, and attack it.
 ///
@@ -53,20 +55,15 @@ pub(crate) struct AuditArgs {
 pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let release = Release::open(&args.release)?;
     let progress = Progress::new(args.quiet || args.json);
-    let numbers = numbers(args, &release, &progress)?;
-    let (original, population) = match numbers {
-        Some(_) => (None, None),
-        None => read(args, &release, &progress)?,
-    };
+    let (original, population) = read(args, &release, &progress)?;
     progress.stage(Stage::Audit, 0);
     let knowledge = knowledge(args)?;
     let given = Given {
         original: original.as_ref(),
         population: population.as_ref(),
         knowledge: knowledge.as_ref(),
-        numbers: numbers.as_ref(),
     };
-    let report = audit(&release, given, &|bytes| progress.advance(bytes));
+    let report = audit(&release, &given, &progress).map(|audit| audit.private);
     let report = report.and_then(|mut report| {
         if !args.also.is_empty() {
             let tried = put_together(args, &release, &progress)?;
@@ -93,30 +90,8 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             counted(report.rows, "row"),
             promises_text(&report),
         );
-        let randomized = !release.manifest.perturbation.is_empty();
-        if randomized && args.original.is_none() {
-            note(
-                "shares of values are estimated from the release; for the true ones give the \
-                 table with `--original FILE`",
-            );
-        } else if args.original.is_none() && args.population.is_some() {
-            note(
-                "who is hit is only expected; what is true, linkage and losses need the table: \
-                 give it with `--original FILE`",
-            );
-        } else if args.original.is_none() && release.manifest.buckets.is_some() {
-            let known = match args.knowledge.is_empty() {
-                true => {
-                    ", and what somebody concludes who knows how values depend on quasi columns"
-                }
-                false => "",
-            };
-            note(&format!(
-                "who is hit is only expected; what is true{known} needs the table: give it with \
-                 `--original FILE`"
-            ));
-        } else if args.original.is_none() {
-            note("attacks and losses need the table: give it with `--original FILE`");
+        if args.original.is_none() {
+            note(&without_original(args, &release));
         }
         for warning in warnings(&release.manifest, &report) {
             note(&warning);
@@ -124,6 +99,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
         if !report.attacks.is_empty() {
             text.push_str(&format!("\n{}", attacks_text(&report)));
         }
+        text.push_str(&not_tried_text(&report));
         if !report.loss.is_empty() {
             text.push_str(&format!("\nloss  {}\n", loss_text(&report)));
         }
@@ -135,12 +111,42 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(!report.holds())))
 }
 
+/// What the table would tell beside.
+fn without_original(args: &AuditArgs, release: &Release) -> String {
+    let has = |kind: fn(&Treatment) -> bool| {
+        release.manifest.columns.iter().any(|column| kind(&column.treatment))
+    };
+    if has(|treatment| matches!(treatment, Treatment::Drawn { .. })) {
+        return "shares of values are estimated from the release; for the true ones give the \
+                table with `--original FILE`"
+            .to_owned();
+    }
+    if args.population.is_some() {
+        return "who is hit is only expected; what is true, linkage and losses need the table: \
+                give it with `--original FILE`"
+            .to_owned();
+    }
+    if has(|treatment| *treatment == Treatment::Apart) {
+        let known = match args.knowledge.is_empty() {
+            true => {
+                ", and what somebody concludes who knows how values depend on quasi columns"
+            }
+            false => "",
+        };
+        return format!(
+            "who is hit is only expected; what is true{known} needs the table: give it with \
+             `--original FILE`"
+        );
+    }
+    "attacks and losses need the table: give it with `--original FILE`".to_owned()
+}
+
 /// Tries the averaging attack on this and the other releases.
 fn put_together(
     args: &AuditArgs,
     release: &Release,
     progress: &Progress,
-) -> Result<Vec<Attack>> {
+) -> Result<Vec<Attacked>> {
     let others = args.also.iter().map(|path| Release::open(path));
     let others: Vec<Release> = others.collect::<Result<_>>()?;
     let all: Vec<&Release> = [release].into_iter().chain(&others).collect();
@@ -149,25 +155,7 @@ fn put_together(
     let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
     let options = ReadOptions { delimiter, ..ReadOptions::default() };
     let original = Source::open(path, &options)?;
-    averaging(&all, &original, &|bytes| progress.advance(bytes))
-}
-
-/// Reads the numbers of the table, if the release has blurred or condensed ones.
-fn numbers(
-    args: &AuditArgs,
-    release: &Release,
-    progress: &Progress,
-) -> Result<Option<Numbers>> {
-    let (Some(path), Some(task)) =
-        (&args.original, original_numbers(&release.manifest))
-    else {
-        return Ok(None);
-    };
-    let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
-    let options = ReadOptions { delimiter, ..ReadOptions::default() };
-    let source = Source::open(path, &options)?;
-    progress.stage(Stage::Read, source.bytes());
-    Numbers::read(&source, &task, &|bytes| progress.advance(bytes)).map(Some)
+    averaging(&all, &original, progress)
 }
 
 /// Reads what the auditor was given: the table, within the population if that is given,
@@ -176,32 +164,28 @@ fn read(
     args: &AuditArgs,
     release: &Release,
     progress: &Progress,
-) -> Result<(Option<Microdata>, Option<Microdata>)> {
+) -> Result<(Option<Original<'static>>, Option<Microdata>)> {
     let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
     let options = ReadOptions { delimiter, ..ReadOptions::default() };
     let open = |path: &Option<PathBuf>| {
         path.as_ref().map(|path| Source::open(path, &options)).transpose()
     };
     let (original, everyone) = (open(&args.original)?, open(&args.population)?);
+    let manifest = &release.manifest;
     if original.is_some() || everyone.is_some() {
         let sources = original.iter().chain(&everyone);
         progress.stage(Stage::Read, sources.map(Source::bytes).sum());
     }
-    let advance = |bytes| progress.advance(bytes);
-    let mut columns = original_columns(&release.manifest);
     match (original, everyone) {
         (None, None) => Ok((None, None)),
         (None, Some(everyone)) => {
-            columns.retain(|column| column.role == Role::Quasi);
-            Ok((None, Some(Microdata::read(&everyone, &columns, &advance)?)))
+            let population = read_population(&everyone, manifest, progress)?;
+            Ok((None, Some(population)))
         }
-        (Some(original), everyone) => {
-            let population =
-                everyone.as_ref().map(|source| Population { source, key: &[] });
-            let original =
-                Microdata::read_within(&original, population, &columns, &advance)?;
-            let population = original.everyone();
-            Ok((Some(original), population))
+        (Some(table), everyone) => {
+            let read =
+                Original::read_within(&table, everyone.as_ref(), manifest, progress)?;
+            Ok((Some(read.0), read.1))
         }
     }
 }

@@ -12,9 +12,11 @@ use std::process::ExitCode;
 use clap::Args;
 use scumble::error::{Error, ErrorKind, Result};
 use scumble::recipe::{Ends, Grid, Vary, Yardstick, YardstickOptions};
+use scumble::watch::Watch;
 
 use crate::compare::point::{Outcome, run_all};
 use crate::output::{counted, note, print};
+use crate::progress::Progress;
 
 /// Publish a recipe with some of its keys varied, and measure every release.
 ///
@@ -86,13 +88,24 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         seed: args.seed,
     };
     // The recipe as it stands says which columns there are.
-    let yardstick = Yardstick::new(&points[chosen].spec, folder, options, &|_| ())?;
+    let progress = Progress::new(true);
+    let yardstick = Yardstick::new(&points[chosen].spec, folder, options, &progress)?;
     // An output that cannot be written is known before the work is done.
     let output = args.output.display().to_string();
+    let missing = missing(&args.output);
     fs::create_dir_all(&args.output)
         .map_err(|error| Error::io("create the folder", &output, error))?;
     let loud = !args.quiet && !args.json;
-    let mut outcomes = run_all(points, folder, &yardstick, args.seed, loud)?;
+    let outcomes = run_all(points, folder, &yardstick, args.seed, loud);
+    let outcomes = outcomes.and_then(|outcomes| {
+        let watch: &dyn Watch = &progress;
+        watch.check().map(|()| outcomes)
+    });
+    if outcomes.is_err() {
+        // Folders that hold something are not ours alone.
+        missing.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+    let mut outcomes = outcomes?;
     let hopeless = outcomes.iter().all(|outcome| match &outcome.result {
         Ok(_) => false,
         Err(error) => !matches!(error.kind(), ErrorKind::Unsatisfiable { .. }),
@@ -117,6 +130,12 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The folders on the way to this one, and itself, that do not exist yet; the innermost first.
+fn missing(folder: &Path) -> Vec<PathBuf> {
+    let folders = folder.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+    folders.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect()
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {

@@ -1,7 +1,5 @@
 //! `scumble demo`: a city, its hospital, and a release of every family.
 
-mod people;
-mod places;
 mod recipes;
 
 use std::fs;
@@ -12,6 +10,7 @@ use clap::Args;
 use scumble::audit::{Checked, Report};
 use scumble::error::{Error, Result};
 use scumble::recipe::{Published, Request, Spec, publish};
+use scumble_lab::city;
 use serde_json::{Map, Value, json};
 
 use crate::demo::recipes::RECIPES;
@@ -32,7 +31,7 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     force: bool,
     /// Invent another city.
-    #[arg(long, value_name = "N", default_value_t = people::SEED, hide_default_value = true)]
+    #[arg(long, value_name = "N", default_value_t = city::SEED, hide_default_value = true)]
     seed: u64,
     /// Print the results as JSON.
     #[arg(long)]
@@ -49,7 +48,7 @@ const MARKER: &str = ".scumble-demo";
 struct Shown {
     name: &'static str,
     published: Published,
-    stages: Vec<(scumble::recipe::Stage, f64)>,
+    stages: Vec<(scumble::watch::Stage, f64)>,
 }
 
 /// Runs the command.
@@ -57,9 +56,8 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     let folder = &args.directory;
     prepare(folder, args.force)?;
     let recipes = RECIPES.map(|(name, text)| (format!("{name}.toml"), text.to_owned()));
-    let data = people::files(args.seed)
-        .into_iter()
-        .map(|(name, text)| (name.to_owned(), text));
+    let data =
+        city::files(args.seed).into_iter().map(|(name, text)| (name.to_owned(), text));
     for (name, text) in data {
         write(&folder.join(name), &text)?;
     }
@@ -94,13 +92,6 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
         print(&summary(folder, &shown))?;
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The text of one of the demo's files, for the city that everybody gets; empty if there is
-/// no such file.
-pub(crate) fn sample(name: &str) -> String {
-    let mut files = people::files(people::SEED).into_iter();
-    files.find(|(known, _)| *known == name).map(|(_, text)| text).unwrap_or_default()
 }
 
 /// Makes the folder, unless it is somebody else's.

@@ -1,5 +1,6 @@
 //! `scumble estimate`: what a release tells about the table, with its error.
 
+mod about;
 mod classify;
 mod notes;
 mod show;
@@ -10,10 +11,11 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use scumble::error::{Error, Result};
 use scumble::estimate::{Estimate, Evidence, Query, Way};
-use scumble::recipe::{Stage, Watch};
 use scumble::release::{Manifest, Release};
+use scumble::watch::{Stage, Watch};
 use serde_json::json;
 
+use crate::estimate::about::Treatments;
 use crate::estimate::notes::notes;
 use crate::estimate::show::{as_csv, as_json, as_text};
 use crate::output::{note, print};
@@ -103,26 +105,31 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     let way = chosen(args, &release.manifest)?;
     let progress = Progress::new(args.quiet || args.json || args.csv);
     progress.stage(Stage::Read, release.rows()?.bytes());
-    let evidence = Evidence::read(&release, &|bytes| progress.advance(bytes));
+    let evidence = Evidence::read(&release, &progress);
     progress.finish();
     let evidence = evidence?;
+    let watch: &dyn Watch = &progress;
     let mut answers = Vec::with_capacity(asked.len());
     for (name, query) in asked {
-        let estimates =
-            evidence.answer(&query, way.map_or(Way::Inverse, WayName::way))?;
+        let estimates = evidence
+            .answer(watch.over(&query), way.map_or(Way::Inverse, WayName::way))?;
         answers.push(Answer { name, query, estimates });
     }
     let left_out = release.manifest.left_beside(evidence.n_rows() as u64);
     let notes = notes(&release.manifest, left_out, &evidence, &answers)?;
     if args.json {
         let rows = evidence.n_rows();
-        let way = way.map_or_else(|| without_way(&release.manifest), WayName::name);
+        let instead = || Treatments::of(&release.manifest).instead();
+        let way = way.map_or_else(instead, WayName::name);
         let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
         print(&format!("{:#}\n", as_json(&asked, left_out, &answers, &notes)))?;
     } else if args.csv {
         print(&as_csv(&answers))?;
     } else if !args.quiet {
-        print(&as_text(&release.manifest, left_out, &answers, way))?;
+        let manifest = &release.manifest;
+        let drawn = |a: &Answer| Treatments::asked(manifest, &a.query).drawn;
+        let way = way.filter(|_| answers.iter().any(drawn));
+        print(&as_text(manifest, left_out, &answers, way))?;
     }
     if !args.json && !args.quiet {
         notes.iter().for_each(|text| note(text));
@@ -144,30 +151,10 @@ fn chosen(args: &EstimateArgs, manifest: &Manifest) -> Result<Option<WayName>> {
         let message = format!("`--way` undoes noise, but {why}");
         Err(Error::recipe(message).with_hint("leave it out"))
     };
-    let by_group = manifest.buckets.is_some();
-    let numbers = manifest.blur.is_some() || manifest.condensed.is_some();
+    let treatments = Treatments::of(manifest);
     match args.way {
-        Some(_) if by_group => {
-            refused("this release has no noise: it has values by group")
-        }
-        Some(_) if numbers => refused("blurred numbers have one way only"),
-        Some(_) if manifest.perturbation.is_empty() => {
-            refused("this release has none: no column was randomized")
-        }
-        None if manifest.perturbation.is_empty() => Ok(None),
+        Some(_) if !treatments.drawn => refused(treatments.without_choice()),
+        None if !treatments.drawn => Ok(None),
         way => Ok(Some(way.unwrap_or(WayName::Inverse))),
-    }
-}
-
-/// What stands in place of a way if there is none to choose.
-fn without_way(manifest: &Manifest) -> &'static str {
-    if manifest.blur.is_some() {
-        "posterior"
-    } else if manifest.condensed.is_some() {
-        "pseudo-rows"
-    } else if manifest.buckets.is_some() {
-        "arrangements"
-    } else {
-        "cells"
     }
 }

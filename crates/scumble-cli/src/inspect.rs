@@ -10,9 +10,11 @@ use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::inspect::{Coarsening, ColumnFindings, Findings, Options, inspect};
 use scumble::table::{Kind, ReadOptions, Role, Source};
+use scumble::watch::{Stage, Watch};
 use serde_json::{Value, json};
 
 use crate::output::{grouped, print};
+use crate::progress::Progress;
 use crate::result::SCHEMA;
 
 /// Look at a table: columns, who is singled out by what, a proposed recipe.
@@ -46,6 +48,13 @@ fn delimiter(text: &str) -> Result<u8, String> {
 }
 
 /// Runs the command.
+impl InspectArgs {
+    /// Whether a recipe goes to a file.
+    pub(crate) fn writes(&self) -> bool {
+        self.recipe.is_some()
+    }
+}
+
 pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     if let Some(recipe) = args.recipe.as_deref().filter(|_| !args.force)
         && recipe.exists()
@@ -56,7 +65,13 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     let source = Source::open(&args.file, &options)?;
     let table = table_path(&args.file, args.recipe.as_deref())?;
     let options = Options { table, delimiter: args.delimiter };
-    let findings = inspect(&source, &options)?;
+    let progress = Progress::new(args.quiet || args.json);
+    let watch: &dyn Watch = &progress;
+    // The table is read three times.
+    watch.stage(Stage::Read, 3 * source.bytes());
+    let findings = inspect(watch.over(&source), &options);
+    progress.finish();
+    let findings = findings?;
     if let Some(path) = &args.recipe {
         write_recipe(path, &findings.recipe, args.force)?;
     }

@@ -2,6 +2,7 @@
 
 mod advise;
 mod audit;
+mod cancel;
 mod compare;
 mod demo;
 mod estimate;
@@ -16,6 +17,7 @@ mod sample;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use scumble::error::ErrorKind;
 
 /// Publish tables about people, keep a promise to them, and prove it.
 #[derive(Debug, Parser)]
@@ -43,8 +45,27 @@ enum Command {
     Reproduce(reproduce::ReproduceArgs),
 }
 
+impl Command {
+    /// What is said if it is cancelled: what became of its files.
+    fn cancelled(&self) -> &'static str {
+        match self {
+            Self::Publish(_) | Self::Compare(_) => "cancelled: nothing was written",
+            Self::Inspect(args) if args.writes() => "cancelled: nothing was written",
+            Self::Sample(args) if args.writes() => "cancelled: nothing was written",
+            Self::Sample(_) => "cancelled: these are not all rows",
+            Self::Demo(_) => "cancelled: what was finished is kept",
+            _ => "cancelled",
+        }
+    }
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    let cancelled = arguments.command.cancelled();
+    // Experiments do not look whether they are still wanted: they end as any program does.
+    if !matches!(arguments.command, Command::Reproduce(_)) {
+        cancel::listen();
+    }
     let done = match arguments.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args),
@@ -59,7 +80,10 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            output::error(&error);
+            match error.kind() {
+                ErrorKind::Cancelled => output::message(&format!("{cancelled}\n")),
+                _ => output::error(&error),
+            }
             ExitCode::from(error.exit_code())
         }
     }

@@ -6,7 +6,9 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scumble::recipe::{Stage, Watch};
+use scumble::watch::{Stage, Watch};
+
+use crate::cancel;
 
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
@@ -70,6 +72,10 @@ impl Watch for Progress {
             Stage::Search => ("searching", "{spinner} {msg} {elapsed}"),
             Stage::Write => ("writing", "{spinner} {msg} {elapsed}"),
             Stage::Audit => ("auditing", "{spinner} {msg} {elapsed}"),
+            Stage::Ask => ("asking", "{spinner} {msg} {elapsed}"),
+            Stage::Draw => ("drawing", "{spinner} {msg} {elapsed}"),
+            Stage::Mine => ("mining", "{spinner} {msg} {elapsed}"),
+            Stage::Learn => ("learning", "{spinner} {msg} {elapsed}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style);
@@ -87,6 +93,17 @@ impl Watch for Progress {
             self.show_if_long(&mut state);
         }
     }
+
+    fn is_cancelled(&self) -> bool {
+        cancel::asked()
+    }
+}
+
+impl Drop for Progress {
+    /// Messages of a command that failed do not stand behind a bar.
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }
 
 /// A stage's name in JSON.
@@ -96,5 +113,9 @@ pub(crate) fn stage_name(stage: Stage) -> &'static str {
         Stage::Search => "search",
         Stage::Write => "write",
         Stage::Audit => "audit",
+        Stage::Ask => "ask",
+        Stage::Draw => "draw",
+        Stage::Mine => "mine",
+        Stage::Learn => "learn",
     }
 }

@@ -9,9 +9,7 @@ use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
-use scumble::release::{
-    BlurNote, Manifest, OperatorNote, PerturbationNote, PublishedColumn,
-};
+use scumble::release::{BlurNote, Manifest, OperatorNote, PerturbationNote, Treatment};
 use scumble::space::{FrameKind, Shape};
 use scumble::table::Role;
 use serde_json::json;
@@ -59,22 +57,6 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     let plan = args.use_plan.as_deref().map(read_plan).transpose()?;
     if let Some(path) = &args.plan {
         check_plan_path(path, args.force)?;
-        if spec.randomizes() {
-            return Err(Error::recipe("a recipe that randomizes values makes no plan")
-                .with_hint(
-                    "its decisions are in the manifest, because analysts need them",
-                ));
-        }
-        if spec.bucketizes() {
-            return Err(Error::recipe(
-                "a recipe that publishes values by group makes no plan",
-            )
-            .with_hint("groups are formed by chance, and anew for every table"));
-        }
-        if spec.blurs() {
-            return Err(Error::recipe("a recipe that changes numbers makes no plan")
-                .with_hint("noise is drawn anew for every table"));
-        }
     }
     let progress = Progress::new(args.quiet || args.json);
     let request = Request {
@@ -87,8 +69,8 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     let published = publish(request, &progress);
     let seconds = progress.finish();
     let published = published?;
-    if let (Some(path), Some(plan)) = (&args.plan, &published.plan) {
-        write_plan(path, plan)?;
+    if let Some(path) = &args.plan {
+        write_plan(path, &published.plan)?;
     }
     if args.json {
         let mut object = as_json(&published.manifest, &published.audit, &seconds);
@@ -120,9 +102,7 @@ fn say_what_to_look_at(published: &Published) {
         .manifest
         .columns
         .iter()
-        .filter(|column| {
-            column.role == Role::Other && !ours(&published.manifest, column)
-        })
+        .filter(|column| column.role == Role::Other)
         .map(|column| format!("`{}`", column.name))
         .collect();
     if !as_they_are.is_empty() {
@@ -131,9 +111,14 @@ fn say_what_to_look_at(published: &Published) {
             as_they_are.join(", ")
         ));
     }
-    let random = !published.manifest.perturbation.is_empty()
-        || published.manifest.buckets.is_some()
-        || changes_numbers(&published.manifest);
+    let mut columns = published.manifest.columns.iter();
+    let random = columns.any(|column| match column.treatment {
+        Treatment::Drawn { .. }
+        | Treatment::Noisy { .. }
+        | Treatment::Apart
+        | Treatment::Redrawn => true,
+        Treatment::Kept | Treatment::Coarse { .. } | Treatment::Weighted => false,
+    });
     if published.manifest.experiment && random {
         note("randomness was fixed by a seed: this release is not for publication");
     }
@@ -201,16 +186,16 @@ fn summary(published: &Published) -> String {
             .collect();
         text.push_str(&format!(" (the best of {})", tried.join(" and ")));
     }
-    for note in &manifest.perturbation {
+    for note in &manifest.perturbation() {
         text.push_str(&format!("\n{}", perturbation_text(note)));
     }
-    if let Some(buckets) = &manifest.buckets {
+    if let Some(buckets) = &manifest.buckets() {
         text.push_str(&format!("\n{}", buckets_text(published, &buckets.column)));
     }
-    if let Some(blur) = &manifest.blur {
+    if let Some(blur) = &manifest.blur() {
         text.push_str(&format!("\n{}", blur_text(blur)));
     }
-    if let Some(condensed) = &manifest.condensed {
+    if let Some(condensed) = &manifest.condensed() {
         let groups = counted(condensed.groups, "group");
         text.push_str(&format!(
             "\nnumbers drawn anew from mean and covariance of {groups}"
@@ -221,7 +206,7 @@ fn summary(published: &Published) -> String {
         text.push_str(&format!("loss    {}\n", loss_text(&published.audit)));
     }
     let directory = published.directory.display();
-    let for_comparison = manifest.blur.as_ref().is_some_and(|blur| !blur.strict);
+    let for_comparison = manifest.blur().is_some_and(|blur| !blur.strict);
     text.push_str(&match for_comparison {
         true => format!("\nfor comparison only: do not hand out {directory}\n"),
         false => format!("\nread {directory}/report.html, hand out {directory}\n"),
@@ -232,7 +217,7 @@ fn summary(published: &Published) -> String {
 /// What a steward should know about noise before handing the release out.
 fn noise_notes(spec: &Spec, manifest: &Manifest) -> Vec<String> {
     let mut notes = Vec::new();
-    for perturbation in &manifest.perturbation {
+    for perturbation in &manifest.perturbation() {
         let name = perturbation.columns.join(" with ");
         let (lost, values) = hardly_kept(perturbation);
         if lost > 0 {
@@ -295,13 +280,6 @@ fn hardly_kept(note: &PerturbationNote) -> (usize, usize) {
     (all.values().filter(|lost| **lost).count(), all.len())
 }
 
-/// Whether a column was added by us.
-fn ours(manifest: &Manifest, column: &PublishedColumn) -> bool {
-    let added =
-        manifest.perturbation.iter().filter_map(|note| note.subtable_column.as_ref());
-    added.chain(&manifest.sampled).any(|name| *name == column.name)
-}
-
 /// How large groups are, and where their values stand.
 fn buckets_text(published: &Published, column: &str) -> String {
     let sizes = &published.audit.group_sizes;
@@ -318,11 +296,6 @@ fn buckets_text(published: &Published, column: &str) -> String {
     format!(
         "groups  {size}; values of `{column}` are counted for each in sensitive.csv"
     )
-}
-
-/// Whether numbers were blurred or drawn anew.
-fn changes_numbers(manifest: &Manifest) -> bool {
-    manifest.blur.is_some() || manifest.condensed.is_some()
 }
 
 /// How wide noise is, in a few words.

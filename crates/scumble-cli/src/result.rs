@@ -1,8 +1,8 @@
 //! The result of publishing or auditing, as JSON and as text.
 
-use scumble::audit::{AtRisk, Attack, Checked, Report, Risk, Width};
-use scumble::recipe::Stage;
+use scumble::audit::{AtRisk, Attacked, Checked, NotApplicable, Report, Risk, Width};
 use scumble::release::Manifest;
+use scumble::watch::Stage;
 use serde_json::{Map, Value, json};
 
 use crate::output::{aligned, counted, grouped, percent, short};
@@ -24,7 +24,9 @@ pub(crate) fn as_json(
     object.insert("method".into(), json!(manifest.method));
     object
         .insert("promises".into(), report.promises.iter().map(promise_json).collect());
-    object.insert("attacks".into(), report.attacks.iter().map(attack_json).collect());
+    let attacks = report.attacks.iter().map(attack_json);
+    let attacks = attacks.chain(report.not_applicable.iter().map(not_applicable_json));
+    object.insert("attacks".into(), attacks.collect());
     object.insert("loss".into(), json!(report.loss));
     let groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
     object.insert("groups".into(), json!(groups));
@@ -70,7 +72,7 @@ fn promise_json(promise: &Checked) -> Value {
     })
 }
 
-fn attack_json(attack: &Attack) -> Value {
+fn attack_json(attack: &Attacked) -> Value {
     let mut object = Map::new();
     object.insert("name".into(), json!(attack.name));
     object.insert("success".into(), json!(attack.success));
@@ -78,6 +80,10 @@ fn attack_json(attack: &Attack) -> Value {
     object.insert("worst".into(), json!(attack.worst));
     object.extend(attack.detail.clone());
     object.into()
+}
+
+fn not_applicable_json(attack: &NotApplicable) -> Value {
+    json!({ "name": attack.name, "not_applicable": attack.reason })
 }
 
 /// The promises as a table.
@@ -160,15 +166,31 @@ pub(crate) fn attacks_text(report: &Report) -> String {
     aligned(&rows)
 }
 
+/// The attacks that do not apply, those with the same reason together.
+pub(crate) fn not_tried_text(report: &Report) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for NotApplicable { name, reason } in &report.not_applicable {
+        match reasons.iter_mut().find(|(known, _)| known == reason) {
+            Some((_, names)) => names.push(name),
+            None => reasons.push((reason, vec![name])),
+        }
+    }
+    let lines = reasons
+        .iter()
+        .map(|(reason, names)| format!("not tried: {} ({reason})\n", names.join(", ")));
+    let text: String = lines.collect();
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
 /// How many groups an attack by knowledge looked at.
-fn looked_at(attack: &Attack) -> u64 {
+fn looked_at(attack: &Attacked) -> u64 {
     let number =
         |key: &str| attack.detail.get(key).and_then(Value::as_u64).unwrap_or(0);
     number("exact") + number("binary") + number("impossible")
 }
 
 /// The most certain guess; about presence, both ways.
-pub(crate) fn surest(attack: &Attack) -> String {
+pub(crate) fn surest(attack: &Attacked) -> String {
     let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
     match (number("smallest"), number("largest")) {
         (Some(smallest), Some(largest)) => {
@@ -224,7 +246,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let (Some(buckets), 1..) = (&manifest.buckets, manifest.left_out) {
+    if let (Some(buckets), 1..) = (&manifest.buckets(), manifest.left_out) {
         let which = match &*manifest.method.name {
             "anatomy" => "the commonest values",
             _ => "the values that are hardest to hide",
@@ -257,7 +279,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             ));
         }
     }
-    if let (Some(known), Some(buckets)) = (known, &manifest.buckets) {
+    if let (Some(known), Some(buckets)) = (known, &manifest.buckets()) {
         let number = |key: &str| known.detail.get(key).and_then(Value::as_f64);
         if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above"))
         {
@@ -297,7 +319,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         );
     }
     let paper =
-        manifest.weights.as_ref().is_some_and(|weights| weights.kind == "paper");
+        manifest.weights().as_ref().is_some_and(|weights| weights.kind == "paper");
     if let (true, Some(certain)) = (paper, number("counting", "certain")) {
         warnings.push(format!(
             "these are the weights of the paper, for comparison only: who takes them for counts \

@@ -12,8 +12,8 @@ use rand::RngExt;
 use scumble::error::{Error, Result};
 use scumble::estimate::{DrawnWriter, Evidence};
 use scumble::random::Randomness;
-use scumble::recipe::{Stage, Watch};
-use scumble::release::{DataFormat, Release};
+use scumble::release::{DataFormat, Release, Treatment};
+use scumble::watch::{Stage, Watch};
 use serde_json::json;
 
 use crate::output::{counted, note, print};
@@ -67,6 +67,13 @@ enum FormatName {
     Parquet,
 }
 
+impl SampleArgs {
+    /// Whether rows go to a file.
+    pub(crate) fn writes(&self) -> bool {
+        self.output.is_some()
+    }
+}
+
 pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode> {
     if !(1..=MOST_DRAWS).contains(&args.draws) {
         let wanted = format!("from 1 to {MOST_DRAWS}");
@@ -83,7 +90,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode> {
     let release = Release::open(&args.release)?;
     let progress = Progress::new(args.quiet || args.json);
     progress.stage(Stage::Read, release.rows()?.bytes());
-    let evidence = Evidence::read(&release, &|bytes| progress.advance(bytes));
+    let evidence = Evidence::read(&release, &progress);
     let done = evidence.and_then(|evidence| {
         progress.stage(Stage::Write, 0);
         let written = write(args, format, &evidence, &progress)?;
@@ -150,7 +157,7 @@ fn write(
     let columns = writer.names().to_vec();
     let mut rows = 0;
     for draw in 1..=args.draws {
-        let drawn = evidence.draw(seeds.random::<u64>())?;
+        let drawn = evidence.draw_watched(seeds.random::<u64>(), progress)?;
         rows = drawn.n_rows() as u64;
         writer.write(draw, &drawn)?;
         progress.advance(0);
@@ -245,7 +252,8 @@ fn notes(release: &Release, evidence: &Evidence) -> Vec<String> {
             names.join(", ")
         ));
     }
-    if !release.manifest.perturbation.is_empty() {
+    let drawn = |treatment: &Treatment| matches!(treatment, Treatment::Drawn { .. });
+    if release.manifest.columns.iter().any(|column| drawn(&column.treatment)) {
         notes.push(
             "how randomized values depend on other columns is found only where it is strong: \
              ask `scumble estimate` about combinations"

@@ -17,7 +17,8 @@ use std::time::Instant;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::recipe::{Request, Spec, Stage, Watch, publish};
+use scumble::recipe::{Request, Spec, publish};
+use scumble::watch::{Stage, Watch};
 
 /// Fifty diseases; older people and one of the sexes have some of them more often.
 fn table(rows: usize) -> String {
@@ -84,6 +85,7 @@ impl Clock {
                 Stage::Search => 1,
                 Stage::Write => 2,
                 Stage::Audit => 3,
+                _ => continue,
             };
             seconds[of] += (end - *began).as_secs_f64();
         }

@@ -18,6 +18,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{Evidence, Query, Way};
 use scumble::release::{Release, checksum};
+use scumble::watch::Unwatched;
 use serde_json::{Value, json};
 
 fn column(name: &str, role: &str, kind: &str) -> Value {
@@ -214,7 +215,7 @@ fn main() {
         make(home.path(), rows, random);
         let release = Release::open(home.path()).unwrap();
         let start = Instant::now();
-        let evidence = Evidence::read(&release, &|_| ()).unwrap();
+        let evidence = Evidence::read(&release, &Unwatched).unwrap();
         let read = start.elapsed().as_secs_f64();
         let mut line = format!("{name:<12} {read:>8.2}  ");
         for (what, question) in QUESTIONS {

@@ -19,7 +19,8 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::method::perturb::{Floor, Limits, fine_grain, general};
 use scumble::promise::{Breaches, amplification};
-use scumble::recipe::{Request, Spec, Unwatched, publish};
+use scumble::recipe::{Request, Spec, publish};
+use scumble::watch::Unwatched;
 
 /// The best of several runs, in seconds.
 fn best(runs: usize, mut work: impl FnMut()) -> f64 {

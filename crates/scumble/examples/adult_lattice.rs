@@ -13,6 +13,7 @@ use scumble::loss::Loss;
 use scumble::method::{FullDomain, Task, lattice_size};
 use scumble::promise::{KAnonymity, Promises};
 use scumble::table::{ReadOptions, Reading, Role, Source};
+use scumble::watch::Unwatched;
 
 const COLUMNS: [&str; 9] = [
     "sex",
@@ -43,7 +44,7 @@ fn main() -> Result<()> {
         let rule = Rule::Tree(tree);
         specs.push(ColumnSpec::new(name, Role::Quasi, Reading::category(), rule));
     }
-    let data = Microdata::read(&source, &specs, &|_| ())?;
+    let data = Microdata::read(&source, &specs, &Unwatched)?;
     let promises = Promises::new(vec![Box::new(KAnonymity::new(5)?)]);
     let best = |columns: &[Column]| {
         let task = Task {

@@ -17,6 +17,7 @@ use scumble::method::{
 };
 use scumble::promise::{DeltaPresence, Promises};
 use scumble::table::{ReadOptions, Reading, Role, Source};
+use scumble::watch::Unwatched;
 
 const COLUMNS: [&str; 9] = [
     "sex",
@@ -81,7 +82,7 @@ fn main() -> Result<()> {
     };
     let population = Population { source: &everyone, key: &[] };
     let read = |cells: fn(&str) -> Cells| {
-        Microdata::read_within(&table, Some(population), &specs(cells)?, &|_| ())
+        Microdata::read_within(&table, Some(population), &specs(cells)?, &Unwatched)
     };
     let data = timed("read and join", || read(|_| Cells::Taxonomy))?;
     let decimal = |value| Decimal::from_f64("share", value);
@@ -117,7 +118,7 @@ fn main() -> Result<()> {
     let task = Task { columns, census, promises: &promises, loss, limit: 0 };
     for column in ColumnChoice::ALL {
         for value in ValueChoice::ALL {
-            let method = Mondrian { column, value, ..Mondrian::default() };
+            let method = Mondrian { column, value };
             let name = format!("MPALM {} {}", column.name(), value.name());
             let grouping = timed(&name, || method.find(&task))?;
             let shape = grouping.shape(census);

@@ -53,6 +53,8 @@ pub enum ErrorKind {
     },
     /// A release does not keep what it promises.
     Broken(String),
+    /// The work was cancelled; nothing is left of it.
+    Cancelled,
 }
 
 /// Where in a file something is wrong.
@@ -114,7 +116,7 @@ impl Error {
     /// Adds the file, unless a place is known already.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<String>) -> Self {
-        if self.0.place.is_none() {
+        if self.0.place.is_none() && self.has_a_cause() {
             self.0.place = Some(Place { file: file.into(), position: None });
         }
         self
@@ -123,16 +125,25 @@ impl Error {
     /// Sets file, line and column.
     #[must_use]
     pub fn at(mut self, file: impl Into<String>, line: usize, column: usize) -> Self {
-        self.0.place =
-            Some(Place { file: file.into(), position: Some((line, column)) });
+        if self.has_a_cause() {
+            self.0.place =
+                Some(Place { file: file.into(), position: Some((line, column)) });
+        }
         self
     }
 
     /// Adds advice.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.0.hints.push(hint.into());
+        if self.has_a_cause() {
+            self.0.hints.push(hint.into());
+        }
         self
+    }
+
+    /// Nothing is wrong in any file if work was cancelled, and there is nothing to advise.
+    fn has_a_cause(&self) -> bool {
+        !matches!(self.0.kind, ErrorKind::Cancelled)
     }
 
     /// What went wrong.
@@ -150,10 +161,12 @@ impl Error {
         &self.0.hints
     }
 
-    /// The exit code of the command: 1 if a promise fails or cannot be met, else 2.
+    /// The exit code of the command: 1 if a promise fails or cannot be met, 130 if the work
+    /// was cancelled, else 2.
     pub fn exit_code(&self) -> u8 {
         match self.0.kind {
             ErrorKind::Unsatisfiable { .. } | ErrorKind::Broken(_) => 1,
+            ErrorKind::Cancelled => 130,
             _ => 2,
         }
     }
@@ -181,6 +194,7 @@ impl fmt::Display for Error {
             ErrorKind::Unsatisfiable { promise, reason } => {
                 write!(f, "{promise} cannot be met: {reason}")
             }
+            ErrorKind::Cancelled => write!(f, "cancelled; nothing was written"),
         }
     }
 }
@@ -221,6 +235,15 @@ mod tests {
     fn a_place_once_known_is_kept() {
         let error = Error::input("no rows").in_file("a.csv").in_file("b.csv");
         assert_eq!(error.to_string(), "a.csv: no rows");
+    }
+
+    #[test]
+    fn cancelling_has_no_place() {
+        let error = Error::new(ErrorKind::Cancelled).in_file("a.csv");
+        let error = error.at("recipe.toml", 7, 12).with_hint("try again");
+        assert_eq!(error.to_string(), "cancelled; nothing was written");
+        assert!(error.hints().is_empty());
+        assert_eq!(error.exit_code(), 130);
     }
 
     #[test]

@@ -8,8 +8,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use scumble::recipe::{Request, Spec, Unwatched, publish};
+use scumble::recipe::{Request, Spec, publish};
 use scumble::release::OperatorNote;
+use scumble::watch::Unwatched;
 
 struct Block {
     kind: String,
@@ -101,7 +102,7 @@ fn outcome(case: &Case) -> String {
                     text.push_str(&format!("\n{}\n", promise.measured));
                 }
             }
-            for note in &published.manifest.perturbation {
+            for note in &published.manifest.perturbation() {
                 for part in &note.subtables {
                     text.push_str(&format!(
                         "\n{}: {} rows\n",

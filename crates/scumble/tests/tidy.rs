@@ -1,6 +1,7 @@
 //! House rules.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,8 @@ const ORDER: [&str; 9] = [
 ];
 
 /// What every folder may use.
-const COMMON: [&str; 5] = ["error", "decimal", "random", "space", "words"];
+const COMMON: [&str; 8] =
+    ["error", "decimal", "picture", "random", "space", "text", "watch", "words"];
 
 /// What stands beside the flow and may use all of it.
 const BESIDE: [&str; 1] = ["inspect"];
@@ -146,6 +148,7 @@ fn every_paper_that_is_cited_is_listed() {
     for note in ["full_domain/full_domain.md", "mondrian.md"] {
         notes.push(fs::read_to_string(root.join("src/method").join(note)).unwrap());
     }
+    notes.push(fs::read_to_string(root.join("../../docs/methods.md")).unwrap());
     let mut cited = 0;
     for key in notes.iter().flat_map(|text| text.split('`')) {
         // A key is a name, a year and a word, as in `sweeney2002kanonymity`.
@@ -165,4 +168,75 @@ fn every_paper_that_is_cited_is_listed() {
         }
     }
     assert!(cited > 8, "this test no longer finds citations");
+}
+
+#[test]
+fn every_section_of_the_methods_that_is_cited_exists() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let methods = fs::read_to_string(root.join("../../docs/methods.md")).unwrap();
+    let headings: Vec<&str> = methods
+        .lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim())
+        .collect();
+    let mut cited = 0;
+    for (path, text) in sources() {
+        // A citation may go on in the next line of a comment.
+        let lines: Vec<&str> = text
+            .lines()
+            .map(|line| line.trim_start().trim_start_matches(['/', '!']).trim())
+            .collect();
+        for rest in lines.join(" ").split("docs/methods.md, \"").skip(1) {
+            let heading = rest.split('"').next().unwrap();
+            cited += 1;
+            assert!(
+                headings.contains(&heading),
+                "{}: docs/methods.md has no section \"{heading}\"",
+                path.display()
+            );
+        }
+    }
+    assert!(cited > 40, "this test no longer finds citations");
+}
+
+#[test]
+fn code_and_tests_that_the_methods_name_exist() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let methods = fs::read_to_string(root.join("../../docs/methods.md")).unwrap();
+    let mut files = Vec::new();
+    rust_files(&root.join(".."), &mut files);
+    let functions: HashSet<String> = files
+        .iter()
+        .flat_map(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            let starts = text.split("fn ").skip(1);
+            starts
+                .map(|rest| {
+                    let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+                    rest[..end.unwrap_or(rest.len())].to_owned()
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    let named = |line: &str| -> Vec<String> {
+        line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let mut found = 0;
+    for line in methods.lines() {
+        if let Some(code) = line.strip_prefix("Code:") {
+            for path in named(code) {
+                found += 1;
+                let homes = [root.join("src"), root.join("../scumble-lab/src")];
+                let found = homes.iter().any(|home| home.join(&path).exists());
+                assert!(found, "no `{path}` in the library or the lab");
+            }
+        }
+        if let Some(tests) = line.strip_prefix("Tests:") {
+            for name in named(tests) {
+                found += 1;
+                assert!(functions.contains(&name), "there is no test `{name}`");
+            }
+        }
+    }
+    assert!(found > 100, "this test no longer finds names");
 }

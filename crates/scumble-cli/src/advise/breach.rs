@@ -10,10 +10,12 @@ use scumble::method::perturb::partition::{Inside, PartitionTask, partition};
 use scumble::method::perturb::{Limits, Operator, uniform};
 use scumble::promise::{Breach, Breaches};
 use scumble::table::{ReadOptions, Source, scan};
+use scumble::watch::Watch;
 use serde_json::{Value, json};
 
 use crate::advise::Risk;
 use crate::output::{aligned, counted, grouped, percent, print};
+use crate::progress::Progress;
 use crate::result::SCHEMA;
 
 /// `prior` and `posterior` of breach.
@@ -82,7 +84,7 @@ pub(super) fn run(args: &BreachArgs) -> Result<ExitCode> {
         .with_hint("give a smaller `--prior` to protect rarer values only"));
     }
     let breach = Breach::new(least, most, Breaches::Upward)?;
-    let left = [uniformly(&breach, &counts), partitioned(&breach, &counts)];
+    let left = [uniformly(&breach, &counts), partitioned(&breach, &counts)?];
     let left: Vec<Left> = left.into_iter().flatten().collect();
     if args.json {
         let method = |left: &Left| {
@@ -153,13 +155,7 @@ fn text(args: &BreachArgs, breach: &Breach, counts: &[u64], left: &[Left]) -> St
 /// How many rows have each value.
 fn counts(args: &BreachArgs) -> Result<Vec<u64>> {
     let source = Source::open(&args.table, &ReadOptions::default())?;
-    let place = source.header().iter().position(|name| *name == args.column);
-    let place = place.ok_or_else(|| {
-        Error::input(format!("no column is called `{}`", args.column))
-            .in_file(source.name())
-            .with_hint(format!("the table has `{}`", source.header().join("`, `")))
-    })?;
-    let found = scan(&source, &[place], &|_| ())?;
+    let found = scan(&source, &[source.column(&args.column)?], &Progress::new(true))?;
     let counts: Vec<u64> = found
         .dictionaries
         .iter()
@@ -183,7 +179,7 @@ fn uniformly(breach: &Breach, counts: &[u64]) -> Option<Left> {
 }
 
 /// Sub-tables; nothing if there are none that keep the promise.
-fn partitioned(breach: &Breach, counts: &[u64]) -> Option<Left> {
+fn partitioned(breach: &Breach, counts: &[u64]) -> Result<Option<Left>> {
     let rows: u64 = counts.iter().sum();
     let posterior = breach.bound().posterior;
     let posteriors: Vec<Option<f64>> = counts
@@ -196,7 +192,11 @@ fn partitioned(breach: &Breach, counts: &[u64]) -> Option<Left> {
         inside: Inside::Uniform,
         weights: None,
     };
-    let found = partition(&task).ok()?;
+    let progress = Progress::new(true);
+    let watch: &dyn Watch = &progress;
+    let found = partition(watch.over(&task));
+    watch.check()?;
+    let Ok(found) = found else { return Ok(None) };
     let parts: Vec<Part> = found
         .subtables
         .into_iter()
@@ -205,7 +205,7 @@ fn partitioned(breach: &Breach, counts: &[u64]) -> Option<Left> {
             (codes.zip(part.counts).collect(), part.gammas)
         })
         .collect();
-    Some(left("partitioned-perturbation", counts, &parts))
+    Ok(Some(left("partitioned-perturbation", counts, &parts)))
 }
 
 /// A part of the rows: values with their counts, and what is allowed for each.

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use crate::advise::Risk;
 use crate::output::{grouped, percent, print, short};
+use crate::progress::Progress;
 use crate::result::SCHEMA;
 
 /// `min` and `max` of delta-presence.
@@ -108,5 +109,5 @@ fn size(text: &str) -> Result<u64> {
         return Ok(number);
     }
     let source = Source::open(Path::new(text), &ReadOptions::default())?;
-    Ok(scan(&source, &[], &|_| ())?.n_rows)
+    Ok(scan(&source, &[], &Progress::new(true))?.n_rows)
 }

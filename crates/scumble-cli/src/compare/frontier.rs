@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use crate::compare::page::escaped;
+use scumble::picture::{Anchor, Html, Svg};
+use scumble::text::decimals;
 
 /// A picture.
 pub(super) struct Plot<'a> {
@@ -106,9 +107,7 @@ fn tick(value: f64) -> String {
 
 /// A number at an axis.
 fn plain(value: f64) -> String {
-    let text = format!("{value:.5}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+    decimals(value, 5)
 }
 
 /// A box that a text fills.
@@ -129,52 +128,27 @@ impl Area {
     }
 }
 
-/// The picture as an `svg` element; colours are up to the page. Writing to a string cannot
-/// fail, so results of `write!` are dropped.
+/// The picture as an `svg` element; colours are up to the page.
 pub(super) fn svg(plot: &Plot<'_>) -> String {
     let (width, height) = plot.size;
-    let (left, right, top, bottom) = (58.0, 14.0, 26.0, 44.0);
+    let (left, right, top, bottom) = (58.0, width - 14.0, 26.0, height - 44.0);
     let values = |of: fn(&Dot) -> f64| plot.dots.iter().map(of).collect::<Vec<f64>>();
     let (across, up) = (Axis::of(&values(|dot| dot.x)), Axis::of(&values(|dot| dot.y)));
-    let x = |value: f64| left + across.at(value) * (width - left - right);
-    let y = |value: f64| height - bottom - up.at(value) * (height - top - bottom);
-    let mut text = format!(
-        "<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{} against {}\">\n",
-        escaped(plot.up),
-        escaped(plot.across)
-    );
+    let x = |value: f64| left + across.at(value) * (right - left);
+    let y = |value: f64| bottom - up.at(value) * (bottom - top);
+    let mut svg =
+        Svg::new("", plot.size, &format!("{} against {}", plot.up, plot.across));
     for value in &up.ticks {
-        let _ = writeln!(
-            text,
-            "<line class=\"grid\" x1=\"{left}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\"/>\
-             <text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            width - right,
-            left - 7.0,
-            y(*value) + 4.0,
-            if plot.shares { tick(*value) } else { plain(*value) },
-            y = y(*value),
-        );
+        let label = if plot.shares { tick(*value) } else { plain(*value) };
+        svg.line("grid", (left, y(*value)), (right, y(*value)));
+        svg.text("", Anchor::End, (left - 7.0, y(*value) + 4.0), &label);
     }
     for value in &across.ticks {
-        let _ = writeln!(
-            text,
-            "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{top}\" y2=\"{:.1}\"/>\
-             <text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-            height - bottom,
-            height - bottom + 17.0,
-            tick(*value),
-            x = x(*value),
-        );
+        svg.line("grid", (x(*value), top), (x(*value), bottom));
+        svg.text("", Anchor::Middle, (x(*value), bottom + 17.0), &tick(*value));
     }
-    let _ = writeln!(
-        text,
-        "<text class=\"axis\" x=\"4\" y=\"14\">{}</text>\
-         <text class=\"axis end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-        escaped(plot.up),
-        width - right,
-        height - 6.0,
-        escaped(plot.across),
-    );
+    svg.text("axis", Anchor::Start, (4.0, 14.0), plot.up);
+    svg.text("axis", Anchor::End, (right, height - 6.0), plot.across);
     let best = frontier(&plot.dots);
     let corners: Vec<String> = best
         .iter()
@@ -183,7 +157,7 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
         })
         .collect();
     let _ = writeln!(
-        text,
+        svg,
         "<polyline class=\"frontier\" points=\"{}\"/>",
         corners.join(" ")
     );
@@ -203,12 +177,12 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
             false => String::new(),
         };
         let _ = writeln!(
-            text,
+            svg,
             "<a href=\"#{}\">{ring}<circle class=\"c{}\" cx=\"{x:.1}\" cy=\"{y:.1}\" \
              r=\"5.5\"><title>{}</title></circle></a>",
             dot.link,
             dot.colour,
-            escaped(&dot.title),
+            Html(&dot.title),
         );
     }
     if plot.named {
@@ -245,23 +219,17 @@ pub(super) fn svg(plot: &Plot<'_>) -> String {
                 let inside = area.left > left
                     && area.right < width
                     && area.top > top - 8.0
-                    && area.bottom < height - bottom;
+                    && area.bottom < bottom;
                 inside && !taken.iter().any(|other| other.meets(&area))
             });
             if let Some(spot) = free {
                 taken.push(area(spot));
-                let _ = writeln!(
-                    text,
-                    "<text class=\"name{}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    if dot.chosen { " bold" } else { "" },
-                    spot.0,
-                    spot.1,
-                    escaped(&name),
-                );
+                let class = if dot.chosen { "name bold" } else { "name" };
+                svg.text(class, Anchor::Start, spot, &name);
             }
         }
     }
-    text + "</svg>\n"
+    svg.finish()
 }
 
 #[cfg(test)]

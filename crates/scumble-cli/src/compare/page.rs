@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use scumble::picture::{Html, PAGE_END, Prose, page_start};
 use scumble::recipe::BANDS;
 use serde_json::Value;
 
@@ -30,35 +31,18 @@ struct Lost {
     of: Reader,
 }
 
-/// A text in a page.
-pub(super) fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
-}
-
-/// The page. Writing to a string cannot fail, so results of `write!` are dropped.
+/// The page.
 pub(super) fn page(compared: &Compared) -> String {
-    let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Comparison of releases</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-         <main>\n<header>\n<h1>Comparison of releases</h1>\n<p>{}, published, audited, attacked \
+    let mut html = page_start("Comparison of releases", STYLE);
+    let _ = write!(
+        html,
+        "<header>\n<h1>Comparison of releases</h1>\n<p>{}, published, audited, attacked \
          and measured against the table.</p>\n\
          <p class=\"small\">{}.</p>\n\
          <p class=\"private\">For the steward alone: these numbers are about the true table. Do \
          not hand this page out.</p>\n</header>\n",
         what_text(compared),
-        code_quotes(&compared.scale_text()),
+        Prose(&compared.scale_text()),
     );
     pictures(&mut html, compared);
     points(&mut html, compared);
@@ -66,7 +50,7 @@ pub(super) fn page(compared: &Compared) -> String {
     let _ = write!(
         html,
         "<footer><p>Seed {}. Another seed gives slightly other numbers: questions, noise and \
-         reconstructions are random.</p></footer>\n</main>\n</body>\n</html>\n",
+         reconstructions are random.</p></footer>\n{PAGE_END}",
         compared.seed
     );
     html
@@ -82,12 +66,9 @@ fn signed(share: f64) -> String {
 
 /// What was compared.
 fn what_text(compared: &Compared) -> String {
-    let recipe = format!("<code>{}</code>", escaped(&compared.recipe));
-    let keys: Vec<String> = compared
-        .keys
-        .iter()
-        .map(|key| format!("<code>{}</code>", escaped(key)))
-        .collect();
+    let recipe = format!("<code>{}</code>", Html(&compared.recipe));
+    let keys: Vec<String> =
+        compared.keys.iter().map(|key| format!("<code>{}</code>", Html(key))).collect();
     match (compared.outcomes.len(), keys.is_empty()) {
         (_, true) => format!("{recipe} as it stands"),
         (n, false) => {
@@ -95,16 +76,6 @@ fn what_text(compared: &Compared) -> String {
             format!("{variants} of {recipe} with other values of {}", keys.join(", "))
         }
     }
-}
-
-/// Backquotes as code.
-fn code_quotes(text: &str) -> String {
-    let parts = text.split('`').enumerate();
-    let parts = parts.map(|(place, part)| match place % 2 {
-        1 => format!("<code>{}</code>", escaped(part)),
-        _ => escaped(part),
-    });
-    parts.collect()
 }
 
 /// What a point is called.
@@ -245,10 +216,9 @@ fn pictures(html: &mut String, compared: &Compared) {
 
 fn write_legend(html: &mut String, compared: &Compared) {
     let Some((key, values)) = legend(compared) else { return };
-    let _ =
-        write!(html, "<p class=\"legend\">{}:", escaped(&compared.short_keys()[key]));
+    let _ = write!(html, "<p class=\"legend\">{}:", Html(&compared.short_keys()[key]));
     for (number, value) in values.iter().enumerate() {
-        let _ = write!(html, " <span class=\"b{number}\"></span>{}", escaped(value));
+        let _ = write!(html, " <span class=\"b{number}\"></span>{}", Html(value));
     }
     html.push_str("</p>\n");
 }
@@ -261,7 +231,7 @@ fn points(html: &mut String, compared: &Compared) {
     );
     for (place, cell) in heading.iter().enumerate() {
         let class = if place < n_keys { "" } else { " class=\"n\"" };
-        let _ = write!(html, "<th{class}>{}</th>", escaped(cell));
+        let _ = write!(html, "<th{class}>{}</th>", Html(cell));
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for (number, row) in rows.iter().enumerate() {
@@ -270,7 +240,7 @@ fn points(html: &mut String, compared: &Compared) {
             write!(html, "<tr{class}><td><a href=\"#p{0}\">{0}</a></td>", number + 1);
         for (place, cell) in row.iter().enumerate() {
             let class = if place < n_keys { "" } else { " class=\"n\"" };
-            let _ = write!(html, "<td{class}>{}</td>", escaped(cell));
+            let _ = write!(html, "<td{class}>{}</td>", Html(cell));
         }
         html.push_str("</tr>\n");
     }
@@ -278,11 +248,12 @@ fn points(html: &mut String, compared: &Compared) {
     if !notes.is_empty() {
         html.push_str("<ol class=\"small\">\n");
         for note in &notes {
-            let _ = writeln!(html, "<li>{}</li>", code_quotes(note));
+            let _ = writeln!(html, "<li>{}</li>", Prose(note));
         }
         html.push_str("</ol>\n");
     }
-    let bands: Vec<String> = BANDS.iter().map(|band| escaped(band.name)).collect();
+    let bands: Vec<String> =
+        BANDS.iter().map(|band| Html(band.name).to_string()).collect();
     let _ = write!(
         html,
         "<p class=\"small\"><em>{}</em>: random counts by the share of rows they are about, \
@@ -317,9 +288,9 @@ fn recipes(html: &mut String, compared: &Compared) {
              </summary>\n<pre>{}</pre></details>\n",
             number + 1,
             number + 1,
-            escaped(&name(compared, outcome)),
-            escaped(&what),
-            escaped(&outcome.recipe),
+            Html(&name(compared, outcome)),
+            Html(&what),
+            Html(&outcome.recipe),
         );
     }
     html.push_str("</section>\n");

@@ -1,5 +1,4 @@
 //! Running the points of a grid, each on a thread of its own.
-#![expect(clippy::disallowed_types, reason = "the command measures time")]
 
 use std::collections::BTreeMap;
 use std::env::temp_dir;
@@ -9,15 +8,16 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::Instant;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use scumble::audit::Attack;
+use scumble::audit::Attacked;
 use scumble::error::{Error, Result};
-use scumble::recipe::{Measured, Part, Point, Request, Yardstick, publish};
+use scumble::recipe::{Measured, Point, Request, Yardstick, publish};
 use scumble::release::{Release, private_folder};
+use scumble::watch::{Stage, Watch};
 use serde_json::Value;
 
+use crate::cancel;
 use crate::progress::{Progress, stage_name};
 
 /// What came of a point.
@@ -39,7 +39,7 @@ pub(crate) struct Found {
     pub(crate) left_out: u64,
     pub(crate) holds: bool,
     pub(crate) loss: BTreeMap<String, f64>,
-    pub(crate) attacks: Vec<Attack>,
+    pub(crate) attacks: Vec<Attacked>,
     pub(crate) measured: Measured,
 }
 
@@ -64,7 +64,7 @@ impl Found {
     /// Averaging is left out: it is about ten releases.
     pub(crate) fn risk(&self) -> Option<(f64, String)> {
         let tried = self.attacks.iter().filter(|attack| attack.name != "averaging");
-        let gain = |attack: &Attack| {
+        let gain = |attack: &Attacked| {
             // Of presence not how many guesses are right counts, most people being out, but
             // how much surer than before somebody is found in.
             let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
@@ -79,7 +79,7 @@ impl Found {
     }
 
     /// An attack's name; tried on several columns, with its column.
-    pub(crate) fn attack_name(&self, attack: &Attack) -> String {
+    pub(crate) fn attack_name(&self, attack: &Attacked) -> String {
         let again = self.attacks.iter().filter(|other| other.name == attack.name);
         let column = attack.detail.get("column").and_then(Value::as_str);
         match column.filter(|_| again.count() > 1) {
@@ -103,6 +103,7 @@ pub(crate) fn run_all(
     let fail = |error| Error::io("create a folder", "temporary files", error);
     // Several releases of the same people are for nobody else to read.
     let home = private_folder(".scumble-compare-", &temp_dir()).map_err(fail)?;
+    cancel::forget_at_the_end(home.path());
     let bar = bar(points.len(), loud);
     let next = AtomicUsize::new(0);
     let done: Vec<Mutex<Option<Outcome>>> =
@@ -111,6 +112,9 @@ pub(crate) fn run_all(
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(point) = points.get(number) else { return };
+            if cancel::asked() {
+                return;
+            }
             let outcome = run(
                 point,
                 folder,
@@ -135,6 +139,8 @@ pub(crate) fn run_all(
         Ok::<(), Error>(())
     })?;
     bar.finish_and_clear();
+    let watch: &dyn Watch = &Progress::new(true);
+    watch.check()?;
     let lost = || Error::input("a point of the grid was not finished");
     let outcomes = done
         .into_iter()
@@ -183,15 +189,10 @@ fn run(
     for (stage, time) in progress.finish() {
         spent(stage_name(stage), time);
     }
-    let parts: Mutex<Vec<(Part, Instant)>> = Mutex::new(Vec::new());
-    let watch = |part: Part| {
-        if let Ok(mut parts) = parts.lock() {
-            parts.push((part, Instant::now()));
-        }
-    };
+    let measuring = Progress::new(true);
     let result = published.and_then(|published| {
         let release = Release::open(&published.directory)?;
-        let measured = yardstick.measure(&release, &watch)?;
+        let measured = yardstick.measure(&release, &measuring)?;
         Ok(Found {
             method: published.manifest.method.name.clone(),
             rows: published.manifest.rows,
@@ -205,11 +206,10 @@ fn run(
             measured,
         })
     });
-    let end = Instant::now();
-    let parts = parts.into_inner().unwrap_or_default();
-    for (number, (part, since)) in parts.iter().enumerate() {
-        let until = parts.get(number + 1).map_or(end, |(_, next)| *next);
-        spent(part_name(*part), (until - *since).as_secs_f64());
+    for (stage, time) in measuring.finish() {
+        // To read a release is not to read the table.
+        let name = if stage == Stage::Read { "open" } else { stage_name(stage) };
+        spent(name, time);
     }
     // The whole folder goes at the end; until then it need not grow.
     let _ = fs::remove_dir_all(directory);
@@ -218,15 +218,5 @@ fn run(
         recipe: point.text.clone(),
         result,
         seconds,
-    }
-}
-
-fn part_name(part: Part) -> &'static str {
-    match part {
-        Part::Read => "open",
-        Part::Ask => "ask",
-        Part::Draw => "draw",
-        Part::Mine => "mine",
-        Part::Learn => "learn",
     }
 }

@@ -1,12 +1,12 @@
 //! What was compared, as a table, as CSV and as JSON.
 
-use scumble::audit::Attack;
+use scumble::audit::Attacked;
 use scumble::recipe::BANDS;
 use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
 use crate::compare::point::{Found, Outcome};
-use crate::output::{aligned, counted, grouped, percent, short};
+use crate::output::{aligned, counted, grouped, percent, quoted, short};
 use crate::result::{SCHEMA, surest};
 
 /// A table of texts with footnotes.
@@ -252,8 +252,9 @@ pub(super) fn csv(compared: &Compared) -> String {
                 for name in &attacks {
                     let tried =
                         found.attacks.iter().find(|a| found.attack_name(a) == *name);
-                    let numbers =
-                        |attack: &Attack| [attack.success, attack.chance, attack.worst];
+                    let numbers = |attack: &Attacked| {
+                        [attack.success, attack.chance, attack.worst]
+                    };
                     let numbers = tried.map(numbers);
                     cells.extend((0..3).map(|place| full(numbers.map(|n| n[place]))));
                 }
@@ -266,17 +267,8 @@ pub(super) fn csv(compared: &Compared) -> String {
 }
 
 fn line(cells: &[String]) -> String {
-    let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+    let cells: Vec<_> = cells.iter().map(|cell| quoted(cell)).collect();
     cells.join(",") + "\n"
-}
-
-/// A cell of a CSV file.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
 }
 
 pub(super) fn json(compared: &Compared) -> Value {
@@ -334,7 +326,7 @@ fn point_json(
             );
             errors.insert("all".into(), json!(measured.query_error));
             let accuracy = measured.accuracy;
-            let attack = |attack: &Attack| {
+            let attack = |attack: &Attacked| {
                 json!({
                     "name": found.attack_name(attack),
                     "success": attack.success,

@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use scumble::error::{Error, Result};
 use scumble::estimate::{Classifier, Evidence};
-use scumble::recipe::{Stage, Watch};
 use scumble::release::Release;
 use scumble::table::{Numbers, NumbersTask, ReadOptions, Reading, Source};
+use scumble::watch::{Stage, Watch};
 use serde_json::{Map, Value, json};
 
 use crate::estimate::EstimateArgs;
@@ -33,11 +33,11 @@ pub(super) fn run(args: &EstimateArgs, file: &Path, class: &str) -> Result<ExitC
     let release = Release::open(&args.release)?;
     let progress = Progress::new(args.quiet || args.json);
     progress.stage(Stage::Read, release.rows()?.bytes());
-    let evidence = Evidence::read(&release, &|bytes| progress.advance(bytes));
+    let evidence = Evidence::read(&release, &progress);
     progress.finish();
     let classifier = Classifier::of(&evidence?, class)?;
     let source = Source::open(file, &ReadOptions::default())?;
-    let outcome = classified(args, &classifier, &source, class)?;
+    let outcome = classified(args, &classifier, &source, class, &progress)?;
     if args.json {
         print(&format!("{:#}\n", as_json(args, class, &outcome)))?;
     } else if !args.quiet {
@@ -55,6 +55,7 @@ fn classified<'a>(
     classifier: &'a Classifier,
     source: &Source,
     class: &str,
+    watch: &dyn Watch,
 ) -> Result<Outcome<'a>> {
     let numbers = classifier.columns().iter();
     let numbers = numbers.map(|name| (name.as_str(), Reading::number())).collect();
@@ -63,11 +64,12 @@ fn classified<'a>(
     let exact: Vec<(&str, Reading)> = exact.into_iter().collect();
     let is_labelled = !exact.is_empty();
     let task = NumbersTask { numbers, exact, wish: None };
-    let rows = Numbers::read(source, &task, &|_| ())?;
+    let rows = Numbers::read(source, &task, watch)?;
     let classes: Vec<&str> = classifier.classes().collect();
     let mut predicted = vec![0; classes.len()];
     let (mut known, mut right, mut skipped) = (0, 0, 0);
     for row in 0..rows.n_rows {
+        watch.check()?;
         let point = rows.row(row);
         if point.iter().any(|number| number.is_nan()) {
             skipped += 1;

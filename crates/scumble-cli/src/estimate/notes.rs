@@ -2,9 +2,10 @@
 
 use scumble::error::Result;
 use scumble::estimate::{Check, Condition, Evidence, Measure, Query};
-use scumble::release::Manifest;
+use scumble::release::{Manifest, Treatment};
 
 use crate::estimate::Answer;
+use crate::estimate::about::Treatments;
 use crate::estimate::show::amount;
 use crate::output::{counted, grouped};
 
@@ -41,7 +42,6 @@ pub(super) fn notes(
         }
     }
     let counts = || answers.iter().filter(|a| a.query.measure == Measure::Count);
-    let estimates = || answers.iter().flat_map(|answer| &answer.estimates);
     let below = |answer: &Answer| {
         answer.estimates.iter().any(|e| amount(e.count).starts_with('-'))
     };
@@ -53,13 +53,15 @@ pub(super) fn notes(
         );
     }
     let counted_ones = || counts().flat_map(|answer| &answer.estimates);
+    let about = |answer: &Answer| Treatments::asked(manifest, &answer.query);
     let wild = counted_ones().filter(|estimate| estimate.tells_nothing()).count();
     if wild > 0 {
-        let why = if manifest.perturbation.is_empty() {
-            "few rows are asked about"
-        } else {
-            "their values are hardly ever published as they are, or few rows are asked \
-             about"
+        let why = match counts().any(|answer| about(answer).drawn) {
+            false => "few rows are asked about",
+            true => {
+                "their values are hardly ever published as they are, or few rows are \
+                 asked about"
+            }
         };
         notes.push(format!(
             "{} of {} have errors so large that they tell nothing: {why}",
@@ -67,20 +69,20 @@ pub(super) fn notes(
             counted(counted_ones().count() as u64, "count")
         ));
     }
-    let open = estimates().any(|estimate| estimate.standard_error != Some(0.0));
-    if let Some(buckets) = &manifest.buckets
-        && open
-    {
+    let open = |answer: &&Answer| {
+        answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+    };
+    let open = || answers.iter().filter(open);
+    let apart = manifest.columns.iter().find(|c| c.treatment == Treatment::Apart);
+    if let Some(column) = apart.filter(|_| open().any(|answer| about(answer).apart)) {
         notes.push(format!(
             "within a group every arrangement of `{}` is taken as equally likely: where it \
              depends on the columns asked about, estimates lean towards independence, and \
              the error does not show it",
-            buckets.column
+            column.name
         ));
     }
-    let conditions =
-        answers.iter().any(|answer| asks_of_numbers(manifest, &answer.query));
-    if manifest.blur.is_some() && open && conditions {
+    if open().any(|answer| asks_of_numbers(manifest, &answer.query)) {
         notes.push(
             "true numbers are taken as evenly spread within their blur: where they are \
              much more concentrated, estimates lean towards even, and the error does not \
@@ -88,23 +90,21 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    if manifest.condensed.is_some() && open {
+    if open().any(|answer| about(answer).redrawn) {
         notes.push(
             "rows were drawn anew, group by group: the error is that of rows that are \
              spread alike within their group"
                 .to_owned(),
         );
     }
-    let cells =
-        manifest.columns.iter().any(|c| c.cells.is_some() && c.level != Some(0));
-    if cells && open && manifest.buckets.is_none() {
-        let values = match manifest.weights {
-            Some(_) => "columns are taken as independent within a group",
-            None => {
-                "a cell is taken as even over the values it stands for, and columns as \
-                     independent within their cells"
-            }
-        };
+    let values = match open().any(|answer| about(answer).weighted) {
+        true => Some("columns are taken as independent within a group"),
+        false => open().any(|answer| about(answer).coarse).then_some(
+            "a cell is taken as even over the values it stands for, and columns as \
+             independent within their cells",
+        ),
+    };
+    if let Some(values) = values {
         notes.push(format!(
             "{values}: where that is not so, estimates lean towards it, and the error does \
              not show it"
@@ -141,8 +141,10 @@ fn asks_of_numbers(manifest: &Manifest, query: &Query) -> bool {
 
 fn tests_numbers(manifest: &Manifest, condition: &Condition) -> bool {
     let blurred = |name: &str| {
-        let columns = manifest.blur.iter().flat_map(|blur| &blur.columns);
-        columns.into_iter().any(|column| column.name.eq_ignore_ascii_case(name))
+        manifest.columns.iter().any(|column| {
+            let noisy = matches!(column.treatment, Treatment::Noisy { .. });
+            noisy && column.name.eq_ignore_ascii_case(name)
+        })
     };
     match condition {
         Condition::And(parts) | Condition::Or(parts) => {

@@ -7,7 +7,7 @@ use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
 use crate::estimate::{Answer, WayName};
-use crate::output::{aligned, grouped};
+use crate::output::{aligned, grouped, quoted};
 use crate::result::SCHEMA;
 
 /// What the estimates of a question are called.
@@ -115,7 +115,7 @@ pub(super) fn as_csv(answers: &[Answer]) -> String {
             .collect::<Vec<String>>()
     });
     let lines = std::iter::once(header).chain(rows).map(|cells| {
-        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        let cells: Vec<_> = cells.iter().map(|cell| quoted(cell)).collect();
         cells.join(",") + "\n"
     });
     lines.collect()
@@ -125,15 +125,6 @@ pub(super) fn as_csv(answers: &[Answer]) -> String {
 fn rounded(number: f64) -> f64 {
     // Minus nought is nought.
     (number * 1e6).round() / 1e6 + 0.0
-}
-
-/// A cell of a CSV file.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
 }
 
 /// The values of an answer, as people read them.
@@ -276,6 +267,5 @@ mod tests {
         assert_eq!(decimal(-12_345.678, 1), "-12,345.7");
         assert_eq!(decimal(-0.04, 1), "0.0");
         assert_eq!(decimal(1e30, 0), "1e30");
-        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }
 }

@@ -13,7 +13,8 @@ mod people;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use scumble::recipe::{Request, Spec, Stage, Watch, publish};
+use scumble::recipe::{Request, Spec, publish};
+use scumble::watch::{Stage, Watch};
 
 struct Clock(Mutex<Vec<(Stage, Instant)>>);
 

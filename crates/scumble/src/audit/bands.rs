@@ -13,12 +13,15 @@
 //! O(groups), or O(values) where they are randomized.
 //!
 //! # Source
-//! METHODS G.
+//! docs/methods.md, "Audit and attacks".
 
 use std::borrow::Cow;
 
-use crate::audit::covers::Covers;
-use crate::audit::view::View;
+use crate::audit::cells::classes::CellClasses;
+use crate::audit::cells::covers::Covers;
+use crate::audit::noisy::{NoisyFindings, NoisyTruth};
+use crate::audit::{Held, Views, apart, attacks};
+use crate::error::Result;
 use crate::hierarchy::Column;
 use crate::loss::{CellLoss, Lm};
 
@@ -115,9 +118,44 @@ fn band(share: f64, ends: &[f64]) -> usize {
     ends[..last].iter().position(|end| share <= end + ROUNDING).unwrap_or(last)
 }
 
+/// How sure somebody can be, by everything that a release shows.
+pub(super) fn risks(views: &Views<'_>, held: &Held<'_>) -> Result<Vec<Risk>> {
+    let mut risks = Vec::new();
+    if let Some(classes) = views.cells()? {
+        risks.extend(of_groups(classes));
+        if let Some(crowd) = held.crowd()? {
+            let best = attacks::presence::best(classes, crowd);
+            risks.push(of_presence(&best, crowd.people.known.people));
+        }
+    }
+    risks.extend(views.apart()?.map(apart::risk));
+    if let Some(drawn) = views.drawn()? {
+        risks.extend(attacks::inference::risks(drawn));
+    }
+    if views.redrawn()?.is_some() {
+        risks.push(of_sizes(&views.group_sizes()?));
+    }
+    if let Some(NoisyTruth { found: NoisyFindings::Strict { measured, .. }, .. }) =
+        held.noisy()?
+    {
+        risks.push(measured.risk.clone());
+    }
+    Ok(risks)
+}
+
+/// How wide cells and noise are.
+pub(super) fn widths(views: &Views<'_>, held: &Held<'_>) -> Result<Vec<Width>> {
+    let mut widths = Vec::new();
+    if let Some((classes, linked)) = views.cells()?.zip(held.linked()?) {
+        widths.extend(of_cells(classes, &linked.covers, &linked.columns));
+    }
+    widths.extend(views.noisy()?.map(|rows| rows.widths()).into_iter().flatten());
+    Ok(widths)
+}
+
 /// What groups of rows tell about the people in them: which row is theirs, and the
 /// commonest value.
-pub(super) fn of_groups(view: &View) -> Vec<Risk> {
+fn of_groups(view: &CellClasses) -> Vec<Risk> {
     let mut row = Risk::new(AtRisk::Row);
     for size in &view.sizes {
         row.add(1.0 / (*size).max(1) as f64, *size);
@@ -138,7 +176,7 @@ pub(super) fn of_groups(view: &View) -> Vec<Risk> {
 }
 
 /// Of groups of these sizes, each with how many there are: which row is whose.
-pub(super) fn of_sizes(sizes: &[(u64, u64)]) -> Risk {
+fn of_sizes(sizes: &[(u64, u64)]) -> Risk {
     let mut risk = Risk::new(AtRisk::Row);
     for (size, groups) in sizes {
         risk.add(1.0 / (*size).max(1) as f64, size * groups);
@@ -147,7 +185,7 @@ pub(super) fn of_sizes(sizes: &[(u64, u64)]) -> Risk {
 }
 
 /// What is believed of everybody's presence, given for each distinct tuple.
-pub(super) fn of_presence(beliefs: &[f64], people: &[u64]) -> Risk {
+fn of_presence(beliefs: &[f64], people: &[u64]) -> Risk {
     let mut risk = Risk::new(AtRisk::Presence);
     for (belief, people) in beliefs.iter().zip(people) {
         risk.add(*belief, *people);
@@ -156,8 +194,8 @@ pub(super) fn of_presence(beliefs: &[f64], people: &[u64]) -> Risk {
 }
 
 /// How wide the cells of each quasi column are, as the loss metric has it.
-pub(super) fn widths(
-    view: &View,
+fn of_cells(
+    view: &CellClasses,
     covers: &Covers,
     columns: &[Cow<'_, Column>],
 ) -> Vec<Width> {

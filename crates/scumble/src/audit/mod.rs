@@ -4,59 +4,54 @@
 //! written and computes everything again, another way where there is one. An attack gets
 //! the published rows and what the adversary knows, and returns guesses; only the scorer
 //! sees the truth.
+//!
+//! `views` shows a release by what was done to its columns, `held` what the auditor was given
+//! beside it. `checks` has one file a promise, `attacks` one an attack; `cells`, `drawn`,
+//! `apart`, `noisy` and `redrawn` have what they share, by treatment.
 
+mod apart;
+pub mod attacks;
 mod bands;
-mod blur;
-mod buckets;
-mod condensed;
-mod cost;
-mod counting;
-mod covers;
-mod draws;
-mod existence;
-mod fits;
-mod homogeneity;
-mod linkage;
-mod measure;
-mod members;
-mod original;
+mod cells;
+pub mod checks;
+mod drawn;
+mod given;
+mod held;
+mod losses;
+mod noisy;
 mod page;
-mod people;
-mod perturbed;
-mod presence;
-mod recheck;
-mod reversal;
-mod score;
-mod shares;
-mod view;
-mod ways;
-mod weights;
-mod worlds;
+mod public;
+mod redrawn;
+mod views;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+pub use attacks::averaging;
 pub use bands::{AtRisk, Risk, Width};
-pub use blur::original_numbers;
-pub use original::original_columns;
-pub use page::write_page;
-pub use perturbed::averaging;
+pub use given::{Given, Knowledge, Original, read_population};
+pub use held::Held;
+pub use page::{PAGE_FILE, page, write_page};
+pub use public::Public;
+pub use views::Views;
 
-use crate::audit::buckets::{Generalized, attack_generalized};
-use crate::audit::covers::Covers;
-use crate::audit::fits::Knowledge as Known;
-use crate::audit::members::Members;
-use crate::audit::original::{quasi_columns, without_others};
-use crate::audit::people::People;
-use crate::audit::presence::Presence;
-use crate::audit::score::Truth;
-use crate::audit::view::View;
+use crate::audit::attacks::Tried;
+use crate::audit::given::without_others;
+use crate::audit::losses::Losses;
+use crate::audit::public::Parts;
 use crate::error::Result;
-use crate::hierarchy::Microdata;
-use crate::loss::{CellLoss, Kl};
 use crate::release::{Manifest, Release};
-use crate::table::{Numbers, Stated};
+use crate::watch::Watch;
+
+/// What an audit found, for the auditor and for everybody.
+#[derive(Debug, Clone)]
+pub struct Audit {
+    /// With everything that was given.
+    pub private: Report,
+    /// What of it may be published.
+    pub public: Public<Report>,
+}
 
 /// What an audit found.
 #[derive(Debug, Clone)]
@@ -65,17 +60,18 @@ pub struct Report {
     pub rows: u64,
     /// Each promise, rechecked.
     pub promises: Vec<Checked>,
-    /// Each attack that the original or the population allows, tried.
-    pub attacks: Vec<Attack>,
-    /// What the release costs, by every loss; empty without the original, unless values are
-    /// randomized or in buckets.
+    /// Each attack that was tried.
+    pub attacks: Vec<Attacked>,
+    /// Each attack that does not apply.
+    pub not_applicable: Vec<NotApplicable>,
+    /// What the release costs, by every loss; of coarse cells only with the original.
     pub loss: BTreeMap<String, f64>,
     /// How large groups are: size, and how many groups have it, ascending.
     pub group_sizes: Vec<(u64, u64)>,
     /// How many people have which risk, by what is at risk.
     pub risks: Vec<Risk>,
-    /// How wide the cells of each quasi column are; empty without the original, and where
-    /// quasi values are published as they are.
+    /// How wide the cells of each quasi column are; of coarse cells only with the original,
+    /// and nothing where quasi values are published as they are.
     pub widths: Vec<Width>,
 }
 
@@ -97,7 +93,7 @@ pub struct Checked {
 
 /// An attack and how it went.
 #[derive(Debug, Clone)]
-pub struct Attack {
+pub struct Attacked {
     /// Its name.
     pub name: String,
     /// The share of people for whom the guess is right, on average.
@@ -111,28 +107,13 @@ pub struct Attack {
     pub detail: Map<String, Value>,
 }
 
-/// What an auditor is given besides the release.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Given<'a> {
-    /// The table it was made from, best read with [`original_columns`].
-    pub original: Option<&'a Microdata>,
-    /// Everyone who may be in the table, as a table of its own with the quasi columns:
-    /// promises about presence cannot be rechecked without it.
-    pub population: Option<&'a Microdata>,
-    /// What an adversary knows of how sensitive values depend on quasi columns.
-    pub knowledge: Option<&'a Knowledge>,
-    /// The numbers of the table it was made from, best read as [`original_numbers`] says:
-    /// blurred numbers are rechecked with these, and nothing else is needed of the table.
-    pub numbers: Option<&'a Numbers>,
-}
-
-/// Where an adversary's knowledge comes from.
-#[derive(Debug, Clone)]
-pub enum Knowledge {
-    /// From the original itself, by every single quasi column.
-    Table,
-    /// From a file.
-    Stated(Stated),
+/// An attack that was not tried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotApplicable {
+    /// Its name.
+    pub name: String,
+    /// Why it does not apply to this release, or with what is given.
+    pub reason: String,
 }
 
 impl Report {
@@ -151,133 +132,81 @@ impl Report {
     }
 }
 
-/// Audits a release: checksums, promises and, given the table it was made from or the
-/// population, attacks; with the table also losses.
+/// Audits a release: checksums, promises, attacks and, with the table it was made from, what
+/// it costs. What is given and nothing uses is an error.
 ///
-/// Of a release with randomized columns only these are read, and the original needs no
-/// others. `progress` is told how many more bytes were read.
-pub fn audit(
-    release: &Release,
-    given: Given<'_>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Report> {
-    let manifest = &release.manifest;
-    let Given { original, population, .. } = given;
-    if !manifest.perturbation.is_empty() {
-        return perturbed::Seen::read(release, progress)?.audit(original);
+/// `watch` is told how many more bytes were read.
+pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<Audit> {
+    let views = Views::open(release, watch)?;
+    views.read()?;
+    let manifest = views.manifest;
+    let counted = given.original.and_then(|original| original.counted.as_deref());
+    let alone = counted.and_then(without_others);
+    let held = Held::new(&views, given, alone.as_ref().or(counted));
+    let readers = given.original.is_some().then(|| held.of_readers());
+
+    let (mut promises, mut public_promises) = (Vec::new(), Vec::new());
+    for promise in &manifest.promises {
+        let check = checks::of(promise)?;
+        let checked = check.recheck(promise, &views, &held)?;
+        watch.check()?;
+        public_promises.push(match &readers {
+            Some(readers) if check.is_sharper_with_original() => Public::because(
+                "measured as anybody can",
+                check.recheck(promise, &views, readers)?,
+            ),
+            _ => Public::because("what was reached is promised", checked.clone()),
+        });
+        promises.push(checked);
     }
-    if manifest.buckets.is_some() {
-        return buckets::audit(release, given, progress).map(|(report, _)| report);
+
+    let (mut attacks, mut public_attacks) = (Vec::new(), Vec::new());
+    let mut not_applicable = Vec::new();
+    for attack in attacks::ALL {
+        let tried = attack.attempt(&views, &held)?;
+        watch.check()?;
+        match tried {
+            Tried::Attacked(tried) => {
+                public_attacks.push(match &readers {
+                    Some(readers) => attack.shown(&tried, &views, readers)?,
+                    None => Public::because("no truth was given", tried.clone()),
+                });
+                attacks.extend(tried);
+            }
+            Tried::NotApplicable(reason) => {
+                not_applicable
+                    .push(NotApplicable { name: attack.name().to_owned(), reason });
+            }
+        }
     }
-    if let Some(note) = &manifest.blur {
-        let audited = blur::audit(release, note, given.numbers, progress);
-        return audited.map(|(report, _)| report);
-    }
-    if let Some(note) = &manifest.condensed {
-        return condensed::audit(release, note, given.numbers, progress);
-    }
-    let view = View::read(release, progress)?;
-    let people =
-        population.map(|given| People::of(manifest, &view, given)).transpose()?;
-    let seen = people.as_ref().map(|people| Presence::of(&view, people));
-    let mut report = Report {
-        rows: view.rows,
-        promises: recheck::recheck(
-            manifest,
-            &view,
-            people.as_ref().zip(seen.as_ref()),
-        )?,
-        attacks: Vec::new(),
-        loss: BTreeMap::new(),
-        group_sizes: view.group_sizes(),
-        risks: bands::of_groups(&view),
-        widths: Vec::new(),
+
+    let loss = Losses::of(&views, &held)?;
+    watch.check()?;
+    let group_sizes = views.group_sizes()?;
+    let risks = bands::risks(&views, &held)?;
+    let widths = bands::widths(&views, &held)?;
+    held.check_used(given)?;
+    let because = "computed from published cells, or told in bands only";
+    let public = Public::of_report(Parts {
+        rows: Public::because(because, manifest.rows),
+        promises: public_promises,
+        attacks: public_attacks,
+        not_applicable: Public::because(because, not_applicable.clone()),
+        loss: loss.public,
+        group_sizes: Public::because(because, group_sizes.clone()),
+        risks: Public::because(because, risks.clone()),
+        widths: Public::because(because, widths.clone()),
+    });
+    let rows = manifest.rows;
+    let private = Report {
+        rows,
+        promises,
+        attacks,
+        not_applicable,
+        loss: loss.private,
+        group_sizes,
+        risks,
+        widths,
     };
-    let alone = original.and_then(without_others);
-    let original = alone.as_ref().or(original);
-    if given.knowledge.is_some() && original.is_none() {
-        return Err(buckets::needs_original());
-    }
-    if let Some(original) = original {
-        let truth = Truth::of(original, &view)?;
-        let (columns, places) = quasi_columns(manifest, original, "original")?;
-        let covers = Covers::read(manifest, &view, &columns)?;
-        let knowledge = Known::of(original, &places);
-        let guesses = linkage::guess(&view, &covers, &knowledge);
-        cost::check_same_table(&view, &guesses, original, manifest.left_out)?;
-        let k = recheck::asked_k(manifest);
-        report.attacks.push(truth.linkage(&guesses, view.rows, k));
-        report.attacks.extend(truth.homogeneity(&guesses, &view));
-        if let Some(given) = given.knowledge {
-            let (view, covers, known) = (&view, &covers, &knowledge);
-            let release = Generalized { manifest, view, covers, known, original };
-            report.attacks.extend(attack_generalized(release, given)?);
-        }
-        report.loss = cost::losses(&view, &covers, &columns, original.n_rows());
-        report.widths = bands::widths(&view, &covers, &columns);
-        if let Some(weights) = &view.weights {
-            let kl = cost::kl(&view, weights, &covers, &columns, &knowledge)?;
-            report.loss.insert(Kl.name().to_owned(), kl);
-        }
-    }
-    if let (Some(people), Some(seen)) = (&people, &seen) {
-        let members = Members::of(manifest, people, original)?;
-        let beliefs = presence::believe(&view, people, &seen.plain);
-        report.attacks.push(members.score("presence", &beliefs));
-        let best = seen.counted.as_ref().map(|found| found.shares.beliefs());
-        let best = best.unwrap_or(beliefs);
-        report.risks.push(bands::of_presence(&best, people.known.people));
-        report.attacks.extend(seen.counted.as_ref().map(|found| {
-            let mut attack = members.score("counting", &found.shares.beliefs());
-            attack.worst = found.worst();
-            attack.detail.insert("solved".into(), found.solved.into());
-            attack.detail.insert("bounded".into(), found.bounded.into());
-            attack.detail.insert("wrong".into(), found.wrong.into());
-            attack
-        }));
-        if let Some(mut reversed) = reversal::attack(manifest, &view, people) {
-            members.note_certain(&mut reversed.attack, &reversed.certain);
-            report.attacks.push(reversed.attack);
-        }
-    }
-    Ok(report)
-}
-
-/// Audits a release with values by group twice: as the auditor can, and as its readers can.
-/// How well attacks fare that know the original depends on true values, and is not for
-/// publication; promises and losses are the same in both.
-pub fn audit_buckets(
-    release: &Release,
-    given: Given<'_>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<(Report, Report)> {
-    buckets::audit(release, given, progress)
-}
-
-/// Audits a release with blurred or condensed numbers twice: with the numbers of the original
-/// at hand, and what of that can be published. Attacks that are scored on true numbers are
-/// in the first alone; the second has the promise as it was rechecked.
-pub fn audit_blur(
-    release: &Release,
-    numbers: &Numbers,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<(Report, Report)> {
-    match &release.manifest.blur {
-        Some(note) => blur::audit(release, note, Some(numbers), progress),
-        None => {
-            let given = Given { numbers: Some(numbers), ..Given::default() };
-            audit(release, given, progress).map(|report| (report.clone(), report))
-        }
-    }
-}
-
-/// Audits a release with randomized columns twice: with the original at hand, and as its
-/// readers can. Numbers of the first depend on true values and are not for publication.
-pub fn audit_randomized(
-    release: &Release,
-    original: &Microdata,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<(Report, Report)> {
-    let seen = perturbed::Seen::read(release, progress)?;
-    Ok((seen.audit(Some(original))?, seen.audit(None)?))
+    Ok(Audit { private, public })
 }

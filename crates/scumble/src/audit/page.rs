@@ -6,7 +6,7 @@
 mod about;
 mod blur;
 mod buckets;
-mod figure;
+mod columns;
 mod histogram;
 mod matrix;
 mod randomized;
@@ -18,15 +18,16 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::audit::page::figure::{Prose, figure};
-use crate::audit::page::words::{Html, share};
-use crate::audit::{Attack, Report};
+use crate::audit::page::words::share;
+use crate::audit::views::Present;
+use crate::audit::{Attacked, Public, Report};
 use crate::error::{Error, Result};
-use crate::release::Manifest;
-use crate::table::Role;
+use crate::picture::{Html, PAGE_END, Prose, figure, page_start};
+use crate::release::{Manifest, Parameters};
+use crate::text::grouped;
 
-/// The file's name.
-const PAGE_FILE: &str = "report.html";
+/// The page's name.
+pub const PAGE_FILE: &str = "report.html";
 
 const STYLE: &str = include_str!("page/style.css");
 
@@ -34,16 +35,16 @@ const STYLE: &str = include_str!("page/style.css");
 pub fn write_page(
     directory: &Path,
     manifest: &Manifest,
-    report: &Report,
+    report: &Public<Report>,
 ) -> Result<()> {
     let path = directory.join(PAGE_FILE);
     fs::write(&path, page(manifest, report))
         .map_err(|error| Error::io("write", path.display().to_string(), error))
 }
 
-/// The page. Writing to a string cannot fail, so results of `write!` are dropped.
-fn page(manifest: &Manifest, report: &Report) -> String {
-    let mut html = String::new();
+/// The page.
+pub fn page(manifest: &Manifest, report: &Report) -> String {
+    let mut html = page_start("Release report", STYLE);
     let verdict = if report.holds() {
         "<p class=\"verdict good\">Every promise holds.</p>"
     } else {
@@ -53,10 +54,7 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     let left_out = left_out(manifest, report);
     let _ = write!(
         html,
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>Release report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <header>\n<h1>Release report</h1>\n\
+        "<header>\n<h1>Release report</h1>\n\
          <p>This release is a table of {rows} about people. {left_out} \
          It was made by {} with the method <em>{}</em>. {}</p>\n{verdict}\n</header>\n",
         Html(&manifest.software),
@@ -77,37 +75,47 @@ fn page(manifest: &Manifest, report: &Report) -> String {
     risks::section(&mut html, manifest, report);
     attacks(&mut html, manifest, report);
     losses(&mut html, report);
-    columns(&mut html, manifest);
+    columns::section(&mut html, manifest);
     not_promised(&mut html, manifest);
     about::files(&mut html, manifest);
     let _ = write!(
         html,
         "<footer><p>The rows are in <code>{}</code>{}; <code>manifest.json</code> says \
          how to read them. {} can recheck the promises with <code>scumble audit</code>, \
-         and whoever has the original table can repeat the attacks.</p></footer>\n</main>\n</body>\n</html>\n",
+         and whoever has the original table can repeat the attacks.</p></footer>\n{PAGE_END}",
         Html(&manifest.data.file),
-        match &manifest.buckets {
-            Some(note) => {
-                format!(", sensitive values in <code>{}</code>", Html(&note.file))
-            }
-            None => String::new(),
-        },
-        // Of knowledge, not even what it is about is in the files.
-        match report.promises.first().map(|promise| promise.name.as_str()) {
-            Some("expected-anonymity") if manifest.blur.is_some() => {
-                "Who has the original table"
-            }
-            _ if report
-                .promises
-                .iter()
-                .any(|promise| promise.name == "r-robustness") =>
-            {
-                "Who has what the attacker is taken to know"
-            }
-            _ => "Anybody",
-        },
+        beside(manifest),
+        who_can_recheck(manifest, report),
     );
     html
+}
+
+/// Where else values are.
+fn beside(manifest: &Manifest) -> String {
+    let files = manifest.classes.iter().filter_map(|class| match &class.parameters {
+        Parameters::Values { file, .. } => {
+            Some(format!(", sensitive values in <code>{}</code>", Html(file)))
+        }
+        Parameters::Cells { .. }
+        | Parameters::Subtables { .. }
+        | Parameters::Frames { .. }
+        | Parameters::Levels
+        | Parameters::Moments { .. } => None,
+    });
+    files.collect()
+}
+
+/// Who has what rechecking the promises takes.
+fn who_can_recheck(manifest: &Manifest, report: &Report) -> &'static str {
+    let promised = |name: &str| report.promises.iter().any(|p| p.name == name);
+    // Of knowledge, not even what it is about is in the files.
+    if promised("expected-anonymity") && Present::of(manifest).noisy {
+        "Who has the original table"
+    } else if promised("r-robustness") {
+        "Who has what the attacker is taken to know"
+    } else {
+        "Anybody"
+    }
 }
 
 /// What became of the rows of the table.
@@ -115,7 +123,7 @@ fn left_out(manifest: &Manifest, report: &Report) -> String {
     let left_out = |n: u64| match n {
         0 => String::new(),
         1 => "1 row of the table was left out.".to_owned(),
-        n => format!("{} rows of the table were left out.", words::number(n)),
+        n => format!("{} rows of the table were left out.", grouped(n)),
     };
     if manifest.sampled.is_none() {
         return match manifest.left_out {
@@ -144,19 +152,21 @@ fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
         } else {
             ("bad", format!("does not hold: {} at risk", words::at_risk(checked)))
         };
-        let certified = manifest.promises.get(place).map_or("", |note| &note.certified);
-        let certified = match certified {
+        let note = manifest.promises.get(place);
+        let columns = note.map_or_else(String::new, |note| note.columns.join(", "));
+        let certified = match note.map_or("", |note| &note.certified) {
             "" => "recomputed from the published rows",
             given => given,
         };
         let _ = write!(
             html,
             "<article>\n<h3>{} <span class=\"tag {class}\">{}</span></h3>\n<p>{}</p>\n\
-             <dl><dt>asked</dt><dd>{}</dd><dt>measured</dt><dd>{}</dd>\
-             <dt>certified</dt><dd>{}</dd></dl>\n</article>\n",
+             <dl><dt>columns</dt><dd>{}</dd><dt>asked</dt><dd>{}</dd>\
+             <dt>measured</dt><dd>{}</dd><dt>certified</dt><dd>{}</dd></dl>\n</article>\n",
             Html(&checked.name),
             Html(&word),
-            Html(&words::promise(checked, manifest)),
+            Html(&words::promise(checked, note, manifest)),
+            Html(&columns),
             Html(&words::parameters(&checked.asked)),
             Html(&words::parameters(&checked.measured)),
             Prose(certified),
@@ -169,17 +179,20 @@ fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
     let n_groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
     let Some((smallest, _)) = report.group_sizes.first() else { return };
     let groups = if n_groups == 1 { "group" } else { "groups" };
-    let what = match (&manifest.sampled, &manifest.buckets) {
-        (Some(_), _) => "Of each group of people one row was drawn and published.",
-        (None, Some(_)) => {
-            "Sensitive values are published by group: which row of a group has which of its \
-             values is not."
-        }
-        _ if manifest.condensed.is_some() => {
-            "Numbers of a group were drawn anew from its mean and covariance, and rows say \
-             which group they are in."
-        }
-        (None, None) => "Rows with the same quasi cells cannot be told apart by them.",
+    let Present { coarse, weighted: _, drawn: _, noisy: _, apart, redrawn } =
+        Present::of(manifest);
+    let what = if manifest.sampled.is_some() {
+        "Of each group of people one row was drawn and published."
+    } else if coarse {
+        "Rows with the same quasi cells cannot be told apart by them."
+    } else if apart {
+        "Sensitive values are published by group: which row of a group has which of its \
+         values is not."
+    } else if redrawn {
+        "Numbers of a group were drawn anew from its mean and covariance, and rows say \
+         which group they are in."
+    } else {
+        "Rows with the same quasi cells cannot be told apart by them."
     };
     let n_rows = report.group_sizes.iter().map(|(size, n)| size * n).sum::<u64>();
     let caption = format!(
@@ -191,7 +204,7 @@ fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
         html,
         "<section>\n<h2>How people are grouped</h2>\n<p>{what} There are {} such \
          {groups}; the smallest has {}.</p>\n{}</section>\n",
-        words::number(n_groups),
+        grouped(n_groups),
         words::rows(*smallest),
         figure(&histogram::svg(&report.group_sizes), &caption),
     );
@@ -202,9 +215,9 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
         return;
     }
     let presence = report.attacks.iter().any(|attack| attack.name == "presence");
-    let randomized = !manifest.perturbation.is_empty();
-    let buckets = manifest.buckets.is_some();
-    let attacker = match (randomized || buckets, presence) {
+    let Present { coarse: _, weighted: _, drawn, noisy, apart, redrawn: _ } =
+        Present::of(manifest);
+    let attacker = match (drawn || apart, presence) {
         (true, _) => "has this release and knows which row is whose",
         (false, true) => {
             "has this release and knows the quasi values of everybody in the population"
@@ -214,25 +227,21 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
         }
     };
     let known = report.attacks.iter().any(|a| a.name == "background-knowledge");
-    let without = match (randomized, buckets) {
-        (true, _) => {
-            "who sees no published value, or, for corruption, knows nobody else's"
-        }
-        (_, true) => {
-            "who does not use groups (with background knowledge: has that knowledge and no \
-             release; for corruption: knows nobody else's value)"
-        }
-        _ if manifest.blur.is_some() => {
-            "who does not use published numbers (for the best guess: only which class a \
-             row is in)"
-        }
-        _ if known => {
-            "who does not use quasi values (with background knowledge: has that knowledge \
-             and no release)"
-        }
-        _ => "who does not use quasi values",
+    let without = if drawn {
+        "who sees no published value, or, for corruption, knows nobody else's"
+    } else if apart {
+        "who does not use groups (with background knowledge: has that knowledge and no \
+         release; for corruption: knows nobody else's value)"
+    } else if noisy {
+        "who does not use published numbers (for the best guess: only which class a \
+         row is in)"
+    } else if known {
+        "who does not use quasi values (with background knowledge: has that knowledge \
+         and no release)"
+    } else {
+        "who does not use quasi values"
     };
-    let whom = match randomized {
+    let whom = match drawn {
         true => {
             "protected value, of those that are believed in no more than their bound before; \
              for averaging, of any value, after ten releases or those that were given"
@@ -269,7 +278,7 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
          whom the guess is right. <em>Chance</em>: the same for an attacker {without}. \
          <em>Worst</em>: how sure the attacker can be about the most exposed {whom}.</p>",
     );
-    let sampled = |attack: &&Attack| {
+    let sampled = |attack: &&Attacked| {
         attack.detail.get("sampled").and_then(serde_json::Value::as_bool) == Some(true)
     };
     if let Some(attack) = report.attacks.iter().find(sampled) {
@@ -278,7 +287,7 @@ fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
             html,
             "<p class=\"small\">The table is large: the attacks were tried on a sample of {} \
              people, so the worst case may be worse than shown.</p>",
-            words::number(people.unwrap_or(0)),
+            grouped(people.unwrap_or(0)),
         );
     }
     html.push_str("</section>\n");
@@ -300,39 +309,6 @@ fn losses(html: &mut String, report: &Report) {
             Html(name),
             Html(&shown),
             Html(meaning),
-        );
-    }
-    html.push_str("</tbody>\n</table>\n</section>\n");
-}
-
-fn columns(html: &mut String, manifest: &Manifest) {
-    html.push_str(
-        "<section>\n<h2>Which columns changed how</h2>\n<table>\n<thead><tr><th>column</th>\
-         <th>role</th><th>what is published</th></tr></thead>\n<tbody>\n",
-    );
-    let untouched = !manifest.perturbation.is_empty() && manifest.sampled.is_none();
-    for column in &manifest.columns {
-        let role = match column.role {
-            Role::Quasi => "quasi",
-            Role::Sensitive => "sensitive",
-            Role::Other => "other",
-            Role::Identifier => "identifier",
-            Role::Drop => "drop",
-        };
-        let special = randomized::column(manifest, &column.name).map(str::to_owned);
-        let special = special.or_else(|| blur::column(manifest, column));
-        let what = match special.or_else(|| buckets::column(manifest, column.role)) {
-            Some(what) => what,
-            None if column.role == Role::Quasi && untouched => {
-                "the values as they are, for linking and grouping".to_owned()
-            }
-            None => words::column(column),
-        };
-        let _ = writeln!(
-            html,
-            "<tr><th>{}</th><td>{role}</td><td>{}</td></tr>",
-            Html(&column.name),
-            Html(&what),
         );
     }
     html.push_str("</tbody>\n</table>\n</section>\n");

@@ -10,55 +10,27 @@
 //! rows which class a new one is likely of. [`Evidence::draw`] makes whole tables of a
 //! release, for tools that know nothing of all this.
 
-mod accuracy;
-mod arrangement;
-mod blur;
-mod buckets;
-mod cells;
-mod classes;
-mod draw;
-mod effects;
 mod evidence;
-mod facets;
-mod group_sums;
-mod groups;
-mod joint;
-mod lattice;
-mod matrix;
-mod mining;
-mod mixed;
-mod neighbours;
-mod perturbed;
+mod laws;
+mod learn;
 mod query;
-mod question;
-mod ranges;
-mod reconstruct;
 mod sample;
-mod shares;
-mod sql;
-mod tally;
-mod tree;
-mod uncertain;
-mod unknown;
-mod worth;
 
-pub use accuracy::{Accuracy, Examination};
-pub use arrangement::Arranged;
-pub use draw::{Distribution, UncertainGroup, draw};
 pub use evidence::Evidence;
-pub use joint::{Joint, JointInverse, MOST_CELLS};
-pub use matrix::{Channel, Inverse};
-pub use mining::{Item, Mining, Rule, Rules};
-pub use mixed::{Cuts, MixedColumn, MixedTable};
-pub use neighbours::{Classifier, Verdict};
-pub use perturbed::Estimate;
-pub use query::{Check, Comparison, Condition, Literal, Measure, Query, Test};
-pub use reconstruct::{
-    LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
+pub use laws::{
+    Arranged, Channel, Estimate, Inverse, Joint, JointInverse, LIKELIHOOD_GAP,
+    MOST_CELLS, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
 };
-pub use sample::{Drawn, DrawnColumn, DrawnFormat, DrawnWriter};
-pub use tree::{DecisionTree, Growth, Impurity, Leaf, Scale};
-pub use unknown::{Guessed, Unknown};
+pub use learn::{
+    Accuracy, Classifier, Cuts, DecisionTree, Examination, Growth, Impurity, Item,
+    Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Scale, Verdict,
+};
+pub use query::{
+    Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
+};
+pub use sample::{
+    Distribution, Drawn, DrawnColumn, DrawnFormat, DrawnWriter, UncertainGroup, draw,
+};
 
 use crate::error::{Error, Result};
 

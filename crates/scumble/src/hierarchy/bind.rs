@@ -7,10 +7,10 @@ use crate::error::{Error, Result};
 use crate::hierarchy::population::not_in_population;
 use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
 use crate::table::{
-    Census, Counts, Dictionary, Domain, Kind, Reading, Role, Scan, Source,
-    parse_number, scan,
+    Census, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Reading, Role, Scan,
+    Source, scan,
 };
-use crate::words::no_column;
+use crate::watch::Watch;
 
 /// What is said about a quasi or sensitive column before the table is read.
 #[derive(Debug, Clone)]
@@ -21,8 +21,7 @@ pub struct ColumnSpec {
     pub role: Role,
     /// How its texts are read.
     pub reading: Reading,
-    /// Whether words may turn out to be numbers: if every one of them is, the column is
-    /// ordered as numbers.
+    /// Whether words may turn out to be numbers, by the rule of [`crate::table::Schema`].
     pub may_be_numbers: bool,
     /// How its values coarsen.
     pub rule: Rule,
@@ -72,13 +71,28 @@ pub struct Microdata {
 }
 
 impl Microdata {
+    /// The texts of a column in the table, each with the one text of its value; nothing if
+    /// the column was not counted.
+    pub fn texts(&self, name: &str) -> Option<impl Iterator<Item = (&str, &str)>> {
+        let mut columns = self.quasi.iter().chain(&self.sensitive);
+        let place = columns.position(|column| column.name == name)?;
+        let column = self.quasi.iter().chain(&self.sensitive).nth(place)?;
+        let known = self.codes[place].iter();
+        Some(known.map(|(text, code)| (&**text, column.domain.text(*code))))
+    }
+
+    /// The texts of a quasi column in the table, each with its code.
+    pub fn raw_codes(&self, place: usize) -> impl Iterator<Item = (&str, u32)> {
+        self.codes[place].iter().map(|(text, code)| (&**text, *code))
+    }
+
     /// Reads and counts the columns of `specs`, which the table must have.
     pub fn read(
         source: &Source,
         specs: &[ColumnSpec],
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Self> {
-        Self::read_within(source, None, specs, progress)
+        Self::read_within(source, None, specs, watch)
     }
 
     /// The same for a table that is part of a population, which must have the quasi
@@ -88,32 +102,26 @@ impl Microdata {
         source: &Source,
         population: Option<Population<'_>>,
         specs: &[ColumnSpec],
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Self> {
-        let place = |spec: &&ColumnSpec| {
-            let found = source.header().iter().position(|name| *name == spec.name);
-            found.ok_or_else(|| {
-                no_column(source.header(), &spec.name).in_file(source.name())
-            })
-        };
         let of_role = |role| specs.iter().filter(move |spec| spec.role == role);
-        let mut chosen: Vec<(usize, &ColumnSpec)> = Vec::new();
+        let mut chosen: Vec<(ColumnId, &ColumnSpec)> = Vec::new();
         for role in [Role::Quasi, Role::Sensitive] {
             let start = chosen.len();
             for spec in of_role(role) {
-                chosen.push((place(&spec)?, spec));
+                chosen.push((source.column(&spec.name)?, spec));
             }
-            chosen[start..].sort_by_key(|(place, _)| *place);
+            chosen[start..].sort_by_key(|(column, _)| *column);
         }
-        let places: Vec<usize> = chosen.iter().map(|(place, _)| *place).collect();
-        let scanned = scan(source, &places, progress)?;
+        let columns: Vec<ColumnId> = chosen.iter().map(|(column, _)| *column).collect();
+        let scanned = scan(source, &columns, watch)?;
         let n_quasi = of_role(Role::Quasi).count();
         let specs: Vec<ColumnSpec> =
             chosen.into_iter().map(|(_, spec)| spec.clone()).collect();
         let Some(population) = population else {
             return Self::bind((scanned, source), None, specs, n_quasi);
         };
-        let everyone = scan(population.source, &population.places(&specs)?, progress)?;
+        let everyone = scan(population.source, &population.columns(&specs)?, watch)?;
         if everyone.n_rows < scanned.n_rows {
             return Err(Error::input(format!(
                 "the population has {} rows, fewer than the {} of the table",
@@ -124,7 +132,7 @@ impl Microdata {
         }
         let others = Some((everyone, population.source));
         let data = Self::bind((scanned, source), others, specs, n_quasi)?;
-        population.check(source, &data)?;
+        population.check(source, &data, watch)?;
         Ok(data)
     }
 
@@ -145,8 +153,11 @@ impl Microdata {
             let from: Vec<(&Dictionary, &Source)> =
                 [own].into_iter().chain(others).collect();
             let known = || from.iter().flat_map(|(dictionary, _)| &dictionary.texts);
-            if spec.may_be_numbers && all_plain_numbers(known(), &spec.reading) {
-                spec.reading.kind = Kind::Number;
+            if spec.may_be_numbers {
+                let mut seen = Evidence::new(source.form(source.column(&spec.name)?));
+                let texts = known().filter(|text| !spec.reading.is_missing(text));
+                texts.for_each(|text| seen.add(text, ()));
+                spec.reading.kind = seen.kind();
             }
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             let also = spec.also.iter().map(|text| text.as_str().into());
@@ -303,19 +314,6 @@ fn recoded(mut counts: Counts, maps: &[Vec<u32>]) -> Counts {
         }
     });
     counts
-}
-
-/// Whether every text is a number in its shortest form, so that ordering the column as
-/// numbers changes no text. Codes with leading noughts are words.
-fn all_plain_numbers<'a>(
-    texts: impl Iterator<Item = &'a Box<str>>,
-    reading: &Reading,
-) -> bool {
-    let mut known = texts.filter(|text| !reading.is_missing(text)).peekable();
-    known.peek().is_some()
-        && known.all(|text| {
-            parse_number(text).is_some_and(|number| *number.to_string() == **text)
-        })
 }
 
 /// Which rows have values that the column cannot have; never the values.

@@ -5,6 +5,7 @@
 
 mod bind;
 mod calendar;
+pub mod cell;
 mod column;
 mod cover;
 mod ladder;

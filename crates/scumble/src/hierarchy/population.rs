@@ -13,8 +13,8 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{ColumnSpec, Microdata};
-use crate::table::{Role, Source};
-use crate::words::no_column;
+use crate::table::{ColumnId, Role, Source};
+use crate::watch::{Quiet, Watch};
 
 /// Everyone who may be in the table.
 #[derive(Debug, Clone, Copy)]
@@ -27,20 +27,25 @@ pub struct Population<'a> {
 }
 
 impl Population<'_> {
-    /// The places of the quasi columns, in the order of `specs`.
-    pub(super) fn places(&self, specs: &[ColumnSpec]) -> Result<Vec<usize>> {
+    /// The quasi columns, in the order of `specs`.
+    pub(super) fn columns(&self, specs: &[ColumnSpec]) -> Result<Vec<ColumnId>> {
         let quasi = specs.iter().filter(|spec| spec.role == Role::Quasi);
-        quasi.map(|spec| place(self.source, &spec.name)).collect()
+        quasi.map(|spec| self.source.column(&spec.name)).collect()
     }
 
     /// Checks that the key joins every row of the table with a person who has the same
     /// quasi values.
-    pub(super) fn check(&self, table: &Source, data: &Microdata) -> Result<()> {
+    pub(super) fn check(
+        &self,
+        table: &Source,
+        data: &Microdata,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         if self.key.is_empty() {
             return Ok(());
         }
-        let people = self.keyed(self.source, data)?;
-        let rows = self.keyed(table, data)?;
+        let people = self.keyed(self.source, data, watch)?;
+        let rows = self.keyed(table, data, watch)?;
         let lost = rows.keys().filter(|key| !people.contains_key(*key)).count();
         if lost > 0 {
             return Err(not_in_population(lost as u64, self.source)
@@ -69,17 +74,15 @@ impl Population<'_> {
         &self,
         source: &Source,
         data: &Microdata,
+        watch: &dyn Watch,
     ) -> Result<HashMap<Box<str>, Box<[u32]>>> {
-        let mut places = Vec::new();
-        for name in self.key {
-            places.push(place(source, name)?);
-        }
-        for column in &data.quasi {
-            places.push(place(source, &column.name)?);
-        }
+        let quasi = data.quasi.iter().map(|column| &column.name);
+        let names = self.key.iter().chain(quasi);
+        let columns: Vec<ColumnId> =
+            names.map(|name| source.column(name)).collect::<Result<_>>()?;
         let n_keys = self.key.len();
         let read = source.fold(
-            &places,
+            &columns,
             Vec::new,
             |rows: &mut Vec<(Box<str>, Box<[u32]>)>, _, cells| {
                 let changed =
@@ -95,7 +98,7 @@ impl Population<'_> {
                 rows.push((key.into(), codes.ok_or_else(changed)?));
                 Ok(())
             },
-            &|_| (),
+            &Quiet(watch),
         )?;
         let mut index = HashMap::new();
         let mut repeated = 0;
@@ -121,9 +124,4 @@ pub(super) fn not_in_population(rows: u64, population: &Source) -> Error {
         "{rows} {row} of the table {is} not in the population {}",
         population.name()
     ))
-}
-
-fn place(source: &Source, name: &str) -> Result<usize> {
-    let found = source.header().iter().position(|known| known == name);
-    found.ok_or_else(|| no_column(source.header(), name).in_file(source.name()))
 }

@@ -17,7 +17,8 @@ mod tests;
 use crate::error::{Error, Result};
 use crate::inspect::role::{Traits, guess, is_known};
 use crate::inspect::tally::{MARKERS, Tally};
-use crate::table::{Kind, Role, Source};
+use crate::table::{ColumnId, Kind, Role, Source};
+use crate::watch::{Watch, Watched};
 
 /// What the proposed recipe says about its input.
 #[derive(Debug, Clone)]
@@ -94,7 +95,11 @@ pub struct Risk {
 }
 
 /// Looks at a table.
-pub fn inspect(source: &Source, options: &Options) -> Result<Findings> {
+pub fn inspect<'a>(
+    source: impl Into<Watched<'a, Source>>,
+    options: &Options,
+) -> Result<Findings> {
+    let Watched { task: source, watch } = source.into();
     let n_columns = source.header().len();
     if n_columns < 2 {
         let error =
@@ -103,7 +108,7 @@ pub fn inspect(source: &Source, options: &Options) -> Result<Findings> {
             "if it has more, say what stands between them with `--delimiter`",
         ));
     }
-    let (rows, tallies) = tallies(source, n_columns)?;
+    let (rows, tallies) = tallies(source, watch)?;
     let mut missing: Vec<usize> =
         tallies.iter().flat_map(Tally::missing_markers).chain([0]).collect();
     missing.sort_unstable();
@@ -115,7 +120,7 @@ pub fn inspect(source: &Source, options: &Options) -> Result<Findings> {
         .map(|(name, tally)| column(name, tally, rows, &missing))
         .collect();
 
-    let quasi = quasi_places(&columns);
+    let quasi = quasi_columns(source, &columns);
     if quasi.is_empty() {
         let message =
             "every column names a person, is free text, sensitive or constant";
@@ -124,24 +129,25 @@ pub fn inspect(source: &Source, options: &Options) -> Result<Findings> {
             "write a recipe by hand and say which columns may be known from elsewhere",
         ));
     }
-    let distinct: Vec<u64> = quasi.iter().map(|at| columns[*at].distinct + 1).collect();
-    let risk = risk::risks(source, &quasi, &distinct, rows)?;
+    let distinct: Vec<u64> =
+        quasi.iter().map(|at| columns[at.index()].distinct + 1).collect();
+    let risk = risk::risks(watch.over(source), &quasi, &distinct, rows)?;
     let missing: Vec<&str> = missing.iter().map(|marker| MARKERS[*marker]).collect();
     let recipe = recipe::recipe(options, &missing, &columns);
     Ok(Findings { rows, columns, risk, recipe })
 }
 
-fn tallies(source: &Source, n_columns: usize) -> Result<(u64, Vec<Tally>)> {
-    let places: Vec<usize> = (0..n_columns).collect();
-    let start = || places.iter().map(|_| Tally::new()).collect::<Vec<_>>();
+fn tallies(source: &Source, watch: &dyn Watch) -> Result<(u64, Vec<Tally>)> {
+    let all: Vec<ColumnId> = source.columns().collect();
+    let start = || all.iter().map(|_| Tally::new()).collect::<Vec<_>>();
     let folded = source.fold(
-        &places,
+        &all,
         start,
         |tallies, _, cells| {
             tallies.iter_mut().zip(cells).for_each(|(tally, cell)| tally.add(cell));
             Ok(())
         },
-        &|_| (),
+        watch,
     )?;
     let mut states = folded.states.into_iter();
     let mut tallies = states.next().unwrap_or_default();
@@ -184,13 +190,13 @@ fn column(name: &str, tally: &Tally, rows: u64, missing: &[usize]) -> ColumnFind
     }
 }
 
-/// The places of quasi columns: first those known by name, then those with most values.
-fn quasi_places(columns: &[ColumnFindings]) -> Vec<usize> {
-    let mut places: Vec<usize> =
-        (0..columns.len()).filter(|at| columns[*at].role == Role::Quasi).collect();
-    places.sort_by_key(|at| {
-        let column = &columns[*at];
+/// The quasi columns: first those known by name, then those with most values.
+fn quasi_columns(source: &Source, columns: &[ColumnFindings]) -> Vec<ColumnId> {
+    let mut quasi: Vec<ColumnId> =
+        source.columns().filter(|at| columns[at.index()].role == Role::Quasi).collect();
+    quasi.sort_by_key(|at| {
+        let column = &columns[at.index()];
         (!is_known(&column.name), std::cmp::Reverse(column.distinct), *at)
     });
-    places
+    quasi
 }

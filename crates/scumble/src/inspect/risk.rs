@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::inspect::Risk;
 use crate::inspect::sample::{Sample, hash, mixed};
-use crate::table::Source;
+use crate::table::{ColumnId, Source};
+use crate::watch::Watched;
 
 /// Sets of up to so many columns are looked at.
 const LARGEST_SET: usize = 3;
@@ -24,11 +25,11 @@ const WORST: usize = 10;
 /// Rows are taken in batches, so that the counts of one set stay in the cache.
 const BATCH_ROWS: usize = 512;
 
-/// The worst sets of columns, then all columns together. `columns` are places in the
-/// table, those that matter most first; `distinct` is how many values each has.
+/// The worst sets of columns, then all columns together. `columns` are those that
+/// matter most first; `distinct` is how many values each has.
 pub(super) fn risks(
-    source: &Source,
-    columns: &[usize],
+    source: Watched<'_, Source>,
+    columns: &[ColumnId],
     distinct: &[u64],
     rows: u64,
 ) -> Result<Vec<Risk>> {
@@ -43,9 +44,9 @@ pub(super) fn risks(
         .iter()
         .zip(measured)
         .map(|(set, (unique, below_5, exact))| {
-            let mut places: Vec<usize> = set.iter().map(|at| columns[*at]).collect();
-            places.sort_unstable();
-            let names = places.iter().map(|place| source.header()[*place].clone());
+            let mut set: Vec<ColumnId> = set.iter().map(|at| columns[*at]).collect();
+            set.sort_unstable();
+            let names = set.iter().map(|column| source.name_of(*column).to_owned());
             Risk { columns: names.collect(), unique, below_5, exact }
         })
         .collect();
@@ -133,8 +134,8 @@ impl Worker {
 }
 
 fn measure(
-    source: &Source,
-    columns: &[usize],
+    source: Watched<'_, Source>,
+    columns: &[ColumnId],
     sets: &[Vec<usize>],
     capacity: usize,
 ) -> Result<Vec<Measured>> {
@@ -154,7 +155,7 @@ fn measure(
             }
             Ok(())
         },
-        &|_| (),
+        source.watch,
     )?;
     folded.states.par_iter_mut().for_each(|worker| worker.flush(sets, n_columns));
     let mut workers = folded.states.into_iter().map(|worker| worker.samples);
@@ -182,6 +183,10 @@ mod tests {
         Source::from_bytes("t.csv", bytes, &ReadOptions::default()).unwrap()
     }
 
+    fn all_risks(source: &Source, distinct: &[u64], rows: u64) -> Result<Vec<Risk>> {
+        risks(source.into(), &source.columns().collect::<Vec<_>>(), distinct, rows)
+    }
+
     #[test]
     fn work_is_limited_however_many_columns_there_are() {
         assert_eq!(sets(2), [vec![0], vec![1], vec![0, 1]]);
@@ -207,8 +212,7 @@ mod tests {
             })
             .collect();
         let risks =
-            risks(&source(&format!("color,pair\n{rows}")), &[0, 1], &[2, 5], 10)
-                .unwrap();
+            all_risks(&source(&format!("color,pair\n{rows}")), &[2, 5], 10).unwrap();
         let all = risks.last().unwrap();
         // Red 6 and blue 7 are alone.
         assert_eq!((all.unique, all.below_5, all.exact), (0.2, 1.0, true));
@@ -219,8 +223,7 @@ mod tests {
     #[test]
     fn what_adds_nothing_is_not_listed() {
         let rows: String = (0..40).map(|row| format!("{row},{}\n", row % 2)).collect();
-        let risks =
-            risks(&source(&format!("a,b\n{rows}")), &[0, 1], &[40, 2], 40).unwrap();
+        let risks = all_risks(&source(&format!("a,b\n{rows}")), &[40, 2], 40).unwrap();
         let listed: Vec<_> = risks.iter().map(|risk| risk.columns.concat()).collect();
         assert_eq!(listed, ["a", "ab"]);
     }

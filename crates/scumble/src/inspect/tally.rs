@@ -1,7 +1,7 @@
 //! What one column holds, gathered cell by cell.
 
 use crate::inspect::sample::{Sample, hash};
-use crate::table::{Kind, parse_date, parse_number};
+use crate::table::{Kind, is_plain_number, parse_date, parse_number};
 
 /// Texts that may stand for "not known".
 pub(super) const MARKERS: [&str; 8] =
@@ -39,7 +39,6 @@ pub(super) struct Facts {
     any: bool,
     numbers: bool,
     whole: bool,
-    leading_nought: bool,
     codes: bool,
     date_formats: [bool; DATE_FORMATS.len()],
     /// The shortest and the longest value, in bytes.
@@ -54,7 +53,6 @@ impl Tally {
             any: false,
             numbers: true,
             whole: true,
-            leading_nought: false,
             codes: true,
             date_formats: [true; DATE_FORMATS.len()],
             lengths: (usize::MAX, 0),
@@ -93,7 +91,7 @@ impl Tally {
         let format = facts.date_formats.iter().position(|possible| *possible);
         match format {
             _ if !facts.any => (Kind::Category, None),
-            _ if facts.numbers && !facts.leading_nought => (Kind::Number, None),
+            _ if facts.numbers => (Kind::Number, None),
             Some(format) => (Kind::Date, DATE_FORMATS[format]),
             None => (Kind::Category, None),
         }
@@ -155,19 +153,12 @@ impl Facts {
     fn add(&mut self, cell: &str) {
         self.any = true;
         self.lengths = (self.lengths.0.min(cell.len()), self.lengths.1.max(cell.len()));
-        if self.numbers {
-            match parse_number(cell) {
-                Some(number) => {
-                    self.range = (self.range.0.min(number), self.range.1.max(number));
-                    self.whole &= number.fract() == 0.0;
-                }
-                None => self.numbers = false,
-            }
+        self.numbers = self.numbers && is_plain_number(cell);
+        let number = parse_number(cell);
+        self.whole = self.whole && number.is_some_and(|number| number.fract() == 0.0);
+        if let Some(number) = number {
+            self.range = (self.range.0.min(number), self.range.1.max(number));
         }
-        let digits = cell.trim().trim_start_matches(['+', '-']);
-        self.leading_nought |= digits.len() > 1
-            && digits.starts_with('0')
-            && digits.as_bytes()[1].is_ascii_digit();
         self.codes = self.codes
             && cell.bytes().any(|byte| byte.is_ascii_digit())
             && cell.bytes().all(|byte| {
@@ -182,7 +173,6 @@ impl Facts {
         self.any |= other.any;
         self.numbers &= other.numbers;
         self.whole &= other.whole;
-        self.leading_nought |= other.leading_nought;
         self.codes &= other.codes;
         self.lengths =
             (self.lengths.0.min(other.lengths.0), self.lengths.1.max(other.lengths.1));
@@ -194,7 +184,7 @@ impl Facts {
 
     /// Whether all values are whole numbers.
     pub(super) fn is_whole(&self) -> bool {
-        self.any && self.numbers && self.whole
+        self.any && self.whole
     }
 
     /// Whether all values look like codes: short, with digits, of letters and digits.

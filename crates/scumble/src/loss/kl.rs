@@ -4,7 +4,7 @@
 //! value v costs `-ln f(v)`, so a cell of M values costs ln M. The sum over cells.
 //!
 //! # Source
-//! `nergiz2007pdf`, METHODS A1: `KL(G) = - sum_a sum_v c_a(v) ln f_a(v)`.
+//! `nergiz2007pdf`: `KL(G) = - sum_a sum_v c_a(v) ln f_a(v)`.
 
 use crate::hierarchy::{Column, Cover};
 use crate::loss::CellLoss;

@@ -2,6 +2,7 @@
 
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::random::Randomness;
@@ -10,7 +11,7 @@ use crate::table::Census;
 /// Which rows are in which group. A row is named by its entry of the census: rows with the
 /// same quasi tuple and the same sensitive value are alike, and an entry stands here as often
 /// as it has rows.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buckets {
     /// The entry of each row, group after group.
     pub entries: Vec<u32>,

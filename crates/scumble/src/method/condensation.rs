@@ -23,11 +23,13 @@ use nalgebra::{DMatrix, SymmetricEigen};
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::random::Randomness;
 use crate::space::Space;
 use crate::table::{Numbers, snapped};
+use crate::watch::Watched;
 
 /// What to condense.
 #[derive(Debug, Clone)]
@@ -42,17 +44,36 @@ pub struct CondensationTask<'a> {
     pub randomness: &'a Randomness,
 }
 
-/// Groups, and the rows drawn anew.
+/// Groups, and what rows are drawn anew from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condensed {
     /// The rows of each group.
     pub groups: Vec<Vec<u32>>,
-    /// For each row the numbers that are published with its other columns, row after row.
-    pub values: Vec<f64>,
+    /// The moments of each group.
+    pub moments: Vec<Moments>,
 }
 
-/// Groups rows and draws their numbers anew.
-pub fn condense(task: &CondensationTask<'_>) -> Result<Condensed> {
+impl Condensed {
+    /// For each row the numbers that are published with its other columns, row after row.
+    pub fn values(&self, decimals: &[u32], randomness: &Randomness) -> Vec<f64> {
+        let n_rows: usize = self.groups.iter().map(Vec::len).sum();
+        let mut values = vec![0.0; n_rows * decimals.len()];
+        for (rows, moments) in self.groups.iter().zip(&self.moments) {
+            for row in rows {
+                let place = &mut values[*row as usize * decimals.len()..];
+                let drawn = moments.draw(decimals, u64::from(*row), randomness);
+                place[..decimals.len()].copy_from_slice(&drawn);
+            }
+        }
+        values
+    }
+}
+
+/// Groups rows, and finds what their numbers are drawn anew from.
+pub fn condense<'a>(
+    task: impl Into<Watched<'a, CondensationTask<'a>>>,
+) -> Result<Condensed> {
+    let task = task.into();
     let numbers = task.numbers;
     let dims = numbers.n_columns();
     if let Some(place) = numbers.values.iter().position(|value| value.is_nan()) {
@@ -67,25 +88,12 @@ pub fn condense(task: &CondensationTask<'_>) -> Result<Condensed> {
     for (kind, rows) in by_kind(numbers).into_iter().enumerate() {
         groups.extend(grouped(task, &scaled, kind, &rows)?);
     }
-    let drawn: Vec<Vec<f64>> = groups
-        .par_iter()
-        .enumerate()
-        .map(|(number, rows)| {
-            let mut generator = task.randomness.stream("condensed rows", number as u64);
-            let moments = Moments::of(&scaled, rows);
-            rows.iter().flat_map(|_| moments.draw(&mut generator)).collect()
-        })
-        .collect();
-    let mut values = vec![0.0; numbers.values.len()];
-    for (rows, drawn) in groups.iter().zip(&drawn) {
-        for (row, new) in rows.iter().zip(drawn.chunks_exact(dims.max(1))) {
-            let place = &mut values[*row as usize * dims..][..dims];
-            for (axis, value) in new.iter().enumerate() {
-                place[axis] = snapped(value * scaled.units[axis], task.decimals[axis]);
-            }
-        }
-    }
-    Ok(Condensed { groups, values })
+    let moments = groups.par_iter().map(|rows| {
+        task.watch.check()?;
+        Ok(Moments::of(&scaled, rows))
+    });
+    let moments = moments.collect::<Result<_>>()?;
+    Ok(Condensed { groups, moments })
 }
 
 /// Numbers in units of their standard deviations.
@@ -132,7 +140,7 @@ fn by_kind(numbers: &Numbers) -> Vec<Vec<u32>> {
 /// The groups of the rows of a kind: a row by chance with those nearest to it, again and
 /// again.
 fn grouped(
-    task: &CondensationTask<'_>,
+    task: Watched<'_, CondensationTask<'_>>,
     scaled: &Scaled,
     kind: usize,
     rows: &[u32],
@@ -160,6 +168,7 @@ fn grouped(
     let mut space = Space::new(scaled.dims, &values);
     let mut groups: Vec<Vec<u32>> = Vec::new();
     for seed in &seeds {
+        task.watch.check()?;
         let seed = *seed as usize;
         if !space.lives(seed) {
             continue;
@@ -181,6 +190,7 @@ fn grouped(
         groups.iter().flat_map(|members| scaled.mean(members)).collect();
     let centres = Space::new(scaled.dims, &centres);
     for place in (0..rows.len()).filter(|place| space.lives(*place)) {
+        task.watch.check()?;
         if let [(_, nearest)] = centres.nearest(space.point(place), 1)[..] {
             groups[nearest].push(rows[place]);
         }
@@ -189,11 +199,13 @@ fn grouped(
     Ok(groups)
 }
 
-/// What is known of a group.
-struct Moments {
-    mean: Vec<f64>,
-    /// Directions, and the standard deviation along each.
-    axes: Vec<(Vec<f64>, f64)>,
+/// Mean and covariance of a group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Moments {
+    /// The mean.
+    pub mean: Vec<f64>,
+    /// Directions in which rows vary independently, each as long as the standard deviation.
+    pub axes: Vec<Vec<f64>>,
 }
 
 impl Moments {
@@ -210,27 +222,38 @@ impl Moments {
             }
         }
         let eigen = SymmetricEigen::new(covariance / rows.len() as f64);
-        let axes = (0..dims)
-            .map(|axis| {
-                let direction =
-                    eigen.eigenvectors.column(axis).iter().copied().collect();
-                (direction, eigen.eigenvalues[axis].max(0.0).sqrt())
-            })
-            .collect();
-        Self { mean, axes }
+        let axis = |axis: usize| {
+            let deviation = eigen.eigenvalues[axis].max(0.0).sqrt();
+            let direction = eigen.eigenvectors.column(axis);
+            let units = direction.iter().zip(&scaled.units);
+            units.map(|(part, unit)| part * deviation * unit).collect()
+        };
+        let units = mean.iter().zip(&scaled.units);
+        Self {
+            mean: units.map(|(value, unit)| value * unit).collect(),
+            axes: (0..dims).map(axis).collect(),
+        }
     }
 
-    /// A row drawn evenly along each axis, with its variance.
-    fn draw(&self, generator: &mut impl rand::Rng) -> Vec<f64> {
-        let mut row = self.mean.clone();
-        for (direction, deviation) in &self.axes {
+    /// What is published of the row of this number: drawn evenly along each axis, with its
+    /// variance, and rounded.
+    pub fn draw(
+        &self,
+        decimals: &[u32],
+        row: u64,
+        randomness: &Randomness,
+    ) -> Vec<f64> {
+        let mut generator = randomness.stream("condensed rows", row);
+        let mut drawn = self.mean.clone();
+        for axis in &self.axes {
             // An even choice between -1/2 and 1/2 has a variance of a twelfth.
-            let step = (generator.random::<f64>() - 0.5) * 12f64.sqrt() * deviation;
-            for (value, part) in row.iter_mut().zip(direction) {
+            let step = (generator.random::<f64>() - 0.5) * 12f64.sqrt();
+            for (value, part) in drawn.iter_mut().zip(axis) {
                 *value += step * part;
             }
         }
-        row
+        let rounded = drawn.iter().zip(decimals);
+        rounded.map(|(value, decimals)| snapped(*value, *decimals)).collect()
     }
 }
 
@@ -282,7 +305,8 @@ mod tests {
                     assert_eq!(kind(row), kind(&group[0]));
                 }
             }
-            assert!(found.values.iter().skip(2).step_by(3).all(|value| *value == 7.0));
+            let values = found.values(&[1; 3], &Randomness::of_seed(seed));
+            assert!(values.iter().skip(2).step_by(3).all(|value| *value == 7.0));
             assert_eq!(found, condensed(&numbers, &wishes, seed).unwrap());
             assert_ne!(found, condensed(&numbers, &wishes, seed + 100).unwrap());
         }
@@ -312,12 +336,16 @@ mod tests {
         let scaled = Scaled::of(&numbers);
         let rows: Vec<u32> = (0..200).collect();
         let mut moments = Moments::of(&scaled, &rows);
-        let mean = moments.mean.clone();
-        moments.axes.iter_mut().for_each(|(_, deviation)| *deviation *= twist);
-        let mut generator = ChaCha20Rng::seed_from_u64(8);
+        let in_units = |row: &[f64]| -> Vec<f64> {
+            row.iter().zip(&scaled.units).map(|(value, unit)| value / unit).collect()
+        };
+        let mean = in_units(&moments.mean);
+        moments.axes.iter_mut().flatten().for_each(|part| *part *= twist);
+        let randomness = Randomness::of_seed(8);
         let draws = 20_000;
-        let drawn: Vec<Vec<f64>> =
-            (0..draws).map(|_| moments.draw(&mut generator)).collect();
+        let drawn: Vec<Vec<f64>> = (0..draws)
+            .map(|row| in_units(&moments.draw(&[9; 3], row, &randomness)))
+            .collect();
         let moment =
             |a: usize, b: usize, rows: &mut dyn Iterator<Item = &[f64]>, n: f64| {
                 rows.map(|row| (row[a] - mean[a]) * (row[b] - mean[b])).sum::<f64>() / n

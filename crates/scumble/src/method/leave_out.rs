@@ -1,6 +1,6 @@
 //! Taking groups out of a plan that break a promise on another table.
 
-use crate::method::Grouping;
+use crate::method::{Branch, Grouping, NOWHERE, Route};
 use crate::promise::{Group, Promises};
 use crate::table::{Census, Histogram};
 
@@ -100,5 +100,14 @@ fn drop_empty(grouping: &mut Grouping) {
     });
     for group in grouping.group_of.iter_mut().flatten() {
         *group = number[*group as usize];
+    }
+    if let Route::Cuts(branches) = &mut grouping.route {
+        for branch in branches {
+            if let Branch::Group(group) = branch {
+                let place = *group as usize;
+                let kept = used.get(place).copied().unwrap_or(false);
+                *group = if kept { number[place] } else { NOWHERE };
+            }
+        }
     }
 }

@@ -1,7 +1,6 @@
 //! How to get there: a method turns counts into groups and their cells.
 
 mod anatomy;
-mod apply;
 mod blur;
 mod buckets;
 mod condensation;
@@ -17,16 +16,19 @@ mod testing;
 mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
-pub use apply::Applied;
 pub use blur::{
-    BlurTask, Blurred, BlurredFrame, Frame, Ladder, Needs, anonymity, blur, draw_noise,
-    ladder, largest_set, least_factors, most_company, need, peel,
+    BlurTask, Blurred, BlurredFrame, Frame, Ladder, Needs, NoiseDrawer, anonymity,
+    blur, draw_noise, ladder, largest_set, least_factors, most_company, need, peel,
 };
 pub use buckets::Buckets;
-pub use condensation::{CondensationTask, Condensed, condense};
+pub use condensation::{CondensationTask, Condensed, Moments, condense};
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
-pub use mondrian::{Boxes, ColumnChoice, Mondrian, ValueChoice};
-pub use plan::{Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
+pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
+pub use plan::{
+    ApartPlan, BlurPlan, BoundGroups, DrawPlan, FoundGroup, GroupPlan, NumberColumn,
+    Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, RedrawPlan, Step,
+    Subtable,
+};
 pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;
 
@@ -84,9 +86,12 @@ pub enum Branch {
         /// Where the others go.
         rest: u32,
     },
-    /// The rows of one group.
+    /// The rows of one group; of `NOWHERE`, rows that are left out.
     Group(u32),
 }
+
+/// No group: rows that lead here are left out.
+pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl Grouping {
     /// The level of each quasi column, if each has one.

@@ -7,6 +7,7 @@ use crate::hierarchy::{Column, Cover};
 use crate::method::{Branch, Grouping, Route, Task, cover};
 use crate::promise::Group;
 use crate::table::Histogram;
+use crate::watch::{Watch, Watched};
 
 /// Groups rows by repeated cuts.
 #[derive(Debug, Clone, Copy, Default)]
@@ -15,20 +16,6 @@ pub struct Mondrian {
     pub column: ColumnChoice,
     /// Where it is cut.
     pub value: ValueChoice,
-    /// Whose values make the cells of a group.
-    pub boxes: Boxes,
-}
-
-/// Whose values make the cells of a group when there is a population.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Boxes {
-    /// Everybody's in the population.
-    #[default]
-    Population,
-    /// Only those of the table, as the source has it. This breaks delta-presence: who
-    /// stands in the part but outside the box is known to be absent. No recipe can ask for
-    /// it; it is here to show that.
-    Table,
 }
 
 /// In which order columns are tried.
@@ -93,11 +80,14 @@ const SMALL: usize = 2_000;
 impl Mondrian {
     /// Tries every choice of column and value and keeps the one with the least loss; of
     /// several the first.
-    pub fn search(task: &Task<'_>) -> Result<(Self, Grouping)> {
+    pub fn search<'a>(
+        task: impl Into<Watched<'a, Task<'a>>>,
+    ) -> Result<(Self, Grouping)> {
+        let task = task.into();
         let mut best: Option<(f64, Self, Grouping)> = None;
         for column in ColumnChoice::ALL {
             for value in ValueChoice::ALL {
-                let method = Self { column, value, ..Self::default() };
+                let method = Self { column, value };
                 let grouping = method.find(task)?;
                 let loss = task.loss.of(task.columns, &grouping.shape(task.census));
                 if best.as_ref().is_none_or(|(held, ..)| loss < *held) {
@@ -110,7 +100,8 @@ impl Mondrian {
     }
 
     /// Groups the tuples of a census.
-    pub fn find(&self, task: &Task<'_>) -> Result<Grouping> {
+    pub fn find<'a>(&self, task: impl Into<Watched<'a, Task<'a>>>) -> Result<Grouping> {
+        let Watched { task, watch } = task.into();
         let census = task.census;
         let mut whole = census.histograms();
         for tuple in 0..census.n_tuples() {
@@ -131,9 +122,11 @@ impl Mondrian {
                 }));
             }
         }
-        let cutter = Cutter { choice: *self, task, whole };
-        let parts = cutter.cut_all((0..census.n_tuples() as u32).collect(), None);
-        Ok(grouping(task, parts, self.boxes))
+        let cutter = Cutter { choice: *self, task, watch, whole };
+        let parts = cutter.cut_all((0..census.n_tuples() as u32).collect(), None)?;
+        let grouping = grouping(task, parts);
+        watch.check()?;
+        Ok(grouping)
     }
 }
 
@@ -146,6 +139,7 @@ enum Part {
 struct Cutter<'a> {
     choice: Mondrian,
     task: &'a Task<'a>,
+    watch: &'a dyn Watch,
     whole: Group<'a>,
 }
 
@@ -159,10 +153,11 @@ struct Sorted {
 impl Cutter<'_> {
     /// Cuts until nothing more is allowed; the first of the parts is the whole. `last` is
     /// the column cut before.
-    fn cut_all(&self, tuples: Vec<u32>, last: Option<usize>) -> Vec<Part> {
+    fn cut_all(&self, tuples: Vec<u32>, last: Option<usize>) -> Result<Vec<Part>> {
         let mut parts = vec![Part::Group(Vec::new())];
         let mut open = vec![(0, tuples, last)];
         while let Some((place, tuples, last)) = open.pop() {
+            self.watch.check()?;
             let Some((column, code, below, rest)) = self.cut(&tuples, last) else {
                 parts[place] = Part::Group(tuples);
                 continue;
@@ -174,7 +169,7 @@ impl Cutter<'_> {
                     || self.cut_all(below, last),
                     || self.cut_all(rest, last),
                 );
-                (append(&mut parts, below), append(&mut parts, rest))
+                (append(&mut parts, below?), append(&mut parts, rest?))
             } else {
                 let place = parts.len();
                 parts.extend([Part::Group(Vec::new()), Part::Group(Vec::new())]);
@@ -183,7 +178,7 @@ impl Cutter<'_> {
             };
             parts[place] = Part::Cut { column, code, below: places.0, rest: places.1 };
         }
-        parts
+        Ok(parts)
     }
 
     /// One cut along the first column that allows one.
@@ -356,7 +351,7 @@ fn append(parts: &mut Vec<Part>, more: Vec<Part>) -> usize {
 }
 
 /// Numbers the groups from the lowest part to the highest and writes the cuts down.
-fn grouping(task: &Task<'_>, mut parts: Vec<Part>, boxes: Boxes) -> Grouping {
+fn grouping(task: &Task<'_>, mut parts: Vec<Part>) -> Grouping {
     let mut group_of = vec![None; task.census.n_tuples()];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut branches: Vec<Branch> = Vec::with_capacity(parts.len());
@@ -384,19 +379,14 @@ fn grouping(task: &Task<'_>, mut parts: Vec<Part>, boxes: Boxes) -> Grouping {
             }
         }
     }
-    let covers = groups.par_iter().map(|tuples| cells(task, tuples, boxes)).collect();
+    let covers = groups.par_iter().map(|tuples| cells(task, tuples)).collect();
     Grouping { group_of, covers, route: Route::Cuts(branches) }
 }
 
-/// The cells of a group.
-fn cells(task: &Task<'_>, tuples: &[u32], boxes: Boxes) -> Vec<Cover> {
-    let in_table = |tuple: &&u32| task.census.rows[**tuple as usize] > 0;
-    let some: Vec<u32>;
-    let mut tuples = tuples;
-    if boxes == Boxes::Table && tuples.iter().any(|tuple| in_table(&tuple)) {
-        some = tuples.iter().filter(in_table).copied().collect();
-        tuples = &some;
-    }
+/// The cells of a group: of everybody in it, also of those of a population who are not in
+/// the table. Cells around the rows of the table alone, as the source has them, tell who is
+/// absent (`reproduce mpalm-boxes`).
+fn cells(task: &Task<'_>, tuples: &[u32]) -> Vec<Cover> {
     let columns = task.columns.iter().zip(&task.census.quasi);
     columns
         .map(|(column, codes)| {

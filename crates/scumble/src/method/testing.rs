@@ -6,6 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use crate::hierarchy::{ColumnSpec, Microdata, Rule};
 use crate::method::Buckets;
 use crate::table::{ReadOptions, Reading, Role, Source};
+use crate::watch::Unwatched;
 
 /// A table with these quasi numbers and a sensitive value in each row.
 pub(super) fn table(rows: &[(Vec<u32>, u32)]) -> Microdata {
@@ -27,7 +28,7 @@ pub(super) fn table(rows: &[(Vec<u32>, u32)]) -> Microdata {
     specs.push(ColumnSpec::new("s", Role::Sensitive, reading, Rule::Plain));
     let options = ReadOptions::default();
     let source = Source::from_bytes("t.csv", text.into_bytes(), &options).unwrap();
-    Microdata::read(&source, &specs, &|_| ()).unwrap()
+    Microdata::read(&source, &specs, &Unwatched).unwrap()
 }
 
 /// Rows whose values lean on the first quasi column, small values being common.

@@ -2,10 +2,12 @@
 
 use rayon::prelude::*;
 
-use crate::hierarchy::Column;
+use crate::error::Result;
+use crate::hierarchy::{Column, Cover};
 use crate::method::Grouping;
 use crate::method::pdf::{self, Part, Pdf, Range, Shift};
 use crate::table::Census;
+use crate::watch::Watch;
 
 /// How pdf cells are weighted.
 #[derive(Debug, Clone, Copy)]
@@ -16,8 +18,29 @@ pub enum Weighting {
     Population,
     /// By the table's where that keeps presence in range, else by the population's.
     Counted(Range),
-    /// As the source has it.
+    /// For comparison only: as the source has it, which tells the table's counts.
     Shifted(Range, Shift),
+}
+
+impl Weighting {
+    /// The distribution of every quasi column in one group.
+    fn pdfs(self, columns: &[Column], part: &Part, covers: &[Cover]) -> Vec<Pdf> {
+        match self {
+            Self::Own => pdf::own(part),
+            Self::Population => pdf::population(part),
+            Self::Counted(range) => pdf::counted(part, &range),
+            Self::Shifted(range, shift) => {
+                let bases: Vec<Vec<u32>> = columns
+                    .iter()
+                    .zip(covers)
+                    .map(|(column, cover)| {
+                        cover.codes(&column.domain, &column.hierarchy)
+                    })
+                    .collect();
+                pdf::shifted(part, &bases, &range, shift)
+            }
+        }
+    }
 }
 
 impl Grouping {
@@ -29,21 +52,23 @@ impl Grouping {
         weighting: Weighting,
     ) -> Vec<Vec<Pdf>> {
         let parts = self.parts(census).into_par_iter().zip(&self.covers);
+        parts.map(|(part, covers)| weighting.pdfs(columns, &part, covers)).collect()
+    }
+
+    /// As [`Grouping::weighted`]; counting the worlds of many groups takes long, so it may
+    /// be cancelled.
+    pub fn weighted_watched(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        weighting: Weighting,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Vec<Pdf>>> {
+        let parts = self.parts(census).into_par_iter().zip(&self.covers);
         parts
-            .map(|(part, covers)| match weighting {
-                Weighting::Own => pdf::own(&part),
-                Weighting::Population => pdf::population(&part),
-                Weighting::Counted(range) => pdf::counted(&part, &range),
-                Weighting::Shifted(range, shift) => {
-                    let bases: Vec<Vec<u32>> = columns
-                        .iter()
-                        .zip(covers)
-                        .map(|(column, cover)| {
-                            cover.codes(&column.domain, &column.hierarchy)
-                        })
-                        .collect();
-                    pdf::shifted(&part, &bases, &range, shift)
-                }
+            .map(|(part, covers)| {
+                watch.check()?;
+                Ok(weighting.pdfs(columns, &part, covers))
             })
             .collect()
     }

@@ -16,7 +16,8 @@
 //! O(1).
 //!
 //! # Source
-//! `evfimievski2003limiting`; `chaytor2010randomization`, chapter 3; METHODS C1.
+//! `evfimievski2003limiting`; `chaytor2010randomization`, chapter 3; docs/methods.md,
+//! "Uniform perturbation".
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;

@@ -44,7 +44,8 @@ pub enum Adversary {
     /// Somebody who sees that weights are counts.
     #[default]
     Counting,
-    /// The one of the source, who takes weights for likelihoods and nothing more.
+    /// For comparison only: the one of the source, who takes weights for likelihoods and
+    /// nothing more.
     Paper,
 }
 

@@ -17,7 +17,7 @@
 //! O(m) for m values.
 //!
 //! # Source
-//! `chaytor2010randomization`, chapter 5; METHODS C4.
+//! `chaytor2010randomization`, chapter 5; docs/methods.md, "Fine-grain perturbation".
 
 use serde_json::json;
 

@@ -25,7 +25,7 @@ pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};
 pub use r_robustness::{
     MOST_STATES, PriorSet, Priors, RRobustness, Scratch, Verdict, binary_posteriors,
-    delta_ceil, delta_max, delta_safe, posteriors, swap_bound, within_bound,
+    delta_safe, posteriors, swap_bound,
 };
 pub use t_closeness::{Distance, TCloseness};
 

@@ -44,17 +44,6 @@ impl BlurSpec {
             frames: section.take("frames"),
         }
     }
-
-    /// The first key that is there, and its place.
-    pub(super) fn first(&self) -> Option<(&'static str, Spot)> {
-        let said = [
-            ("shape", self.shape.map(|said| said.1)),
-            ("frame", self.frame.map(|said| said.1)),
-            ("levels", self.levels.map(|said| said.1)),
-            ("frames", self.frames.map(|said| said.1)),
-        ];
-        said.into_iter().find_map(|(name, spot)| Some((name, spot?)))
-    }
 }
 
 /// The keys as they stand in the recipe.

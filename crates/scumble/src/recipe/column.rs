@@ -4,7 +4,7 @@ use crate::error::Result;
 use crate::hierarchy::{Grain, Rule, Side};
 use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
-use crate::table::{Kind, Role};
+use crate::table::{Kind, Role, Said};
 
 /// A column as typed.
 #[derive(Debug, Clone)]
@@ -67,6 +67,27 @@ impl ColumnSpec {
             return Err(section.error("`[columns]` names no column"));
         }
         Ok(columns)
+    }
+
+    /// What its values are, if its type, hierarchy or domain says so.
+    pub(super) fn said_kind(&self) -> Option<Kind> {
+        let ruled = self.hierarchy.as_ref().map(|hierarchy| match hierarchy {
+            HierarchySpec::Rule(rule) => rule.default_kind().unwrap_or(Kind::Category),
+            HierarchySpec::Csv(_) => Kind::Category,
+        });
+        let limits = self.limits.map(|_| Kind::Number);
+        let domain = self.domain.as_ref().map(|_| Kind::Category);
+        self.kind.or(ruled).or(limits).or(domain)
+    }
+
+    /// What is said of it for a [`crate::table::Schema`].
+    pub(super) fn said(&self) -> Said {
+        Said {
+            name: self.name.clone(),
+            role: self.role,
+            kind: self.said_kind(),
+            date_format: self.format.clone(),
+        }
     }
 
     fn read(item: &Item<'_>, spot: Spot) -> Result<Self> {

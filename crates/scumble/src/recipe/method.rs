@@ -6,6 +6,7 @@ use crate::hierarchy::Cells;
 use crate::loss::{self, Loss};
 use crate::method::pdf::Shift;
 use crate::method::{ColumnChoice, ValueChoice};
+use crate::recipe::methods::{METHODS, Method};
 use crate::recipe::section::{Item, Section};
 use crate::recipe::{BlurSpec, NoiseSpec, Spot};
 use crate::release::DataFormat;
@@ -16,7 +17,7 @@ pub struct MethodSpec {
     /// Where the section stands, or the method's name if it has one.
     pub spot: Option<Spot>,
     /// Which method, if said.
-    pub name: Option<MethodName>,
+    pub name: Option<&'static dyn Method>,
     /// What is made small.
     pub loss: Loss,
     /// The largest share of rows that may be left out, from 0 to 1.
@@ -29,8 +30,6 @@ pub struct MethodSpec {
     pub value: ValueChoice,
     /// Whether Mondrian tries every choice and keeps the best.
     pub search: bool,
-    /// Whether anything is said that only Mondrian can do.
-    pub cuts: bool,
     /// How cells that are distributions are weighted, if they are.
     pub pdf: Option<PdfSpec>,
     /// How values are randomized.
@@ -39,8 +38,8 @@ pub struct MethodSpec {
     pub blur: BlurSpec,
     /// The largest group that `robust` may form, if said, and where that stands.
     pub largest_group: Option<(usize, Spot)>,
-    /// The keys that are about groups and their cells, and where they stand.
-    pub groups: Vec<(String, Spot)>,
+    /// The keys that are there, `name` aside, and where they stand.
+    pub keys: Vec<(String, Spot)>,
 }
 
 /// How pdf cells are weighted, as typed.
@@ -61,64 +60,8 @@ pub enum Weights {
     Counted,
     /// The population's.
     Population,
-    /// Between uniform and the table's, as the source has it.
+    /// For comparison only: between uniform and the table's, as the source has it.
     Paper,
-}
-
-/// A method that can be asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MethodName {
-    /// One level for each column, searched for the best.
-    FullDomain,
-    /// Groups cut in two again and again.
-    Mondrian,
-    /// Sensitive values kept with one probability, otherwise drawn.
-    UniformPerturbation,
-    /// The same within sub-tables of few values.
-    PartitionedPerturbation,
-    /// Sensitive values kept with a probability for each value.
-    FineGrainPerturbation,
-    /// Sensitive values drawn by the best matrix.
-    GeneralPerturbation,
-    /// Values randomized, quasi columns generalized, one row of each group published.
-    PerturbedGeneralization,
-    /// Groups of diverse values, which are published apart from the rows.
-    Anatomy,
-    /// The same against somebody who knows how values depend on quasi columns.
-    Robust,
-    /// Numbers with calibrated noise.
-    Blur,
-    /// Numbers drawn anew from the mean and covariance of a group.
-    Condensation,
-}
-
-impl MethodName {
-    /// Its name in recipes and manifests.
-    pub fn name(self) -> &'static str {
-        METHODS.iter().find(|(_, method)| *method == self).map_or("", |(name, _)| name)
-    }
-
-    /// Whether it randomizes sensitive values.
-    pub fn randomizes(self) -> bool {
-        matches!(
-            self,
-            Self::UniformPerturbation
-                | Self::PartitionedPerturbation
-                | Self::FineGrainPerturbation
-                | Self::GeneralPerturbation
-                | Self::PerturbedGeneralization
-        )
-    }
-
-    /// Whether it publishes sensitive values apart from the rows.
-    pub fn bucketizes(self) -> bool {
-        matches!(self, Self::Anatomy | Self::Robust)
-    }
-
-    /// Whether it changes numbers.
-    pub fn blurs(self) -> bool {
-        matches!(self, Self::Blur | Self::Condensation)
-    }
 }
 
 /// Where the release goes, as typed.
@@ -129,20 +72,6 @@ pub struct ReleaseSpec {
     /// The format of its rows.
     pub format: DataFormat,
 }
-
-const METHODS: [(&str, MethodName); 11] = [
-    ("full-domain", MethodName::FullDomain),
-    ("mondrian", MethodName::Mondrian),
-    ("anatomy", MethodName::Anatomy),
-    ("robust", MethodName::Robust),
-    ("uniform-perturbation", MethodName::UniformPerturbation),
-    ("partitioned-perturbation", MethodName::PartitionedPerturbation),
-    ("fine-grain-perturbation", MethodName::FineGrainPerturbation),
-    ("general-perturbation", MethodName::GeneralPerturbation),
-    ("perturbed-generalization", MethodName::PerturbedGeneralization),
-    ("blur", MethodName::Blur),
-    ("condensation", MethodName::Condensation),
-];
 
 const CELLS: [(&str, Cells); 4] = [
     ("taxonomy", Cells::Taxonomy),
@@ -174,12 +103,11 @@ impl Default for MethodSpec {
             column: ColumnChoice::Widest,
             value: ValueChoice::Balanced,
             search: false,
-            cuts: false,
             pdf: None,
             noise: NoiseSpec::default(),
             blur: BlurSpec::default(),
             largest_group: None,
-            groups: Vec::new(),
+            keys: Vec::new(),
         }
     }
 }
@@ -201,16 +129,14 @@ impl MethodSpec {
         let mut method = Self { spot: Some(item.spot()), ..Self::default() };
         method.noise = noise.read()?;
         method.blur = blur.read()?;
-        let about_groups = [&loss, &suppression, &cells, &column, &value, &strategy];
-        method.groups = about_groups
-            .into_iter()
-            .flatten()
-            .map(|item| (item.name.clone(), item.spot()))
-            .collect();
+        let keys = section.items().into_iter().map(|(_, item)| item);
+        let keys = keys.filter(|item| item.name != "name");
+        method.keys = keys.map(|item| (item.name.clone(), item.spot())).collect();
         method.largest_group = largest_group.map(|item| largest(&item)).transpose()?;
         if let Some(item) = name {
             method.spot = Some(item.spot());
-            method.name = Some(item.choice("method", &METHODS)?);
+            let known = METHODS.map(|method| (method.name(), method));
+            method.name = Some(item.choice("method", &known)?);
         }
         if let Some(item) = loss {
             let known = loss::ALL.map(|loss| (loss.name(), loss));
@@ -229,12 +155,6 @@ impl MethodSpec {
         }
         if let Some(item) = cells {
             (method.cells, method.pdf) = cells_of(&item)?;
-        }
-        if let Some(item) = strategy.as_ref().or(column.as_ref()).or(value.as_ref()) {
-            method.cuts = true;
-            if method.name == Some(MethodName::FullDomain) {
-                return Err(item.error(format!("`{}` is for `mondrian`", item.name)));
-            }
         }
         if let Some(item) = strategy {
             item.choice("strategy", &[("search", ())])?;

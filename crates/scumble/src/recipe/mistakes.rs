@@ -1,11 +1,13 @@
 //! What a recipe can get wrong, and what is said about it, word for word.
 
 use crate::recipe::Spec;
+use crate::recipe::methods::methods;
 use crate::recipe::spec_tests::recipe;
 
 /// The error with its hints, each on a line of its own.
 fn message(text: &str) -> String {
-    let error = Spec::parse(text, "r").expect_err("refused");
+    let checked = Spec::parse(text, "r").and_then(|spec| methods(&spec).map(|_| spec));
+    let error = checked.expect_err("refused");
     assert!(error.place().is_some_and(|place| place.position.is_some()));
     assert_eq!(error.exit_code(), 2);
     let hints: String = error.hints().iter().map(|hint| format!("\n{hint}")).collect();
@@ -334,7 +336,8 @@ fn mistakes_in_method_and_release_are_told() {
     );
     assert_eq!(
         in_method("name = \"full-domain\"\nvalue = \"first\""),
-        "r:9:9: `value` is for `mondrian`"
+        "r:9:9: `value` means nothing to `full-domain`\n\
+         it is for `mondrian`, `perturbed-generalization`"
     );
     assert_eq!(
         in_method("strategy = \"search\"\ncolumn = \"best\""),

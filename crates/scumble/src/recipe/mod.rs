@@ -3,14 +3,14 @@
 mod blur;
 mod blurring;
 mod bucketize;
-mod choose;
 mod column;
 mod compare;
+mod generalize;
 mod method;
+mod methods;
 #[cfg(test)]
 mod mistakes;
 mod noise;
-mod notes;
 mod order;
 mod presence;
 mod promise;
@@ -21,20 +21,21 @@ mod section;
 mod spec;
 #[cfg(test)]
 mod spec_tests;
-mod write;
 
 pub use blur::BlurSpec;
 pub use column::{ColumnSpec, HierarchySpec};
 pub use compare::{
-    Asked, BANDS, Band, Ends, Grid, MOST_POINTS, MOST_WORDS, Measured, Part, Point,
-    Vary, Workload, Yardstick, YardstickOptions,
+    Asked, BANDS, Band, Ends, Grid, MOST_POINTS, MOST_WORDS, Measured, Point, Vary,
+    Workload, Yardstick, YardstickOptions,
 };
-pub use method::{MethodName, MethodSpec, PdfSpec, ReleaseSpec, Weights};
+pub use method::{MethodSpec, PdfSpec, ReleaseSpec, Weights};
+pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{
-    BoundsSpec, Distance, DiversityKind, PromiseKind, PromiseSpec, WeightsSpec,
+    BoundsSpec, Distance, DiversityKind, PROMISES, PromiseKind, PromiseSpec,
+    WeightsSpec,
 };
 pub use robustness::{KnowledgeSpec, RobustnessSpec};
-pub use run::{Published, Request, Search, Stage, Unwatched, Watch, publish};
+pub use run::{Published, Request, Search, publish};
 pub use section::Spot;
 pub use spec::{InputSpec, Spec};

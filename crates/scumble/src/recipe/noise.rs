@@ -59,19 +59,6 @@ impl NoiseSpec {
             id: section.take("id"),
         }
     }
-
-    /// The first key that is there, and its place.
-    pub(super) fn first(&self) -> Option<(&'static str, Spot)> {
-        let said = [
-            ("inside", self.inside.as_ref().map(|said| said.1)),
-            ("floor", self.floor.map(|said| said.1)),
-            ("sensitive", self.together.map(|said| said.1)),
-            ("missing", self.missing.map(|said| said.1)),
-            ("key-file", self.key_file.as_ref().map(|said| said.1)),
-            ("id", self.id.as_ref().map(|said| said.1)),
-        ];
-        said.into_iter().find_map(|(name, spot)| Some((name, spot?)))
-    }
 }
 
 /// The keys as they stand in the recipe.

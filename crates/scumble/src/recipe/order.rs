@@ -1,7 +1,5 @@
 //! From a recipe as typed to an order that can be carried out.
 
-use std::path::{Path, PathBuf};
-
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
 use crate::promise::{
@@ -9,13 +7,19 @@ use crate::promise::{
     TCloseness,
 };
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
-use crate::recipe::randomize::randomizes;
-use crate::recipe::{
-    DiversityKind, HierarchySpec, MethodName, PromiseKind, Spec, promise,
-};
-use crate::release::Origin;
-use crate::table::{ReadOptions, Reading, Role, Source};
-use crate::words::no_column;
+use crate::recipe::{DiversityKind, HierarchySpec, PromiseKind, Spec, promise};
+use crate::table::{Inputs, ReadOptions, Reading, Role, Source};
+
+/// Where the cells of a published column come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// A quasi column, counted from 0 in the order of the table.
+    Quasi(usize),
+    /// A sensitive column, likewise.
+    Sensitive(usize),
+    /// A column of the table, as it is.
+    Other,
+}
 
 /// A recipe whose columns were found in its table.
 #[derive(Debug)]
@@ -35,30 +39,25 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Opens the table and checks the recipe against it. Paths in a recipe are relative to
-    /// the folder it is in.
-    pub(super) fn new(spec: &Spec, folder: &Path) -> Result<Self> {
+    /// Opens the table and checks the recipe against it.
+    pub(super) fn new(spec: &Spec, inputs: &Inputs) -> Result<Self> {
         check_roles(spec)?;
-        let path = resolve(folder, &spec.input.table);
         let options =
             ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
-        let source = Source::open(&path, &options)?;
+        let source = inputs.source(&spec.input.table, &options)?;
         let population = spec.input.population.as_ref();
-        let population = population
-            .map(|path| Source::open(&resolve(folder, path), &options))
-            .transpose()?;
-        let header = source.header();
+        let population =
+            population.map(|typed| inputs.source(typed, &options)).transpose()?;
         for column in &spec.columns {
-            if !header.contains(&column.name) {
-                return Err(spec.error_at(column.spot, no_column(header, &column.name)));
-            }
+            let found = source.column(&column.name);
+            found.map_err(|error| spec.error_at(column.spot, error))?;
         }
 
         check_population(spec, &source, population.as_ref())?;
         let mut columns = Vec::new();
         for typed in &spec.columns {
             if matches!(typed.role, Role::Quasi | Role::Sensitive) {
-                columns.push(column_spec(spec, typed, folder)?);
+                columns.push(column_spec(spec, typed, inputs)?);
             }
         }
         let mut order = Self {
@@ -70,17 +69,18 @@ impl Order {
             population,
         };
         let (mut n_quasi, mut n_sensitive) = (0, 0);
-        for (place, name) in order.source.header().iter().enumerate() {
+        for column in order.source.columns() {
+            let name = order.source.name_of(column);
             let origin = match spec.column(name).map(|column| column.role) {
                 None => {
-                    order.unnamed.push(name.clone());
+                    order.unnamed.push(name.to_owned());
                     continue;
                 }
                 Some(Role::Identifier | Role::Drop) => {
-                    order.removed.push(name.clone());
+                    order.removed.push(name.to_owned());
                     continue;
                 }
-                Some(Role::Other) => Origin::Other(place),
+                Some(Role::Other) => Origin::Other,
                 Some(Role::Quasi) => {
                     n_quasi += 1;
                     Origin::Quasi(n_quasi - 1)
@@ -90,15 +90,10 @@ impl Order {
                     Origin::Sensitive(n_sensitive - 1)
                 }
             };
-            order.published.push((name.clone(), origin));
+            order.published.push((name.to_owned(), origin));
         }
         Ok(order)
     }
-}
-
-/// A path of a recipe, relative to the recipe's folder.
-pub(super) fn resolve(folder: &Path, typed: &str) -> PathBuf {
-    if typed == "-" { PathBuf::from(typed) } else { folder.join(typed) }
 }
 
 /// The promises, bound to the sensitive columns they look at.
@@ -148,8 +143,9 @@ fn check_roles(spec: &Spec) -> Result<()> {
         Some(spot) => spec.error_at(spot, error),
         None => error,
     };
-    let grouped = !randomizes(spec) || promises_groups(spec);
-    if grouped && !spec.columns.iter().any(|column| column.role == Role::Quasi) {
+    if promises_groups(spec)
+        && !spec.columns.iter().any(|column| column.role == Role::Quasi)
+    {
         return Err(at_columns(
             Error::recipe("no column has the role `quasi`")
                 .with_hint("say which columns an adversary may know"),
@@ -206,7 +202,8 @@ fn check_roles(spec: &Spec) -> Result<()> {
             return at(Error::recipe("`lowest` needs cells that are nodes")
                 .with_hint("use `cells = \"taxonomy\"`"));
         }
-        if column.highest.is_some() && spec.method.name == Some(MethodName::Mondrian) {
+        let cuts = spec.method.name.is_some_and(|method| method.name() == "mondrian");
+        if column.highest.is_some() && cuts {
             return at(Error::recipe("`mondrian` cannot keep `highest`")
                 .with_hint("use `full-domain`, or leave `highest` out"));
         }
@@ -227,7 +224,7 @@ fn check_roles(spec: &Spec) -> Result<()> {
 fn column_spec(
     spec: &Spec,
     typed: &crate::recipe::ColumnSpec,
-    folder: &Path,
+    inputs: &Inputs,
 ) -> Result<ColumnSpec> {
     let rule = match &typed.hierarchy {
         None => {
@@ -235,16 +232,14 @@ fn column_spec(
         }
         Some(HierarchySpec::Rule(rule)) => rule.clone(),
         Some(HierarchySpec::Csv(path)) => {
-            Rule::Tree(Tree::read(&resolve(folder, path))?)
+            let (name, text) = inputs.text(path)?;
+            Rule::Tree(Tree::parse(&text, &name)?)
         }
     };
     let at = |error| spec.error_at(typed.hierarchy_spot.unwrap_or(typed.spot), error);
-    let kind = match (typed.kind, rule.default_kind()) {
-        (Some(kind), _) | (None, Some(kind)) => kind,
-        (None, None) => crate::table::Kind::Category,
-    };
+    let said = typed.said_kind();
     let reading = Reading {
-        kind,
+        kind: said.unwrap_or(crate::table::Kind::Category),
         missing: spec.input.missing.clone(),
         date_format: typed.format.clone(),
     };
@@ -253,9 +248,7 @@ fn column_spec(
         name: typed.name.clone(),
         role: typed.role,
         reading,
-        may_be_numbers: typed.role == Role::Quasi
-            && typed.kind.is_none()
-            && rule == Rule::Plain,
+        may_be_numbers: typed.role == Role::Quasi && said.is_none(),
         rule,
         lowest: typed.lowest.unwrap_or(0),
         highest: typed.highest,

@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::Cells;
 use crate::promise::Adversary;
-use crate::recipe::{MethodName, Spec, Weights};
+use crate::recipe::{Spec, Weights};
 use crate::release::GROUP_COLUMN;
 use crate::table::{Role, Source};
 
@@ -42,8 +42,11 @@ pub(super) fn check_presence(spec: &Spec) -> Result<()> {
         }
     }
     let method = &spec.method;
-    let cuts = method.name == Some(MethodName::Mondrian)
-        || (method.name.is_none() && method.cuts);
+    let asked = |key: &str| method.keys.iter().any(|(known, _)| known == key);
+    let cuts = match method.name {
+        Some(method) => method.name() == "mondrian",
+        None => ["column", "value", "strategy"].into_iter().any(asked),
+    };
     let nodes = method.cells == Some(Cells::Taxonomy);
     if cuts && nodes {
         let error = Error::recipe(

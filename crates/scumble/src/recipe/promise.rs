@@ -85,6 +85,19 @@ impl PromiseKind {
         }
     }
 
+    /// Its name as a message says it.
+    pub(super) fn described(&self) -> String {
+        let both = match self {
+            Self::Breach(breach) => breach.breaches() == Breaches::Both,
+            Self::FineGrain { breaches, .. } => *breaches == Breaches::Both,
+            _ => false,
+        };
+        match both {
+            true => format!("`{}` with `kind = \"both\"`", self.name()),
+            false => format!("`{}`", self.name()),
+        }
+    }
+
     /// Whether it is about how values are randomized, not about groups.
     pub fn randomizes(&self) -> bool {
         matches!(self, Self::Breach(_) | Self::FineGrain { .. })
@@ -136,7 +149,8 @@ pub enum Distance {
     Hierarchical,
 }
 
-const NAMES: [&str; 8] = [
+/// The names of all promises, in the order in which they are listed to users.
+pub const PROMISES: [&str; 8] = [
     "k-anonymity",
     "l-diversity",
     "t-closeness",
@@ -174,7 +188,7 @@ impl PromiseSpec {
                 name => {
                     let error =
                         item.source.error(&span, format!("unknown promise `{name}`"));
-                    return Err(error.with_hint(suggestion(name, &NAMES)));
+                    return Err(error.with_hint(suggestion(name, &PROMISES)));
                 }
             };
             promises.push(Self { kind, spot: item.source.spot(&span) });

@@ -1,60 +1,38 @@
-//! Carrying a recipe out: read, search, write, audit, and only then publish.
+//! Carrying a recipe out: gather, plan, apply and write, audit, and only then publish.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::audit;
+use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, Report, audit, page};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ColumnSpec, Microdata, Population};
-use crate::method::{ColumnChoice, Plan, Route, ValueChoice, Weighting};
+use crate::method::{ColumnChoice, GroupPlan, Plan, Step, ValueChoice};
 use crate::random::Randomness;
-use crate::recipe::blurring::{self, blurs, check_elsewhere};
-use crate::recipe::bucketize::{self, bucketizes, check_largest};
-use crate::recipe::choose::{Chosen, choose, weighting};
-use crate::recipe::order::{Order, promises, resolve};
-use crate::recipe::randomize::{self, randomizes};
-use crate::recipe::write::{Job, uncertified};
-use crate::recipe::{MethodName, Spec};
-use crate::release::{Draft, Manifest};
-use crate::table::Role;
-
-/// What the library reports while it works.
-pub trait Watch: Sync {
-    /// A stage begins; `bytes` is how much there is to read, 0 if that is not known.
-    fn stage(&self, _stage: Stage, _bytes: u64) {}
-    /// So many more bytes were read.
-    fn advance(&self, _bytes: u64) {}
-}
-
-/// What is being done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
-    /// Reading and counting the table.
-    Read,
-    /// Looking for the best release.
-    Search,
-    /// Writing the files.
-    Write,
-    /// Rechecking the files and attacking them.
-    Audit,
-}
-
-/// Nobody watches.
-#[derive(Debug, Clone, Copy)]
-pub struct Unwatched;
-
-impl Watch for Unwatched {}
+use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task, methods};
+use crate::recipe::order::Order;
+use crate::recipe::{Spec, blurring, bucketize, generalize};
+use crate::release::{
+    Binding, CELLS_FILE, DataFile, Draft, FORMAT, Keyed, Manifest, MethodNote, Release,
+    SENSITIVE_FILE, SOFTWARE, write_cells, write_datapackage, write_rows, write_values,
+};
+use crate::table::{Input, Inputs, Role};
+use crate::watch::{Quiet, Stage, Watch};
 
 /// What to publish.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The recipe.
     pub spec: &'a Spec,
-    /// The folder it is in.
+    /// The folder it is in, which the release's directory is relative to.
     pub folder: &'a Path,
+    /// What its names stand for: files of the folder, unless others are given.
+    pub inputs: Inputs,
     /// Where the release goes, if not where the recipe says.
     pub directory: Option<PathBuf>,
     /// Whether an existing release is replaced.
     pub replace: bool,
+    /// Whether the release stays in memory.
+    pub in_memory: bool,
     /// A plan to apply instead of a search.
     pub plan: Option<Plan>,
     /// Fixes all randomness; the release is then marked as an experiment.
@@ -64,17 +42,46 @@ pub struct Request<'a> {
 impl<'a> Request<'a> {
     /// What the recipe says, and nothing replaced.
     pub fn new(spec: &'a Spec, folder: &'a Path) -> Self {
-        Self { spec, folder, directory: None, replace: false, plan: None, seed: None }
+        Self {
+            spec,
+            folder,
+            inputs: Inputs::in_folder(folder),
+            directory: None,
+            replace: false,
+            in_memory: false,
+            plan: None,
+            seed: None,
+        }
+    }
+
+    /// A recipe whose inputs are all given, for a release that stays in memory.
+    pub fn in_memory(
+        spec: &'a Spec,
+        given: impl IntoIterator<Item = (String, Input)>,
+    ) -> Self {
+        Self {
+            inputs: Inputs::in_memory(given),
+            in_memory: true,
+            ..Self::new(spec, Path::new(""))
+        }
+    }
+
+    /// The release that is begun.
+    fn draft(&self) -> Result<Draft> {
+        match self.in_memory {
+            true => Ok(Draft::in_memory()),
+            false => Draft::new(&self.target(), self.replace),
+        }
     }
 
     /// Where the release goes.
-    pub(super) fn target(&self) -> PathBuf {
+    fn target(&self) -> PathBuf {
         let directory = self.directory.clone();
-        directory.unwrap_or_else(|| resolve(self.folder, &self.spec.release.directory))
+        directory.unwrap_or_else(|| self.folder.join(&self.spec.release.directory))
     }
 
     /// What all chance comes from.
-    pub(super) fn randomness(&self) -> Result<Randomness> {
+    fn randomness(&self) -> Result<Randomness> {
         match self.seed {
             Some(seed) => Ok(Randomness::of_seed(seed)),
             None => Randomness::fresh(),
@@ -85,14 +92,16 @@ impl<'a> Request<'a> {
 /// What was published.
 #[derive(Debug)]
 pub struct Published {
-    /// Where the release is.
+    /// Where the release is; nothing if it is in memory.
     pub directory: PathBuf,
+    /// The release.
+    pub release: Release,
     /// What it says about itself.
     pub manifest: Manifest,
     /// The audit of its files, with the table at hand: private where presence is promised.
-    pub audit: audit::Report,
-    /// What the method decided, if it forms groups: private.
-    pub plan: Option<Plan>,
+    pub audit: Report,
+    /// What the method decided: private.
+    pub plan: Plan,
     /// Columns of the table that the recipe does not name: left out.
     pub unnamed: Vec<String>,
     /// Identifiers and dropped columns: left out.
@@ -124,135 +133,252 @@ pub struct Search {
 /// confirms every promise.
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
-    if blurs(spec) {
-        return blurring::publish(request, watch);
-    }
-    check_elsewhere(spec)?;
-    if randomizes(spec) {
-        return randomize::publish(request, watch);
-    }
-    check_noise(spec)?;
-    if bucketizes(spec) {
-        return bucketize::publish(request, watch);
-    }
-    check_largest(spec)?;
-    let directory = request.target();
-    let draft = Draft::new(&directory, request.replace)?;
-    let mut order = Order::new(spec, request.folder)?;
+    let methods = methods(spec)?;
+    let draft = request.draft()?;
+    let mut order = Order::new(spec, &request.inputs)?;
     if let Some(plan) = &request.plan {
-        check_method(spec, plan)?;
-        fit(&mut order.columns, plan)?;
+        follow(spec, &methods, plan, &mut order)?;
     }
+    let randomness = request.randomness()?;
 
     watch.stage(Stage::Read, order.source.bytes());
-    let key = &spec.input.key;
-    let population = order.population.as_ref().map(|source| Population { source, key });
-    let progress = |bytes| watch.advance(bytes);
-    let mut data =
-        Microdata::read_within(&order.source, population, &order.columns, &progress)?;
-    let promises = promises(spec, &data)?;
+    let mut data = gather(spec, &order, methods[0], watch)?;
 
     watch.stage(Stage::Search, 0);
-    let limit = spec.method.suppression.share_of(data.n_rows());
-    let chosen = match &request.plan {
-        Some(plan) => {
-            let grouping =
-                plan.grouping(&data.quasi, &data.census, &promises, limit)?;
-            let columns = data.quasi.clone();
-            let name = plan.method.clone();
-            Chosen { name, columns, grouping, search: Search::default() }
-        }
-        None => choose(spec, &data, &promises, limit)?,
-    };
-    let Chosen { name, columns, grouping, mut search } = chosen;
-    if let Route::Levels(levels) = &grouping.route {
-        let named = columns.iter().zip(levels);
-        search.levels = named
-            .map(|(column, level)| {
-                (column.name.clone(), *level, column.hierarchy.height())
-            })
-            .collect();
-    }
-    for (column, spec) in columns.iter().zip(&mut data.specs) {
-        spec.cells = column.cells;
-    }
-    data.quasi = columns;
-    let n_quasi = data.quasi.len();
-    let plan =
-        Plan::of(&name, &data.quasi, &data.specs[..n_quasi], &data.census, &grouping);
+    let (order, plan) = (&order, request.plan.as_ref());
+    let inputs = &request.inputs;
+    let task = Task { spec, order, inputs, plan, randomness: &randomness, watch };
+    let (method, mut planned) = best(&methods, &data, &task)?;
+    adopt(&mut data, &planned);
 
-    let job = Job {
-        spec,
-        experiment: request.seed.is_some(),
-        folder: draft.path(),
-        order: &order,
-        data: &data,
-        grouping: &grouping,
-        name: &name,
-        search: &search,
-        promises: &promises,
-    };
-    let mut weighting = weighting(spec);
+    let making = Making { task: &task, draft: &draft, seed: request.seed };
     let (mut manifest, audit) = loop {
-        let (manifest, audit) = job.write(weighting, watch)?;
-        match &mut weighting {
-            // The audit counts worlds in another way than the publisher. Where that takes
-            // it too long, weights that need no counting must do.
-            Some((way @ Weighting::Counted(_), _)) if uncertified(&audit) => {
-                *way = Weighting::Population;
-            }
-            _ => break (manifest, audit),
+        watch.stage(Stage::Write, order.source.bytes());
+        let manifest = making.write(&planned, &data)?;
+        watch.stage(Stage::Audit, 0);
+        let audit = making.audit(&planned, &data)?;
+        if !uncertified(&audit.private) {
+            break (manifest, audit);
+        }
+        match method.weaker(&planned, &data, &task)? {
+            Some(weaker) => planned = weaker,
+            None => break (manifest, audit),
         }
     };
-    let public = job.public(&audit)?;
-    search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
+    let Audit { private: audit, public } = audit;
+    certify(&mut manifest, &audit)?;
     certify(&mut manifest, &public)?;
-    manifest.write(draft.path())?;
-    audit::write_page(draft.path(), &manifest, &public)?;
-    draft.publish()?;
+    manifest.write(draft.store())?;
+    write_datapackage(&manifest, draft.store())?;
+    draft.store().write(PAGE_FILE, page(&manifest, &public).as_bytes())?;
+    let release = Release::of(draft.publish()?)?;
+    let mut search = planned.search;
+    if planned.grouping.is_some() {
+        search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
+    }
     Ok(Published {
-        directory,
+        directory: request.target(),
+        release,
         manifest,
         audit,
-        plan: Some(plan),
-        unnamed: order.unnamed,
-        removed: order.removed,
+        plan: planned.plan,
+        unnamed: order.unnamed.clone(),
+        removed: order.removed.clone(),
         search,
-        notes: Vec::new(),
+        notes: planned.remarks,
     })
 }
 
-/// Keys about randomizing are for methods that do.
-fn check_noise(spec: &Spec) -> Result<()> {
-    match spec.method.noise.first() {
-        None => Ok(()),
-        Some((key, spot)) => {
-            let error =
-                Error::recipe(format!("`{key}` is for methods that randomize values"));
-            Err(spec
-                .error_at(spot, error.with_hint("promise `breach` or `fine-grain`")))
+/// Reads what a method must know of the table.
+fn gather(
+    spec: &Spec,
+    order: &Order,
+    method: &dyn Method,
+    watch: &dyn Watch,
+) -> Result<Gathered> {
+    let source = &order.source;
+    let counted = match method.needs() {
+        Needs::Numbers => {
+            let rows = blurring::NumberRows::read(spec, order, method.name(), watch)?;
+            return Ok(Gathered::Numbers(Box::new(rows)));
+        }
+        Needs::Counts => {
+            let key = &spec.input.key;
+            let everyone = order.population.as_ref();
+            let population = everyone.map(|source| Population { source, key });
+            Microdata::read_within(source, population, &order.columns, watch)?
+        }
+        Needs::SensitiveCounts => {
+            let columns = order.columns.iter();
+            let columns = columns.filter(|column| column.role == Role::Sensitive);
+            Microdata::read(source, &columns.cloned().collect::<Vec<_>>(), watch)?
+        }
+    };
+    Ok(Gathered::Counts(Box::new(counted)))
+}
+
+/// The plan with the least loss of those that can be made.
+fn best(
+    methods: &[&'static dyn Method],
+    data: &Gathered,
+    task: &Task<'_>,
+) -> Result<(&'static dyn Method, Planned)> {
+    let mut best: Option<(&'static dyn Method, Planned)> = None;
+    let (mut tried, mut failure) = (Vec::new(), None);
+    let asked = |method: &&&'static dyn Method| {
+        methods.len() == 1
+            || data.counts().is_none_or(|data| generalize::can(method.name(), data))
+    };
+    for method in methods.iter().filter(asked) {
+        let planned = match method.plan(data, task) {
+            Ok(planned) => planned,
+            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
+                failure.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        tried.push((method.name().to_owned(), planned.loss));
+        if best.as_ref().is_none_or(|(_, held)| planned.loss < held.loss) {
+            best = Some((*method, planned));
         }
     }
+    match (best, failure) {
+        (Some((method, mut planned)), _) => {
+            if methods.len() > 1 {
+                planned.search.tried = tried;
+            }
+            Ok((method, planned))
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(Error::recipe("no method can keep these promises")),
+    }
 }
 
-/// A plan is for the method that made it.
-fn check_method(spec: &Spec, plan: &Plan) -> Result<()> {
-    let Some(asked) = spec.method.name.map(MethodName::name) else { return Ok(()) };
-    if asked == plan.method {
-        return Ok(());
+/// Gives the columns of the data the cells that were chosen.
+fn adopt(data: &mut Gathered, planned: &Planned) {
+    if let (Gathered::Counts(data), Some(columns)) = (data, &planned.quasi) {
+        for (column, spec) in columns.iter().zip(&mut data.specs) {
+            spec.cells = column.cells;
+        }
+        data.quasi = columns.clone();
     }
-    let error = Error::recipe(format!(
-        "the recipe asks for `{asked}`, but the plan was made by `{}`",
-        plan.method
-    ));
-    Err(match spec.method.spot {
-        Some(spot) => spec.error_at(spot, error),
-        None => error,
-    })
+}
+
+/// A release that is being made.
+struct Making<'a> {
+    task: &'a Task<'a>,
+    draft: &'a Draft,
+    seed: Option<u64>,
+}
+
+impl Making<'_> {
+    /// Applies the plan and writes all files. The manifest does not say yet what the audit
+    /// found.
+    fn write(&self, planned: &Planned, data: &Gathered) -> Result<Manifest> {
+        let Task { spec, order, randomness, watch, .. } = *self.task;
+        let mut manifest = Manifest {
+            format: FORMAT,
+            software: SOFTWARE.to_owned(),
+            experiment: self.seed.is_some(),
+            rows: 0,
+            left_out: 0,
+            data: DataFile::of(spec.release.format),
+            columns: planned.columns.clone(),
+            classes: planned.classes.clone(),
+            sampled: planned.sampled.clone(),
+            method: MethodNote {
+                name: planned.plan.method.clone(),
+                levels: planned.levels.clone(),
+                parameters: planned.parameters.clone(),
+            },
+            promises: planned.promises.clone(),
+            loss: BTreeMap::new(),
+            not_promised: planned.not_promised.clone(),
+            checksums: BTreeMap::new(),
+        };
+        let keyed = planned.secret.as_ref().map(|(key, id)| Keyed { key, id });
+        let binding = Binding {
+            plan: &planned.plan,
+            manifest: &manifest,
+            source: &order.source,
+            data: data.counts(),
+            texts: None,
+            block_starts: data.block_starts(),
+            randomness,
+            keyed,
+        };
+        manifest.rows = write_rows(binding, self.draft, watch)?;
+        manifest.left_out = data.n_rows() - manifest.rows;
+        let store = self.draft.store();
+        let mut files = vec![manifest.data.file.clone()];
+        if let (Some(cells), Some(columns)) = (&planned.cells, &planned.quasi) {
+            write_cells(store, columns, cells.iter().map(Vec::as_slice))?;
+            files.push(CELLS_FILE.to_owned());
+        }
+        for step in &planned.plan.steps {
+            if let (Step::Apart(apart), Some(data)) = (step, data.counts()) {
+                write_values(apart, data, SENSITIVE_FILE, self.draft)?;
+                files.push(SENSITIVE_FILE.to_owned());
+            }
+        }
+        for file in files {
+            let checksum = store.checksum(&file)?;
+            manifest.checksums.insert(file, checksum);
+        }
+        manifest.write(store)?;
+        Ok(manifest)
+    }
+
+    /// Audits what was written, with the table at hand.
+    fn audit(&self, planned: &Planned, data: &Gathered) -> Result<Audit> {
+        let release = Release::of(self.draft.store().clone())?;
+        let everyone = data.counts().and_then(Microdata::everyone);
+        let knowledge = planned.knowledge.clone().map(Knowledge::Stated);
+        let original = match data {
+            Gathered::Counts(data) => Original::counted(data),
+            Gathered::Numbers(rows) => Original::numbers(&rows.numbers),
+        };
+        let given = Given {
+            original: Some(&original),
+            population: everyone.as_ref(),
+            knowledge: knowledge.as_ref(),
+        };
+        audit(&release, &given, &Quiet(self.task.watch))
+    }
+}
+
+/// Makes a recipe follow a saved plan.
+fn follow(
+    spec: &Spec,
+    methods: &[&'static dyn Method],
+    plan: &Plan,
+    order: &mut Order,
+) -> Result<()> {
+    if !methods.iter().any(|method| method.takes_plans()) {
+        let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+        return Err(Error::recipe(format!("`{}` takes no plan", names.join("`, `")))
+            .with_hint("what it decides is for one table"));
+    }
+    let asked = spec.method.name.map(|method| method.name());
+    if let Some(asked) = asked.filter(|asked| *asked != plan.method) {
+        let error = Error::recipe(format!(
+            "the recipe asks for `{asked}`, but the plan was made by `{}`",
+            plan.method
+        ));
+        return Err(match spec.method.spot {
+            Some(spot) => spec.error_at(spot, error),
+            None => error,
+        });
+    }
+    match plan.groups() {
+        Some(groups) => fit(&mut order.columns, groups),
+        None => Err(Error::recipe("the plan was made for other quasi columns")),
+    }
 }
 
 /// Makes the columns those of a plan, and their domains large enough for it.
-fn fit(columns: &mut [ColumnSpec], plan: &Plan) -> Result<()> {
+fn fit(columns: &mut [ColumnSpec], plan: &GroupPlan) -> Result<()> {
     let quasi: Vec<&mut ColumnSpec> =
         columns.iter_mut().filter(|column| column.role == Role::Quasi).collect();
     let mismatch = || {
@@ -278,8 +404,16 @@ fn fit(columns: &mut [ColumnSpec], plan: &Plan) -> Result<()> {
     Ok(())
 }
 
+/// Whether a promise fails because its worlds could not be counted.
+fn uncertified(report: &Report) -> bool {
+    report
+        .promises
+        .iter()
+        .any(|promise| !promise.holds && promise.measured.get("uncertified").is_some())
+}
+
 /// Copies what the audit measured into the manifest, or refuses the release.
-pub(super) fn certify(manifest: &mut Manifest, audit: &audit::Report) -> Result<()> {
+fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
     if let Some(failing) = audit.promises.iter().find(|promise| !promise.holds) {
         return Err(Error::new(ErrorKind::Broken(format!(
             "the written release does not keep {}: {} rows are at risk; nothing was \

@@ -23,6 +23,8 @@ pub struct Spot {
 pub(super) struct Source<'a> {
     pub(super) text: &'a str,
     pub(super) file: &'a str,
+    /// Whether places in the text are those of what was typed.
+    pub(super) typed: bool,
 }
 
 impl Source<'_> {
@@ -41,7 +43,10 @@ impl Source<'_> {
     /// The error with its place.
     pub(super) fn at(self, span: &Range<usize>, error: Error) -> Error {
         let Spot { line, column } = self.spot(span);
-        error.at(self.file, line, column)
+        match self.typed {
+            true => error.at(self.file, line, column),
+            false => error.in_file(self.file),
+        }
     }
 
     /// A recipe error with its place.

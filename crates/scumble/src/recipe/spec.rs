@@ -9,9 +9,6 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::method::pdf::Shift;
 use crate::promise::Adversary;
-use crate::recipe::blurring::blurs;
-use crate::recipe::bucketize::bucketizes;
-use crate::recipe::randomize::randomizes;
 use crate::recipe::section::{Item, Section, Source};
 use crate::recipe::{
     ColumnSpec, MethodSpec, PromiseKind, PromiseSpec, ReleaseSpec, Spot,
@@ -23,6 +20,8 @@ use crate::recipe::{
 pub struct Spec {
     /// What the recipe is called in errors.
     pub file: String,
+    /// Whether somebody typed it, so that places in it mean something.
+    pub typed: bool,
     /// Which table.
     pub input: InputSpec,
     /// Its columns, in the order of the recipe.
@@ -70,12 +69,47 @@ impl Spec {
         let file = path.display().to_string();
         let text = fs::read_to_string(path)
             .map_err(|source| Error::io("read the file", &file, source))?;
-        Self::parse(&text, &file)
+        match path.extension().is_some_and(|end| end == "json") {
+            true => Self::from_json(&text, &file),
+            false => Self::parse(&text, &file),
+        }
     }
 
     /// Parses the text of a recipe. `file` is its name in errors.
     pub fn parse(text: &str, file: &str) -> Result<Self> {
-        let source = Source { text, file };
+        Self::of(Source { text, file, typed: true })
+    }
+
+    /// A recipe in JSON, with the same keys: `{"input": {"table": "t.csv"}, ...}`.
+    pub fn from_json(text: &str, file: &str) -> Result<Self> {
+        let value = serde_json::from_str(text).map_err(|error| {
+            Error::recipe(format!("not valid JSON: {error}")).at(
+                file,
+                error.line(),
+                error.column(),
+            )
+        })?;
+        Self::from_value(&value, file)
+    }
+
+    /// A recipe that a program made, with the keys of a file. `name` is what errors call it.
+    pub fn from_value(value: &serde_json::Value, name: &str) -> Result<Self> {
+        let serde_json::Value::Object(sections) = value else {
+            return Err(Error::recipe(
+                "a recipe is an object with `input`, `columns` \
+                                      and `promise`",
+            )
+            .in_file(name));
+        };
+        let mut text = String::new();
+        for (key, value) in sections {
+            text.push_str(&format!("{} = {}\n", quoted(key), inline(value)));
+        }
+        Self::of(Source { text: &text, file: name, typed: false })
+    }
+
+    fn of(source: Source<'_>) -> Result<Self> {
+        let Source { text, file, typed } = source;
         let document = DeTable::parse(text).map_err(|error| syntax(source, &error))?;
         // What is missing altogether is missing at the beginning.
         let mut top = Section::new(source, String::new(), document.get_ref(), 0..0);
@@ -95,12 +129,16 @@ impl Spec {
             Some(item) => ReleaseSpec::read(&mut item.section()?)?,
             None => ReleaseSpec::default(),
         };
-        Ok(Self { file: file.to_owned(), input, columns, promises, method, release })
+        let file = file.to_owned();
+        Ok(Self { file, typed, input, columns, promises, method, release })
     }
 
     /// Gives an error its place in the recipe.
     pub fn error_at(&self, spot: Spot, error: Error) -> Error {
-        error.at(&*self.file, spot.line, spot.column)
+        match self.typed {
+            true => error.at(&*self.file, spot.line, spot.column),
+            false => error.in_file(&*self.file),
+        }
     }
 
     /// The promise about presence, if there is one.
@@ -111,21 +149,6 @@ impl Spec {
             }
             _ => None,
         })
-    }
-
-    /// Whether it asks for randomized values.
-    pub fn randomizes(&self) -> bool {
-        randomizes(self)
-    }
-
-    /// Whether it asks for sensitive values by group.
-    pub fn bucketizes(&self) -> bool {
-        bucketizes(self)
-    }
-
-    /// Whether it asks for blurred or condensed numbers.
-    pub fn blurs(&self) -> bool {
-        blurs(self)
     }
 
     /// The column of this name.
@@ -172,6 +195,33 @@ fn byte(item: &Item<'_>) -> Result<u8> {
         b"tab" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
         _ => Err(item.mistyped("one ASCII character or \"tab\"")),
+    }
+}
+
+/// A text as TOML has it, which is as JSON has it but for one character.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007f")
+}
+
+/// A value as TOML has it in one line. What is null is not there.
+fn inline(value: &serde_json::Value) -> String {
+    use serde_json::Value;
+    match value {
+        Value::Null => "\"\"".to_owned(),
+        Value::Bool(_) | Value::Number(_) => value.to_string(),
+        Value::String(text) => quoted(text),
+        Value::Array(values) => {
+            let values: Vec<String> = values.iter().map(inline).collect();
+            format!("[{}]", values.join(", "))
+        }
+        Value::Object(entries) => {
+            let entries: Vec<String> = entries
+                .iter()
+                .filter(|(_, value)| !value.is_null())
+                .map(|(key, value)| format!("{} = {}", quoted(key), inline(value)))
+                .collect();
+            format!("{{ {} }}", entries.join(", "))
+        }
     }
 }
 

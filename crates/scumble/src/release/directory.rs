@@ -6,13 +6,24 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
-use crate::release::MANIFEST_FILE;
+use crate::release::sink::Output;
+use crate::release::{MANIFEST_FILE, Store};
 
 /// A release that is being written beside its final name. Dropped before it is published,
 /// it disappears.
 #[derive(Debug)]
 pub struct Draft {
+    store: Store,
+    /// Where the directory will be; nothing if the release stays in memory.
+    place: Option<Place>,
+}
+
+/// A directory that will be renamed.
+#[derive(Debug)]
+struct Place {
+    // Goes before the folders around it.
     scratch: TempDir,
+    _around: Around,
     target: PathBuf,
     replace: bool,
 }
@@ -31,6 +42,7 @@ impl Draft {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
             _ => PathBuf::from("."),
         };
+        let around = Around::of(&parent);
         // A path that leads through the old release would break when that is renamed.
         let parent =
             fs::create_dir_all(&parent).and_then(|()| parent.canonicalize()).map_err(
@@ -39,16 +51,49 @@ impl Draft {
         let target = parent.join(name);
         let scratch = private_folder(".scumble-", &parent)
             .map_err(|error| Error::io("write here", shown(&parent), error))?;
-        Ok(Self { scratch, target, replace })
+        let store = Store::Directory(scratch.path().to_path_buf());
+        Ok(Self {
+            store,
+            place: Some(Place { scratch, _around: around, target, replace }),
+        })
+    }
+
+    /// Starts a release that stays in memory.
+    pub fn in_memory() -> Self {
+        Self { store: Store::memory(), place: None }
     }
 
     /// Where the files are written for now.
-    pub fn path(&self) -> &Path {
-        self.scratch.path()
+    pub fn store(&self) -> &Store {
+        &self.store
     }
 
+    /// The folder they are in, if it is one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.place.as_ref().map(|place| place.scratch.path())
+    }
+
+    /// Begins a file.
+    pub(super) fn create(&self, file: &str) -> Result<Output> {
+        self.store.create(file)
+    }
+
+    /// Completes the release: a directory is renamed into place.
+    pub fn publish(self) -> Result<Store> {
+        match self.place {
+            None => Ok(self.store),
+            Some(place) => {
+                let target = place.target.clone();
+                place.rename()?;
+                Ok(Store::Directory(target))
+            }
+        }
+    }
+}
+
+impl Place {
     /// Renames the finished release into place.
-    pub fn publish(self) -> Result<()> {
+    fn rename(self) -> Result<()> {
         check_free(&self.target, self.replace)?;
         let failed =
             |error| Error::io("rename the release", shown(&self.target), error);
@@ -83,10 +128,32 @@ impl Draft {
     }
 }
 
+/// The folders that are made for a release to stand in, the innermost first. They go again if
+/// nothing comes to stand in them.
+#[derive(Debug)]
+struct Around(Vec<PathBuf>);
+
+impl Around {
+    /// Those on the way to `parent` that do not exist yet.
+    fn of(parent: &Path) -> Self {
+        let folders = parent.ancestors().filter(|path| !path.as_os_str().is_empty());
+        let missing = folders.take_while(|folder| !folder.exists());
+        Self(missing.map(Path::to_path_buf).collect())
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        // Only empty folders can be removed this way.
+        self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+}
+
 /// Whether a folder holds a release and nothing else.
 fn is_release(folder: &Path) -> bool {
-    const FILES: [&str; 6] = [
+    const FILES: [&str; 7] = [
         MANIFEST_FILE,
+        "datapackage.json",
         "report.html",
         "data.csv",
         "data.parquet",
@@ -178,9 +245,9 @@ mod tests {
     #[test]
     fn a_draft_that_is_dropped_leaves_nothing() {
         let home = tempfile::tempdir().unwrap();
-        let target = home.path().join("release");
+        let target = home.path().join("a").join("b").join("release");
         let draft = Draft::new(&target, false).unwrap();
-        fs::write(draft.path().join("data.csv"), "x\n").unwrap();
+        draft.store().write("data.csv", b"x\n").unwrap();
         drop(draft);
         assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
     }
@@ -195,7 +262,7 @@ mod tests {
             let path = if target.exists() { &through } else { &target };
             let draft = Draft::new(path, true).unwrap();
             let manifest = format!("{{\"software\": \"scumble {content}\"}}");
-            fs::write(draft.path().join(MANIFEST_FILE), manifest).unwrap();
+            draft.store().write(MANIFEST_FILE, manifest.as_bytes()).unwrap();
             draft.publish().unwrap();
         }
         assert!(

@@ -1,19 +1,17 @@
 //! What a release says about itself.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Rule};
-use crate::release::{BlurNote, BucketsNote, CondensedNote, PerturbationNote};
+use crate::release::{Class, Store, Treatment};
 use crate::table::{Kind, Reading, Role};
 
 /// The version of the format this library writes and reads.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// Who writes it.
 pub const SOFTWARE: &str = concat!("scumble ", env!("CARGO_PKG_VERSION"));
@@ -38,21 +36,8 @@ pub struct Manifest {
     pub data: DataFile,
     /// The published columns, in order.
     pub columns: Vec<PublishedColumn>,
-    /// Where the distributions are and whose weights they have, if cells are pdf cells.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weights: Option<WeightsNote>,
-    /// How sensitive columns were randomized, if they were.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub perturbation: Vec<PerturbationNote>,
-    /// Where sensitive values are, if rows only say which group they are in.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub buckets: Option<BucketsNote>,
-    /// How numbers were blurred, if they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blur: Option<BlurNote>,
-    /// How numbers were condensed, if they were.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub condensed: Option<CondensedNote>,
+    /// What rows of the same class share.
+    pub classes: Vec<Class>,
     /// The column that tells how many rows each published row stands for, if they are a
     /// sample of one from each group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,19 +84,6 @@ pub enum DataFormat {
     Parquet,
 }
 
-/// Whose weights pdf cells have.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WeightsNote {
-    /// The file they are in.
-    pub file: String,
-    /// `table`, `counted`, `population` or `paper`.
-    pub kind: String,
-    /// For `counted`: for each quasi column, the groups where they are the table's own. All
-    /// others are the population's.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub table: BTreeMap<String, Vec<u64>>,
-}
-
 /// A published column.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PublishedColumn {
@@ -127,24 +99,45 @@ pub struct PublishedColumn {
     /// How dates were written in the original.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date_format: Option<String>,
-    /// What its cells are; quasi columns only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cells: Option<Cells>,
-    /// The level of the whole column, where there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<usize>,
     /// How its values coarsen; quasi columns, and sensitive ones if a promise needs it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hierarchy: Option<Rule>,
     /// How much its cells count in a loss.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
-    /// How many decimals its numbers have, if its cells are ranges of them.
+    /// How many decimals its numbers have, if its cells are ranges of them or numbers with
+    /// noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimals: Option<u32>,
+    /// Where its numbers may be, both ends included, if they have noise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<[f64; 2]>,
+    /// What was done to it.
+    pub treatment: Treatment,
 }
 
 impl PublishedColumn {
+    /// What its cells are, if they stand for several values.
+    pub fn cells(&self) -> Option<Cells> {
+        match &self.treatment {
+            Treatment::Coarse { cells, .. } => Some(*cells),
+            Treatment::Weighted => Some(Cells::Pdf),
+            Treatment::Kept
+            | Treatment::Drawn { .. }
+            | Treatment::Noisy { .. }
+            | Treatment::Apart
+            | Treatment::Redrawn => None,
+        }
+    }
+
+    /// The level of the whole column, where there is one.
+    pub fn level(&self) -> Option<usize> {
+        match &self.treatment {
+            Treatment::Coarse { level, .. } => *level,
+            _ => None,
+        }
+    }
+
     /// How the texts of the original are read.
     pub fn reading(&self) -> Reading {
         Reading {
@@ -173,6 +166,8 @@ pub struct MethodNote {
 pub struct PromiseNote {
     /// Its name.
     pub name: String,
+    /// The published columns it is about.
+    pub columns: Vec<String>,
     /// What was asked.
     pub asked: Value,
     /// What was reached, measured on the published files.
@@ -185,9 +180,9 @@ pub struct PromiseNote {
 
 impl PromiseNote {
     /// A promise that is not rechecked yet.
-    pub fn unchecked(name: &str, asked: Value) -> Self {
+    pub fn unchecked(name: &str, columns: Vec<String>, asked: Value) -> Self {
         let (name, certified) = (name.to_owned(), String::new());
-        Self { name, asked, measured: Value::Null, holds: false, certified }
+        Self { name, columns, asked, measured: Value::Null, holds: false, certified }
     }
 }
 
@@ -197,13 +192,12 @@ impl Manifest {
         (self.rows + self.left_out).saturating_sub(rows)
     }
 
-    /// Writes the manifest into a release directory.
-    pub fn write(&self, directory: &Path) -> Result<()> {
-        let path = directory.join(MANIFEST_FILE);
-        let shown = path.display().to_string();
-        let mut text = serde_json::to_string_pretty(self)
-            .map_err(|error| Error::input(error.to_string()).in_file(shown.clone()))?;
+    /// Writes the manifest beside the other files of a release.
+    pub fn write(&self, store: &Store) -> Result<()> {
+        let mut text = serde_json::to_string_pretty(self).map_err(|error| {
+            Error::input(error.to_string()).in_file(store.name(MANIFEST_FILE))
+        })?;
         text.push('\n');
-        fs::write(&path, text).map_err(|error| Error::io("write", shown, error))
+        store.write(MANIFEST_FILE, text.as_bytes())
     }
 }

@@ -2,39 +2,45 @@
 //!
 #![doc = include_str!("FORMAT.md")]
 
+mod apart;
 mod apply;
-mod blur;
-mod buckets;
-pub mod cell;
+mod datapackage;
 mod directory;
+mod layout;
 mod manifest;
+mod noisy;
 mod pdf;
 mod perturbation;
-mod perturbed;
 mod read;
-mod rows;
-mod sampled;
+mod seen;
 mod shuffle;
 pub(crate) mod sink;
+mod store;
+mod treatment;
+mod write;
 
-pub use apply::apply;
-pub use blur::{
-    BlurNote, BlurredColumn, BlurredPlace, BlurredTask, CondensedNote, FRAME_COLUMN,
-    FrameNote, LEVEL_COLUMN, Made, spread_column, write_blurred,
-};
-pub use buckets::{Bucket, BucketsNote, BucketsTask, SENSITIVE_FILE, write_buckets};
+pub use crate::hierarchy::cell;
+pub(crate) use apart::SENSITIVE_HEADER;
+pub use apart::{Bucket, BucketsNote, SENSITIVE_FILE};
+pub use apply::{Applier, Binding, Keyed, Texts};
+pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
 pub use directory::{Draft, private_folder};
+pub use layout::DataColumn;
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
-    PublishedColumn, SOFTWARE, WeightsNote,
+    PublishedColumn, SOFTWARE,
+};
+pub use noisy::{
+    BlurNote, BlurredColumn, CondensedNote, FRAME_COLUMN, FrameNote, LEVEL_COLUMN,
+    spread_column,
 };
 pub use pdf::{
-    CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, write_cells,
+    CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, WeightsNote,
+    write_cells,
 };
 pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
-pub use perturbed::{
-    Keyed, PerturbedTask, Place, Randomized, Subtable, write_perturbed,
-};
-pub use read::{Release, checksum};
-pub use rows::{Origin, RowsTask, Written, write_rows};
-pub use sampled::{SampledRow, SampledTask, write_sampled};
+pub use read::Release;
+pub use seen::Seen;
+pub use store::{Store, checksum};
+pub use treatment::{Class, Law, Parameters, Treatment};
+pub use write::{write_rows, write_values};

@@ -1,14 +1,15 @@
 //! Cells that are distributions, in a file of their own.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
 use crate::release::sink::{Sink, line, quoted};
-use crate::release::{DataFormat, Release};
-use crate::table::{ColumnForm, ReadOptions, Role, Source};
+use crate::release::{Class, DataFormat, Parameters, Release, Store};
+use crate::table::{ColumnForm, Role};
+use crate::watch::{Quiet, Watch};
 
 /// The file's name.
 pub const CELLS_FILE: &str = "cells.csv";
@@ -24,6 +25,27 @@ pub type Weighted = Vec<(u32, f64)>;
 /// A distribution as it is written: value and weight.
 pub type ValueWeights = Vec<(Box<str>, f64)>;
 
+/// Whose weights pdf cells have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WeightsNote {
+    /// The file they are in.
+    pub file: String,
+    /// `table`, `counted`, `population` or `paper`.
+    pub kind: String,
+    /// For `counted`: for each quasi column, the groups where they are the table's own. All
+    /// others are the population's.
+    pub table: BTreeMap<String, Vec<u64>>,
+}
+
+impl WeightsNote {
+    /// The groups of these columns.
+    pub fn class(self, of: Vec<String>) -> Class {
+        let Self { file, kind: weights, table } = self;
+        let parameters = Parameters::Cells { file, weights, table };
+        Class { column: Some(GROUP_COLUMN.to_owned()), of, parameters }
+    }
+}
+
 /// Published distributions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PdfCells {
@@ -35,12 +57,13 @@ pub struct PdfCells {
 
 /// Writes the distributions of groups 1, 2, ... .
 pub fn write_cells<'a>(
-    path: &Path,
+    store: &Store,
     columns: &[Column],
     groups: impl Iterator<Item = &'a [Weighted]>,
 ) -> Result<()> {
     let forms = [ColumnForm::Text; HEADER.len()];
-    let mut sink = Sink::create(path, DataFormat::Csv, &HEADER, &forms)?;
+    let out = store.create(CELLS_FILE)?;
+    let mut sink = Sink::new(out, DataFormat::Csv, &HEADER, &forms)?;
     for (number, cells) in (1u64..).zip(groups) {
         let number = number.to_string();
         for (column, cell) in columns.iter().zip(cells) {
@@ -59,10 +82,9 @@ pub fn write_cells<'a>(
 impl Release {
     /// The distributions, if the release has any. Every group has every quasi column, and
     /// weights are finite and not negative; what they add up to is not checked here.
-    pub fn pdf_cells(&self) -> Result<Option<PdfCells>> {
-        let Some(note) = &self.manifest.weights else { return Ok(None) };
-        let options = ReadOptions { delimiter: Some(b','), ..ReadOptions::default() };
-        let source = Source::open(&self.file(&note.file)?, &options)?;
+    pub fn pdf_cells(&self, watch: &dyn Watch) -> Result<Option<PdfCells>> {
+        let Some(note) = self.manifest.weights() else { return Ok(None) };
+        let source = self.table(&note.file, Some(b','))?;
         let wrong = |what: &str| Error::input(what).in_file(source.name());
         if source.header() != HEADER {
             return Err(wrong("the columns are not `group,column,value,weight`"));
@@ -72,7 +94,7 @@ impl Release {
         let places: HashMap<&str, usize> =
             quasi.enumerate().map(|(place, column)| (&*column.name, place)).collect();
         let read = source.fold(
-            &[0, 1, 2, 3],
+            &source.columns().collect::<Vec<_>>(),
             Vec::new,
             |lines: &mut Vec<(Box<str>, usize, Box<str>, f64)>, _, cells| {
                 let place = places.get(cells[1]).ok_or_else(|| {
@@ -86,7 +108,7 @@ impl Release {
                 lines.push((cells[0].into(), *place, cells[2].into(), weight));
                 Ok(())
             },
-            &|_| (),
+            &Quiet(watch),
         )?;
         let mut index: HashMap<Box<str>, usize> = HashMap::new();
         let mut found = PdfCells { groups: Vec::new(), cells: Vec::new() };

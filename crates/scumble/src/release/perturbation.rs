@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::release::{Class, Parameters, Treatment};
+
 /// A randomized column, or several that were randomized as one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PerturbationNote {
     /// The columns: one, or the parts of a compound column.
     pub columns: Vec<String>,
@@ -13,10 +15,23 @@ pub struct PerturbationNote {
     pub noise: String,
     /// The column of the data that tells the sub-table of a row, counted from 1; nothing if
     /// all rows are one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subtable_column: Option<String>,
     /// The sub-tables, each randomized within its own domain.
     pub subtables: Vec<SubtableNote>,
+}
+
+impl PerturbationNote {
+    /// What was done to each of its columns.
+    pub fn treatment(&self) -> Treatment {
+        let (breaches, noise) = (self.breaches.clone(), self.noise.clone());
+        Treatment::Drawn { breaches, noise }
+    }
+
+    /// Its sub-tables.
+    pub fn class(self) -> Class {
+        let Self { columns: of, subtable_column: column, subtables, .. } = self;
+        Class { column, of, parameters: Parameters::Subtables { subtables } }
+    }
 }
 
 /// Rows that were randomized within one domain, by one matrix.

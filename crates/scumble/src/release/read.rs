@@ -1,30 +1,32 @@
 //! Reading a release.
 
-use std::fs;
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::release::{DataFormat, FORMAT, MANIFEST_FILE, Manifest};
+use crate::release::{DataFormat, Draft, FORMAT, MANIFEST_FILE, Manifest, Store};
 use crate::table::{ReadOptions, Source};
 
-/// A release directory, opened.
+/// A release, opened.
 #[derive(Debug)]
 pub struct Release {
     /// What it says about itself.
     pub manifest: Manifest,
-    directory: PathBuf,
+    store: Store,
 }
 
 impl Release {
     /// Reads the manifest and rejects versions this library does not know.
     pub fn open(directory: &Path) -> Result<Self> {
-        let path = directory.join(MANIFEST_FILE);
-        let shown = path.display().to_string();
-        let text = fs::read_to_string(&path).map_err(|error| {
-            Error::io("read", shown.clone(), error)
-                .with_hint("a release is a directory with a `manifest.json`")
+        Self::of(Store::Directory(directory.to_path_buf()))
+    }
+
+    /// The same of files that may be in memory.
+    pub fn of(store: Store) -> Result<Self> {
+        let shown = store.name(MANIFEST_FILE);
+        let text = store.read(MANIFEST_FILE).map_err(|error| {
+            error.with_hint("a release is a directory with a `manifest.json`")
         })?;
+        let text = String::from_utf8_lossy(&text);
         let damaged = |error: serde_json::Error| {
             Error::input("this is not a manifest of a release").at(
                 shown.clone(),
@@ -39,7 +41,8 @@ impl Release {
                 return Err(Error::input(format!(
                     "the release has format {version}, but this program reads format {FORMAT}"
                 ))
-                .in_file(shown));
+                .in_file(shown)
+                .with_hint("publish the table again with this version of scumble"));
             }
             None => {
                 return Err(
@@ -48,16 +51,18 @@ impl Release {
             }
         }
         let manifest: Manifest = serde_json::from_str(&text).map_err(damaged)?;
-        Ok(Self { manifest, directory: directory.to_path_buf() })
+        manifest.check().map_err(|error| error.in_file(shown))?;
+        Ok(Self { manifest, store })
     }
 
     /// Whether the files are those the manifest was written for.
     pub fn verify(&self) -> Result<()> {
         for (name, expected) in &self.manifest.checksums {
-            let found = checksum(&self.file(name)?)?;
+            self.check_name(name)?;
+            let found = self.store.checksum(name)?;
             if found != *expected {
                 return Err(Error::input("the file is not the one that was published")
-                    .in_file(self.directory.join(name).display().to_string())
+                    .in_file(self.store.name(name))
                     .with_hint(
                         "its checksum differs from the one in `manifest.json`",
                     ));
@@ -68,35 +73,41 @@ impl Release {
 
     /// The published rows, as a table.
     pub fn rows(&self) -> Result<Source> {
-        let path = self.file(&self.manifest.data.file)?;
         let delimiter = match self.manifest.data.format {
             DataFormat::Csv => Some(b','),
             DataFormat::Parquet => None,
         };
-        Source::open(&path, &ReadOptions { delimiter, ..ReadOptions::default() })
+        self.table(&self.manifest.data.file, delimiter)
     }
 
-    /// A file of the release; a manifest must not lead elsewhere.
-    pub(super) fn file(&self, name: &str) -> Result<PathBuf> {
+    /// A file of the release, as a table.
+    pub(super) fn table(&self, name: &str, delimiter: Option<u8>) -> Result<Source> {
+        self.check_name(name)?;
+        let options = ReadOptions { delimiter, ..ReadOptions::default() };
+        self.store.source(name, &options)
+    }
+
+    /// Where its files are.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Saves the release as a directory, which appears whole or not at all. An existing one
+    /// stays unless `replace`.
+    pub fn save(&self, directory: &Path, replace: bool) -> Result<Self> {
+        let draft = Draft::new(directory, replace)?;
+        for file in self.store.files()? {
+            draft.store().write(&file, &self.store.read(&file)?)?;
+        }
+        Self::of(draft.publish()?)
+    }
+
+    /// A manifest must not lead elsewhere.
+    fn check_name(&self, name: &str) -> Result<()> {
         if name.contains(['/', '\\']) || name == ".." {
             return Err(Error::input("the manifest names a file outside the release")
-                .in_file(self.directory.join(MANIFEST_FILE).display().to_string()));
+                .in_file(self.store.name(MANIFEST_FILE)));
         }
-        Ok(self.directory.join(name))
-    }
-}
-
-/// BLAKE3 of a file, in hexadecimal.
-pub fn checksum(path: &Path) -> Result<String> {
-    let failed = |error| Error::io("read", path.display().to_string(), error);
-    let mut file = fs::File::open(path).map_err(failed)?;
-    let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 4 << 20];
-    loop {
-        let n = file.read(&mut buffer).map_err(failed)?;
-        if n == 0 {
-            return Ok(hasher.finalize().to_hex().to_string());
-        }
-        hasher.update_rayon(&buffer[..n]);
+        Ok(())
     }
 }

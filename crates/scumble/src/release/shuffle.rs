@@ -13,6 +13,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::release::sink::Sink;
+use crate::watch::Watch;
 
 /// Up to about this many bytes of a table stay in memory.
 const IN_MEMORY: u64 = 1 << 30;
@@ -37,7 +38,7 @@ pub(super) struct Shuffle {
     shift: u32,
     /// Where portions wait if they do not stay in memory.
     files: Option<Vec<Mutex<Option<File>>>>,
-    folder: PathBuf,
+    folder: Option<PathBuf>,
 }
 
 /// The rows of one worker, by portion: key, length and text, one after another.
@@ -46,11 +47,11 @@ pub(super) struct Pile(Vec<Vec<u8>>);
 
 impl Shuffle {
     /// For a table of about `bytes`; files are made in `folder`.
-    pub(super) fn new(bytes: u64, folder: &Path) -> Self {
+    pub(super) fn new(bytes: u64, folder: Option<&Path>) -> Self {
         Self::with_limit(bytes, folder, IN_MEMORY)
     }
 
-    fn with_limit(bytes: u64, folder: &Path, limit: u64) -> Self {
+    fn with_limit(bytes: u64, folder: Option<&Path>, limit: u64) -> Self {
         let spill = bytes > limit;
         let (portion, most) = match spill {
             true => (LARGE.min(limit).max(bytes >> 9), 12),
@@ -62,7 +63,7 @@ impl Shuffle {
         Self {
             shift: 64 - bits,
             files: spill.then(files),
-            folder: folder.to_path_buf(),
+            folder: folder.map(Path::to_path_buf),
         }
     }
 
@@ -96,8 +97,11 @@ impl Shuffle {
         let Some(files) = &self.files else { return Ok(()) };
         let mut file = files[portion].lock().unwrap_or_else(PoisonError::into_inner);
         if file.is_none() {
-            *file =
-                Some(tempfile::tempfile_in(&self.folder).map_err(|e| self.failed(e))?);
+            let made = match &self.folder {
+                Some(folder) => tempfile::tempfile_in(folder),
+                None => tempfile::tempfile(),
+            };
+            *file = Some(made.map_err(|error| self.failed(error))?);
         }
         if let Some(file) = &mut *file {
             file.write_all(rows).map_err(|error| self.failed(error))?;
@@ -107,12 +111,19 @@ impl Shuffle {
     }
 
     fn failed(&self, error: std::io::Error) -> Error {
-        Error::io("write here", self.folder.display().to_string(), error)
+        let folder = self.folder.as_ref().map(|folder| folder.display().to_string());
+        let folder = folder.unwrap_or_else(|| "a temporary file".to_owned());
+        Error::io("write here", folder, error)
     }
 
     /// Writes all rows in the order of their keys; rows with one key, which hardly happens,
     /// in the order of their text.
-    pub(super) fn write(self, mut piles: Vec<Pile>, sink: &mut Sink) -> Result<u64> {
+    pub(super) fn write(
+        self,
+        mut piles: Vec<Pile>,
+        sink: &mut Sink,
+        watch: &dyn Watch,
+    ) -> Result<u64> {
         if self.files.is_some() {
             for pile in &mut piles {
                 for (portion, rows) in pile.0.iter_mut().enumerate() {
@@ -126,6 +137,7 @@ impl Shuffle {
             if self.files.is_some() { rayon::current_num_threads() } else { WAVE };
         let mut n_rows = 0;
         for wave in portions.chunks(wave) {
+            watch.check()?;
             let sorted: Vec<Result<(Vec<u8>, usize)>> = wave
                 .par_iter()
                 .map(|portion| {
@@ -194,6 +206,7 @@ mod tests {
     use super::*;
     use crate::release::DataFormat;
     use crate::table::ColumnForm;
+    use crate::watch::Unwatched;
 
     /// Rows as the files of a table with the given limit of memory have them.
     fn shuffled(keys: &[u64], limit: u64) -> String {
@@ -201,7 +214,8 @@ mod tests {
         let path = home.path().join("data.csv");
         let mut sink =
             Sink::create(&path, DataFormat::Csv, &["x"], &[ColumnForm::Text]).unwrap();
-        let shuffle = Shuffle::with_limit(16 * keys.len() as u64, home.path(), limit);
+        let shuffle =
+            Shuffle::with_limit(16 * keys.len() as u64, Some(home.path()), limit);
         let mut piles = vec![shuffle.pile(), shuffle.pile(), shuffle.pile()];
         for (row, key) in keys.iter().enumerate() {
             let line = format!("{key}\n");
@@ -211,7 +225,10 @@ mod tests {
                 })
                 .unwrap();
         }
-        assert_eq!(shuffle.write(piles, &mut sink).unwrap(), keys.len() as u64);
+        assert_eq!(
+            shuffle.write(piles, &mut sink, &Unwatched).unwrap(),
+            keys.len() as u64
+        );
         sink.finish().unwrap();
         assert_eq!(
             fs::read_dir(home.path()).unwrap().count(),

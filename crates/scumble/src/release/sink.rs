@@ -18,6 +18,12 @@ use crate::table::ColumnForm;
 /// Rows of one batch of a Parquet file.
 const BATCH: usize = 65_536;
 
+/// Where a file is written, and what messages call it.
+pub(crate) struct Output {
+    pub(crate) out: Box<dyn Write + Send>,
+    pub(crate) name: String,
+}
+
 /// Takes finished CSV lines.
 pub(crate) enum Sink {
     Csv { file: BufWriter<Box<dyn Write + Send>>, name: String },
@@ -26,7 +32,7 @@ pub(crate) enum Sink {
 
 /// Collects lines into batches of columns.
 pub(crate) struct ParquetSink {
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Box<dyn Write + Send>>,
     schema: Arc<Schema>,
     // A header line, before the lines of a batch.
     start: Vec<u8>,
@@ -44,10 +50,20 @@ impl Sink {
         forms: &[ColumnForm],
     ) -> Result<Self> {
         let name = path.display().to_string();
-        let failed = |error| Error::io("write", name.clone(), error);
-        let file = File::create(path).map_err(failed)?;
+        let file = File::create(path)
+            .map_err(|error| Error::io("write", name.clone(), error))?;
+        Self::new(Output { out: Box::new(file), name }, format, header, forms)
+    }
+
+    /// Begins a file. `forms` tells what each column was in the input.
+    pub(crate) fn new(
+        Output { out, name }: Output,
+        format: DataFormat,
+        header: &[&str],
+        forms: &[ColumnForm],
+    ) -> Result<Self> {
         match format {
-            DataFormat::Csv => Self::stream(Box::new(file), &name, header),
+            DataFormat::Csv => Self::stream(out, &name, header),
             DataFormat::Parquet => {
                 let fields: Vec<Field> = header
                     .iter()
@@ -60,7 +76,7 @@ impl Sink {
                     .set_created_by("scumble".to_owned())
                     .build();
                 let writer =
-                    ArrowWriter::try_new(file, schema.clone(), Some(properties))
+                    ArrowWriter::try_new(out, schema.clone(), Some(properties))
                         .map_err(|error| parquet_error(&name, &error))?;
                 let columns = header.iter().map(|_| b"column".as_slice());
                 let start = line(columns);

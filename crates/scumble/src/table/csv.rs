@@ -15,7 +15,9 @@ use rayon::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::csv::blocks::{Block, Blocks, Ends, LONGEST};
 use crate::table::csv::cells::{Layout, Stop, read_record};
-use crate::table::source::{Fault, ReadOptions, Spot, Store, Work};
+use crate::table::source::{Fault, ReadOptions, Spot, Work};
+use crate::table::store::Store;
+use crate::watch::Watch;
 
 /// Large enough that taking the lock costs nothing, small enough for the cache.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -66,17 +68,20 @@ impl Text {
         n_columns: usize,
         start: impl Fn() -> S + Sync,
         row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
         let layout = Layout { delimiter: self.delimiter, n_columns, columns };
         let blocks =
             Blocks::new(&self.store, self.delimiter, self.block_bytes, self.start);
         let blocks = Mutex::new(blocks);
-        progress(self.start);
+        watch.advance(self.start);
         let work = |_| {
             let mut work = Work { state: start(), blocks: Vec::new(), fault: None };
             let mut block = Block::default();
             loop {
+                if watch.is_cancelled() {
+                    return work;
+                }
                 let next = lock(&blocks).next(&mut block);
                 let done = match next {
                     Ok(false) => return work,
@@ -88,7 +93,7 @@ impl Text {
                     work.fault = Some(fault);
                     return work;
                 }
-                progress(block.bytes().len() as u64);
+                watch.advance(block.bytes().len() as u64);
             }
         };
         let workers = 0..rayon::current_num_threads();
@@ -243,11 +248,12 @@ fn names(line: &[u8], delimiter: u8) -> Result<Vec<String>> {
 mod tests {
     use crate::error::{Error, Result};
     use crate::table::{ReadOptions, Source};
+    use crate::watch::Unwatched;
 
     fn read(text: &[u8]) -> Result<Vec<Vec<String>>> {
         let source =
             Source::from_bytes("t.csv", text.to_vec(), &ReadOptions::default())?;
-        let columns: Vec<usize> = (0..source.header().len()).collect();
+        let columns: Vec<_> = source.columns().collect();
         let folded = source.fold(
             &columns,
             Vec::new,
@@ -255,7 +261,7 @@ mod tests {
                 rows.push(cells.iter().map(|cell| (*cell).to_owned()).collect());
                 Ok(())
             },
-            &|_| (),
+            &Unwatched,
         )?;
         let mut rows = vec![source.header().to_vec()];
         rows.extend(folded.states.into_iter().flatten());

@@ -40,25 +40,30 @@ const PROBABILITY: &str = "probability";
 impl Stated {
     /// Reads one or more files.
     pub fn read(paths: &[&Path]) -> Result<Self> {
+        let files = paths.iter().map(|path| {
+            let name = path.display().to_string();
+            match std::fs::read(path) {
+                Ok(bytes) => Ok((name, bytes)),
+                Err(error) => Err(Error::io("read what is known", name, error)),
+            }
+        });
+        Self::parse_all(&files.collect::<Result<Vec<_>>>()?)
+    }
+
+    /// The same from memory; each has the name that messages call it.
+    pub fn parse_all(files: &[(String, Vec<u8>)]) -> Result<Self> {
         let mut stated = Self { sets: Vec::new(), value_columns: Vec::new() };
         let mut seen = HashSet::new();
-        for path in paths {
-            let shown = path.display().to_string();
-            let bytes = std::fs::read(path).map_err(|error| {
-                Error::io("read what is known", shown.clone(), error)
-            })?;
-            stated.add(&bytes, &shown, &mut seen)?;
-            stated.check(&shown)?;
+        for (name, bytes) in files {
+            stated.add(bytes, name, &mut seen)?;
+            stated.check(name)?;
         }
         Ok(stated)
     }
 
-    /// The same from memory; `name` is what messages call it.
+    /// The same of one file in memory.
     pub fn parse(bytes: &[u8], name: &str) -> Result<Self> {
-        let mut stated = Self { sets: Vec::new(), value_columns: Vec::new() };
-        stated.add(bytes, name, &mut HashSet::new())?;
-        stated.check(name)?;
-        Ok(stated)
+        Self::parse_all(&[(name.to_owned(), bytes.to_vec())])
     }
 
     /// The set of these columns, in any order.

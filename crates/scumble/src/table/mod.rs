@@ -4,24 +4,35 @@
 //! sensitive values occurs. Everything up to the plan works on these counts, so memory
 //! follows the number of distinct tuples, not of rows.
 
+mod arrow;
+mod batches;
 mod census;
 mod counts;
 mod csv;
 mod domain;
+mod index;
+mod inputs;
 mod knowledge;
 mod numbers;
 mod parquet;
 mod scan;
+mod schema;
 mod source;
+mod store;
 mod value;
 
-pub use self::parquet::ColumnForm;
+pub use self::arrow::ColumnForm;
 pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};
+pub use index::ColumnId;
+pub use inputs::{Input, Inputs};
 pub use knowledge::{Stated, StatedSet};
+use numbers::decimals;
 pub use numbers::{Numbers, NumbersTask, parse_finite, snapped};
 pub use scan::{Dictionary, Scan, scan};
+pub(crate) use schema::Evidence;
+pub use schema::{ColumnSchema, Said, Schema, is_plain_number};
 pub use source::{Folded, ReadOptions, Source, Spot};
 pub use value::{Reading, format_date, format_number, parse_date, parse_number};
 

@@ -3,7 +3,8 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::table::{Folded, Reading, Source, Spot};
+use crate::table::{ColumnId, Folded, Reading, Source, Spot};
+use crate::watch::Watch;
 
 /// Which columns to read.
 #[derive(Debug, Clone)]
@@ -39,9 +40,9 @@ impl Numbers {
     pub fn read(
         source: &Source,
         task: &NumbersTask<'_>,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Self> {
-        Self::read_blocks(source, task, progress).map(|(numbers, _)| numbers)
+        Self::read_blocks(source, task, watch).map(|(numbers, _)| numbers)
     }
 
     /// Reads them, and tells how many rows stand before each block of the file, so that
@@ -49,7 +50,7 @@ impl Numbers {
     pub fn read_blocks(
         source: &Source,
         task: &NumbersTask<'_>,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<(Self, Vec<u64>)> {
         let names: Vec<&str> = task
             .numbers
@@ -58,16 +59,11 @@ impl Numbers {
             .map(|(name, _)| *name)
             .chain(task.wish)
             .collect();
-        let places = names.iter().map(|name| {
-            source.header().iter().position(|known| known == name).ok_or_else(|| {
-                Error::input(format!("no column is called `{name}`"))
-                    .in_file(source.name())
-            })
-        });
-        let places: Vec<usize> = places.collect::<Result<_>>()?;
+        let columns: Vec<ColumnId> =
+            names.iter().map(|name| source.column(name)).collect::<Result<_>>()?;
         let (n_numbers, n_exact) = (task.numbers.len(), task.exact.len());
         let folded = source.fold(
-            &places,
+            &columns,
             || Part::new(n_numbers),
             |part, spot, cells| {
                 let (numbers, rest) = cells.split_at(n_numbers);
@@ -109,7 +105,7 @@ impl Numbers {
                 part.spots.push(spot);
                 Ok(())
             },
-            progress,
+            watch,
         )?;
         let first =
             folded.states.iter().filter_map(|part| part.fault).min_by_key(|f| f.0);
@@ -192,7 +188,7 @@ fn parse(text: &str) -> std::result::Result<f64, Fault> {
 }
 
 /// How many decimals a number is written with.
-fn decimals(text: &str) -> u32 {
+pub(super) fn decimals(text: &str) -> u32 {
     let text = text.trim();
     let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
     let written = mantissa.split_once('.').map_or("", |(_, rest)| rest);
@@ -293,6 +289,7 @@ fn gathered(
 mod tests {
     use super::*;
     use crate::table::ReadOptions;
+    use crate::watch::Unwatched;
 
     fn read(text: &str) -> Result<Numbers> {
         let options = ReadOptions { block_bytes: Some(8), ..ReadOptions::default() };
@@ -302,7 +299,7 @@ mod tests {
             exact: vec![("sex", Reading::category())],
             wish: Some("k"),
         };
-        Numbers::read(&source, &task, &|_| ())
+        Numbers::read(&source, &task, &Unwatched)
     }
 
     #[test]

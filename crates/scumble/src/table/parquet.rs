@@ -4,22 +4,21 @@ use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch, StringArray};
-use arrow_cast::{CastOptions, cast_with_options};
-use arrow_schema::{ArrowError, DataType};
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
     ParquetRecordBatchReaderBuilder,
 };
-use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::source::{Fault, Spot, Store, Work, spooled};
+use crate::table::arrow::{check_flat, fold_blocks, show_rows};
+use crate::table::source::{Fault, Spot, Work};
+use crate::table::store::{Store, spooled};
+use crate::watch::Watch;
 
 /// Few enough rows that a batch of text stays in the cache.
 const BATCH_ROWS: usize = 8192;
@@ -27,41 +26,6 @@ const BATCH_ROWS: usize = 8192;
 /// Many writers make row groups of a million rows, too few for all workers to be busy;
 /// to skip to the middle of one costs little, since whole pages are passed over.
 const PIECE_ROWS: usize = 1 << 17;
-
-/// What a column held before its cells became text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ColumnForm {
-    /// Text, as in every column of a CSV file.
-    Text,
-    /// Whole numbers.
-    Integer,
-    /// Numbers with a fraction, decimal or binary.
-    Float,
-    /// True or false.
-    Boolean,
-    /// Days or moments.
-    Date,
-    /// Anything else; it may have no text.
-    Other,
-}
-
-impl ColumnForm {
-    fn of(data: &DataType) -> Self {
-        match data {
-            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Self::Text,
-            DataType::Dictionary(_, values) => Self::of(values),
-            DataType::Boolean => Self::Boolean,
-            DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => Self::Date,
-            DataType::Decimal32(_, 0)
-            | DataType::Decimal64(_, 0)
-            | DataType::Decimal128(_, 0)
-            | DataType::Decimal256(_, 0) => Self::Integer,
-            data if data.is_integer() => Self::Integer,
-            data if data.is_numeric() => Self::Float,
-            _ => Self::Other,
-        }
-    }
-}
 
 /// A table in a Parquet file.
 #[derive(Debug)]
@@ -108,16 +72,8 @@ impl Parquet {
         Ok(Self { file: Mutex::new(file), path, bytes, metadata })
     }
 
-    /// The names of the columns.
-    pub(super) fn header(&self) -> Vec<String> {
-        let fields = self.metadata.schema().fields();
-        fields.iter().map(|field| field.name().clone()).collect()
-    }
-
-    /// What the columns hold.
-    pub(super) fn forms(&self) -> Vec<ColumnForm> {
-        let fields = self.metadata.schema().fields();
-        fields.iter().map(|field| ColumnForm::of(field.data_type())).collect()
+    pub(super) fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
     }
 
     /// Reads all rows; see [`crate::table::Source::fold`].
@@ -126,47 +82,19 @@ impl Parquet {
         columns: &[usize],
         start: impl Fn() -> S + Sync,
         row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
-        self.check(columns)?;
-        let threads = rayon::current_num_threads();
+        check_flat(self.schema(), columns)?;
         let pieces = self.pieces();
         let n_rows: usize = pieces.iter().map(|piece| piece.n_rows).sum();
         let per_row = self.bytes as f64 / n_rows.max(1) as f64;
-        let next = AtomicUsize::new(0);
-        let stopped = AtomicBool::new(false);
-        let work = |_| {
-            let mut work = Work { state: start(), blocks: Vec::new(), fault: None };
-            while !stopped.load(Ordering::SeqCst) {
-                let number = next.fetch_add(1, Ordering::SeqCst);
-                let Some(piece) = pieces.get(number) else { break };
-                let show =
-                    |state: &mut S, spot, cells: &[&str]| row(state, spot, cells);
-                let done =
-                    self.read_piece(*piece, number as u32, columns, show, &mut work);
-                progress((piece.n_rows as f64 * per_row) as u64);
-                if let Err(fault) = done {
-                    stopped.store(true, Ordering::SeqCst);
-                    work.fault = Some(fault);
-                }
-            }
-            work
+        let read = |block: u32, state: &mut S| {
+            let piece = pieces[block as usize];
+            let done = self.read_piece(piece, block, columns, &row, state);
+            watch.advance((piece.n_rows as f64 * per_row) as u64);
+            done
         };
-        Ok((0..threads).into_par_iter().with_max_len(1).map(work).collect())
-    }
-
-    fn check(&self, columns: &[usize]) -> Result<()> {
-        for column in columns {
-            let field = &self.metadata.schema().fields()[*column];
-            if field.data_type().is_nested() {
-                let name = field.name();
-                return Err(Error::input(format!(
-                    "column `{name}` holds lists or records, but must hold one value a row"
-                ))
-                .with_hint("leave the column out, or flatten it first"));
-            }
-        }
-        Ok(())
+        Ok(fold_blocks(pieces.len(), start, read, watch))
     }
 
     /// Row groups, cut so that workers finish at about the same time.
@@ -189,41 +117,35 @@ impl Parquet {
         number: u32,
         columns: &[usize],
         row: impl Fn(&mut S, Spot, &[&str]) -> Result<()>,
-        work: &mut Work<S>,
-    ) -> Result<(), Fault> {
+        state: &mut S,
+    ) -> Result<u32, Fault> {
         let group = piece.group + 1;
         let damaged = move |_| {
             Error::input(format!(
                 "row group {group} cannot be read: the file is damaged"
             ))
         };
-        let mut place = 0;
+        // A batch has the columns chosen in the order of the file, each once.
+        let mut present = columns.to_vec();
+        present.sort_unstable();
+        present.dedup();
+        let mut at = Spot { block: number, row: 0 };
         let mut reader = guarded(|| self.reader(piece, columns).ok())
             .flatten()
             .ok_or_else(|| Fault::new(number, 0, damaged))?;
         while let Some(batch) = self.next_batch(&mut reader) {
-            let batch = batch.map_err(|Damaged| Fault::new(number, place, damaged))?;
-            let arrays = texts(&batch, columns).map_err(|column| {
-                let name = self.metadata.schema().field(column).name().clone();
-                Fault::new(number, place, move |_| {
-                    Error::input(format!("column `{name}` cannot be written as text"))
-                })
-            })?;
-            let mut cells = vec![""; columns.len()];
-            for entry in 0..batch.num_rows() {
-                for (cell, array) in cells.iter_mut().zip(&arrays) {
-                    *cell = if array.is_null(entry) { "" } else { array.value(entry) };
-                }
-                row(&mut work.state, Spot { block: number, row: place }, &cells)
-                    .map_err(|error| Fault::new(number, place, |_| error))?;
-                place += 1;
-            }
+            let batch = batch.ok().filter(|batch| batch.num_columns() == present.len());
+            let batch = batch.ok_or_else(|| Fault::new(number, at.row, damaged))?;
+            let arrays = columns.iter().map(|column| {
+                let place = present.partition_point(|known| known < column);
+                (self.schema().field(*column).name(), batch.column(place))
+            });
+            show_rows(arrays, &mut at, batch.num_rows(), &row, state)?;
         }
-        if place as usize != piece.n_rows {
-            return Err(Fault::new(number, place, damaged));
+        match at.row as usize == piece.n_rows {
+            true => Ok(at.row),
+            false => Err(Fault::new(number, at.row, damaged)),
         }
-        work.blocks.push((number, place));
-        Ok(())
     }
 
     fn reader(
@@ -280,33 +202,4 @@ fn lies_within(metadata: &ArrowReaderMetadata, bytes: u64) -> bool {
                 start.checked_add(length).is_some_and(|end| end <= bytes)
             })
     })
-}
-
-/// The chosen columns as text, or the column for which that fails.
-fn texts(batch: &RecordBatch, columns: &[usize]) -> Result<Vec<StringArray>, usize> {
-    // A batch has the columns chosen in the order of the file, each once.
-    let mut present = columns.to_vec();
-    present.sort_unstable();
-    present.dedup();
-    let mut arrays = Vec::with_capacity(columns.len());
-    for column in columns {
-        let place = present.binary_search(column).map_err(|_| *column)?;
-        let array = batch.columns().get(place).ok_or(*column)?;
-        let text = text(array).map_err(|_| *column)?;
-        arrays.push(text.as_string::<i32>().clone());
-    }
-    Ok(arrays)
-}
-
-fn text(array: &ArrayRef) -> Result<ArrayRef, ArrowError> {
-    let options = CastOptions { safe: false, ..CastOptions::default() };
-    let cast = |array: &ArrayRef, to: &DataType| cast_with_options(array, to, &options);
-    match array.data_type() {
-        // Moments are written in UTC: the names of other zones would need a database.
-        DataType::Timestamp(unit, Some(_)) => {
-            let utc = DataType::Timestamp(*unit, Some("+00:00".into()));
-            cast(&cast(&cast(array, &DataType::Int64)?, &utc)?, &DataType::Utf8)
-        }
-        _ => cast(array, &DataType::Utf8),
-    }
 }

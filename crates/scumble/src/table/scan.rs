@@ -10,10 +10,12 @@ mod words;
 use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::table::ColumnId;
 use crate::table::counts::{Counts, Packing};
 use crate::table::scan::tuples::Tuples;
 use crate::table::scan::words::Words;
 use crate::table::source::{Folded, Source};
+use crate::watch::Watch;
 
 /// What a counting pass finds out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,12 +40,8 @@ pub struct Dictionary {
     pub rows: Vec<u64>,
 }
 
-/// Counts the tuples over the columns at the places `columns`.
-pub fn scan(
-    source: &Source,
-    columns: &[usize],
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Scan> {
+/// Counts the tuples over `columns`.
+pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<Scan> {
     let mut folded = source.fold(
         columns,
         || Tally::new(columns.len()),
@@ -54,7 +52,7 @@ pub fn scan(
             tally.tuples.finish_row();
             Ok(())
         },
-        progress,
+        watch,
     )?;
     folded.states.par_iter_mut().for_each(|tally| tally.tuples.flush());
 
@@ -167,12 +165,14 @@ fn merged(
 mod tests {
     use super::*;
     use crate::table::ReadOptions;
+    use crate::watch::Unwatched;
 
     #[test]
     fn values_are_ranked_and_tuples_counted() {
         let text = b"x,y,z\nb,1,?\na,2,?\nb,1,?\n,2,?\n".to_vec();
         let source = Source::from_bytes("t", text, &ReadOptions::default()).unwrap();
-        let found = scan(&source, &[0, 1], &|_| ()).unwrap();
+        let columns = ["x", "y"].map(|name| source.column(name).unwrap());
+        let found = scan(&source, &columns, &Unwatched).unwrap();
         let texts: Vec<&str> =
             found.dictionaries[0].texts.iter().map(|text| &**text).collect();
         assert_eq!(texts, ["", "a", "b"]);
@@ -187,7 +187,7 @@ mod tests {
     fn no_column_is_one_tuple() {
         let source =
             Source::from_bytes("t", b"x\n1\n2\n".to_vec(), &ReadOptions::default());
-        let found = scan(&source.unwrap(), &[], &|_| ()).unwrap();
+        let found = scan(&source.unwrap(), &[], &Unwatched).unwrap();
         assert_eq!(found.counts.rows, [2]);
     }
 }

@@ -1,13 +1,22 @@
-//! A table in a file, read row by row on all threads.
+//! A table in a file or in memory, read row by row on all threads.
 
+use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
+
+use arrow_array::RecordBatch;
 
 use crate::error::{Error, Result};
+use crate::table::arrow::{ColumnForm, described};
+use crate::table::batches::Batches;
 use crate::table::csv::Text;
-use crate::table::parquet::{ColumnForm, Parquet};
+use crate::table::index::ColumnId;
+use crate::table::parquet::Parquet;
+use crate::table::store::{Store, spooled};
+use crate::watch::Watch;
+use crate::words::no_column;
 
 /// How a table is to be read.
 #[derive(Debug, Clone, Default)]
@@ -19,8 +28,7 @@ pub struct ReadOptions {
     pub block_bytes: Option<usize>,
 }
 
-/// A table in a file that can be read several times.
-#[derive(Debug)]
+/// A table in a file or in memory that can be read several times.
 pub struct Source {
     name: String,
     header: Vec<String>,
@@ -29,10 +37,17 @@ pub struct Source {
     format: Format,
 }
 
-#[derive(Debug)]
 enum Format {
     Text(Text),
     Parquet(Parquet),
+    Batches(Batches),
+}
+
+/// Without the rows, which are private.
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 /// Where a row stands: a block of the file, and the row's place in it, both from 0.
@@ -97,6 +112,25 @@ impl Source {
         Self::from_store(name, &ending.to_lowercase(), store, None, options)
     }
 
+    /// A table in Arrow batches, all with the same columns; `name` is what messages call it.
+    pub fn from_batches(name: &str, batches: Vec<RecordBatch>) -> Result<Self> {
+        let batches = Batches::new(batches).map_err(|error| error.in_file(name))?;
+        let (header, forms) = described(batches.schema());
+        let bytes = batches.bytes();
+        Self::new(name, header, forms, bytes, Format::Batches(batches))
+    }
+
+    fn new(
+        name: &str,
+        header: Vec<String>,
+        forms: Vec<ColumnForm>,
+        bytes: u64,
+        format: Format,
+    ) -> Result<Self> {
+        check_header(&header).map_err(|error| error.in_file(name))?;
+        Ok(Self { name: name.to_owned(), header, forms, bytes, format })
+    }
+
     fn from_store(
         name: &str,
         ending: &str,
@@ -118,21 +152,17 @@ impl Source {
         if is_parquet {
             let parquet =
                 Parquet::open(store, path).map_err(|error| error.in_file(name))?;
-            let (header, forms) = (parquet.header(), parquet.forms());
-            check_header(&header).map_err(|error| error.in_file(name))?;
-            let format = Format::Parquet(parquet);
-            return Ok(Self { name: name.to_owned(), header, forms, bytes, format });
+            let (header, forms) = described(parquet.schema());
+            return Self::new(name, header, forms, bytes, Format::Parquet(parquet));
         }
         let tabs = (ending == "tsv").then_some(b'\t');
         let (text, header) = Text::open(store, options.delimiter.or(tabs), options)
             .map_err(|error| error.in_file(name))?;
-        check_header(&header).map_err(|error| error.in_file(name))?;
         let forms = vec![ColumnForm::Text; header.len()];
-        let format = Format::Text(text);
-        Ok(Self { name: name.to_owned(), header, forms, bytes, format })
+        Self::new(name, header, forms, bytes, Format::Text(text))
     }
 
-    /// The file as the user named it.
+    /// The table as the user named it.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -142,34 +172,56 @@ impl Source {
         &self.header
     }
 
-    /// What each column held before its cells became text.
-    pub fn forms(&self) -> &[ColumnForm] {
-        &self.forms
+    /// The columns, in the order of the header.
+    pub fn columns(&self) -> impl Iterator<Item = ColumnId> + use<> {
+        (0..self.header.len()).map(ColumnId::from_index)
     }
 
-    /// The size of the file.
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Result<ColumnId> {
+        let found = self.header.iter().position(|known| known == name);
+        found
+            .map(ColumnId::from_index)
+            .ok_or_else(|| no_column(&self.header, name).in_file(&self.name))
+    }
+
+    /// The name of a column.
+    pub fn name_of(&self, column: ColumnId) -> &str {
+        &self.header[column.index()]
+    }
+
+    /// What a column held before its cells became text.
+    pub fn form(&self, column: ColumnId) -> ColumnForm {
+        self.forms[column.index()]
+    }
+
+    /// How large the table is, where it is.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Reads the whole table on all threads, and calls `row` with the cells of the
-    /// columns at the places `columns`, in that order, for every row.
+    /// Reads the whole table on all threads, and calls `row` with the cells of
+    /// `columns`, in that order, for every row.
     ///
     /// A worker sees its rows in ascending order, but which worker sees a row is up to
     /// chance. If several rows fail, the error is that of the first.
     pub fn fold<S: Send>(
         &self,
-        columns: &[usize],
+        columns: &[ColumnId],
         start: impl Fn() -> S + Sync,
         row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Folded<S>> {
+        let columns: Vec<usize> = columns.iter().map(|column| column.index()).collect();
+        let columns = columns.as_slice();
         let work = match &self.format {
             Format::Text(text) => {
-                text.fold(columns, self.header.len(), start, row, progress)
+                text.fold(columns, self.header.len(), start, row, watch)
             }
-            Format::Parquet(parquet) => parquet.fold(columns, start, row, progress),
+            Format::Parquet(parquet) => parquet.fold(columns, start, row, watch),
+            Format::Batches(batches) => batches.fold(columns, start, row, watch),
         };
+        watch.check()?;
         let folded =
             work.and_then(gathered).map_err(|error| error.in_file(&self.name))?;
         if folded.n_rows == 0 {
@@ -241,65 +293,6 @@ fn gathered<S>(work: Vec<Work<S>>) -> Result<Folded<S>> {
     Ok(Folded { states, n_rows, block_starts })
 }
 
-/// The bytes of a table.
-#[derive(Debug)]
-pub(super) enum Store {
-    /// Behind a lock, because reading moves the file's position.
-    File(Mutex<File>),
-    Memory(Vec<u8>),
-}
-
-impl Store {
-    pub(super) fn len(&self) -> io::Result<u64> {
-        match self {
-            Self::File(file) => {
-                let file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                Ok(file.metadata()?.len())
-            }
-            Self::Memory(bytes) => Ok(bytes.len() as u64),
-        }
-    }
-
-    /// Fills `buffer` from `position` on; less than all of it only at the end.
-    pub(super) fn read_at(
-        &self,
-        position: u64,
-        buffer: &mut [u8],
-    ) -> io::Result<usize> {
-        match self {
-            Self::File(file) => {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                file.seek(SeekFrom::Start(position))?;
-                let mut filled = 0;
-                while filled < buffer.len() {
-                    match file.read(&mut buffer[filled..]) {
-                        Ok(0) => break,
-                        Ok(read) => filled += read,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                Ok(filled)
-            }
-            Self::Memory(bytes) => {
-                let rest = &bytes[bytes.len().min(position as usize)..];
-                let filled = rest.len().min(buffer.len());
-                buffer[..filled].copy_from_slice(&rest[..filled]);
-                Ok(filled)
-            }
-        }
-    }
-}
-
-/// Copies what can be read only once into a file without a name, so that nothing is left
-/// behind whatever happens.
-pub(super) fn spooled(input: &mut dyn Read) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    io::copy(input, &mut file)?;
-    file.flush()?;
-    Ok(file)
-}
-
 fn check_header(header: &[String]) -> Result<()> {
     if let Some(place) = header.iter().position(|name| name.trim().is_empty()) {
         return Err(Error::input(format!("column {} has no name", place + 1))
@@ -318,9 +311,24 @@ fn check_header(header: &[String]) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::watch::Unwatched;
 
     fn source(name: &str, text: &str) -> Result<Source> {
         Source::from_bytes(name, text.as_bytes().to_vec(), &ReadOptions::default())
+    }
+
+    fn all(source: &Source) -> Vec<ColumnId> {
+        source.columns().collect()
+    }
+
+    #[test]
+    fn a_column_is_found_or_the_nearest_is_named() {
+        let source = source("a.csv", "age,zip\n1,2\n").unwrap();
+        let zip = source.column("zip").unwrap();
+        assert_eq!((zip.index(), source.name_of(zip)), (1, "zip"));
+        let error = source.column("zipp").unwrap_err();
+        assert_eq!(error.to_string(), "a.csv: no column is called `zipp`");
+        assert_eq!(error.hints(), ["the table has `zip`"]);
     }
 
     #[test]
@@ -342,7 +350,7 @@ mod tests {
     #[test]
     fn a_header_alone_is_no_table() {
         let source = source("a.csv", "x,y\n\n").unwrap();
-        let folded = source.fold(&[0], || (), |(), _, _| Ok(()), &|_| ());
+        let folded = source.fold(&all(&source), || (), |(), _, _| Ok(()), &Unwatched);
         assert_eq!(
             folded.unwrap_err().to_string(),
             "a.csv: the table has a header but no rows"
@@ -353,14 +361,15 @@ mod tests {
     fn a_row_is_numbered_from_one_across_blocks() {
         let options = ReadOptions { block_bytes: Some(4), ..ReadOptions::default() };
         let source = Source::from_bytes("a", b"x\n1\n2\n\n3\n4".to_vec(), &options);
-        let folded = source.unwrap().fold(
-            &[0],
+        let source = source.unwrap();
+        let folded = source.fold(
+            &all(&source),
             Vec::new,
             |seen, spot, cells| {
                 seen.push((spot, cells[0].to_owned()));
                 Ok(())
             },
-            &|_| (),
+            &Unwatched,
         );
         let folded = folded.unwrap();
         assert!(folded.block_starts.len() > 1);
@@ -376,7 +385,9 @@ mod tests {
             (0..200).map(|row| if row < 50 { "1,2\n" } else { "1\n" }).collect();
         let options = ReadOptions { block_bytes: Some(16), ..ReadOptions::default() };
         let source = Source::from_bytes("a", text.into_bytes(), &options).unwrap();
-        let error = source.fold(&[0], || (), |(), _, _| Ok(()), &|_| ()).unwrap_err();
+        let error = source
+            .fold(&all(&source), || (), |(), _, _| Ok(()), &Unwatched)
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             "a: row 50 has 1 cell, but the table has 2 columns"

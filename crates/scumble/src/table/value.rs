@@ -48,6 +48,25 @@ impl Reading {
         }
     }
 
+    /// The one text for the value that `text` means; itself if it cannot be read.
+    pub fn one_text(&self, text: &str) -> String {
+        if self.is_missing(text) {
+            return self.missing_text().to_owned();
+        }
+        let number = self.number_of(text);
+        number.map_or_else(|| text.to_owned(), |number| self.canonical(text, number))
+    }
+
+    /// A text that a table could have for the value with this one text.
+    pub fn as_typed(&self, one_text: &str) -> String {
+        let Some(format) = self.date_format.as_deref() else {
+            return one_text.to_owned();
+        };
+        let days = parse_date(one_text, None).map(|days| days as i32 + EPOCH);
+        let date = days.and_then(NaiveDate::from_num_days_from_ce_opt);
+        date.map_or_else(|| one_text.to_owned(), |d| d.format(format).to_string())
+    }
+
     /// The one text for the value that `text` means, given its number.
     pub fn canonical(&self, text: &str, number: f64) -> String {
         match self.kind {
@@ -59,7 +78,7 @@ impl Reading {
 }
 
 /// Reads a finite number of at most 15 significant digits, so that no two different texts
-/// fall together by rounding.
+/// fall together by rounding. With a fraction, it may also be the shortest text of a double.
 pub fn parse_number(text: &str) -> Option<f64> {
     let text = text.trim();
     // Rust also reads "inf", "nan" and "infinity"; a table does not.
@@ -68,10 +87,11 @@ pub fn parse_number(text: &str) -> Option<f64> {
     }
     let mantissa = text.split(['e', 'E']).next().unwrap_or(text);
     let digits = mantissa.trim_start_matches(['+', '-', '0', '.']);
-    if digits.bytes().filter(u8::is_ascii_digit).count() > 15 {
+    let is_long = digits.bytes().filter(u8::is_ascii_digit).count() > 15;
+    let number: f64 = text.parse().ok()?;
+    if is_long && !(text.contains('.') && number.to_string() == text) {
         return None;
     }
-    let number: f64 = text.parse().ok()?;
     // Minus nought is nought.
     number.is_finite().then_some(if number == 0.0 { 0.0 } else { number })
 }
@@ -119,8 +139,18 @@ mod tests {
         assert_eq!(parse_number(" 39 "), Some(39.0));
         assert_eq!(parse_number("-0.50"), Some(-0.5));
         assert_eq!(parse_number("1e3"), Some(1000.0));
+        assert_eq!(parse_number("0.30000000000000004"), Some(0.1 + 0.2));
         assert_eq!(parse_number("-0").map(format_number).as_deref(), Some("0"));
-        for text in ["", "nan", "inf", "1,5", "0x10", "12345678901234567", "1e999"] {
+        for text in [
+            "",
+            "nan",
+            "inf",
+            "1,5",
+            "0x10",
+            "12345678901234567",
+            "1e999",
+            "0.30000000000000003",
+        ] {
             assert_eq!(parse_number(text), None, "{text}");
         }
     }

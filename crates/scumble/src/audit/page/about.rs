@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::audit::page::words::Html;
+use crate::picture::Html;
 use crate::release::Manifest;
 
 /// What was done to the table, for somebody who has not heard of the method.

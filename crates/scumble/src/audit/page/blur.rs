@@ -5,28 +5,33 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::audit::page::figure::{figure, open};
-use crate::audit::page::words::{Html, decimal, number, rows, share};
-use crate::audit::{Attack, Checked, Report};
-use crate::release::{BlurNote, FrameNote, Manifest, PublishedColumn};
+use crate::audit::page::words::{decimal, rows, share};
+use crate::audit::{Attacked, Checked, Report};
+use crate::picture::{Bar, Bars, Html, figure};
+use crate::release::{BlurNote, FrameNote, Manifest};
 use crate::space::{FrameKind, Shape};
+use crate::text::grouped;
 
 /// The most levels that the table and the picture show.
 const MOST: usize = 24;
 
-/// A promise as a sentence; nothing if the release is another one, or the promise.
-pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> {
-    let k = match checked.asked.get("k")? {
+/// Among how many people.
+fn company(checked: &Checked) -> Option<String> {
+    Some(match checked.asked.get("k")? {
         Value::String(name) => format!("as many people as “{name}” says"),
         value => format!("{} people", value.as_f64().map(decimal)?),
-    };
-    if manifest.condensed.is_some() {
-        return Some(format!(
-            "Groups of rows that are drawn anew have at least {k} each."
-        ));
-    }
-    let note =
-        manifest.blur.as_ref().filter(|_| checked.name == "expected-anonymity")?;
+    })
+}
+
+/// The promise of numbers that were drawn anew, as a sentence.
+pub(super) fn redrawn(checked: &Checked) -> Option<String> {
+    let k = company(checked)?;
+    Some(format!("Groups of rows that are drawn anew have at least {k} each."))
+}
+
+/// The promise of noisy numbers as a sentence.
+pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> {
+    let (k, note) = (company(checked)?, manifest.blur()?);
     let company = match note.strict {
         true => {
             " Only people count whose rows have the same exact cells, frame and level, as \
@@ -54,8 +59,8 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> 
 }
 
 /// What an attack found out; nothing if it is another one, or of another release.
-pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
-    let note = manifest.blur.as_ref()?;
+pub(super) fn attack(attack: &Attacked, manifest: &Manifest) -> Option<String> {
+    let note = manifest.blur()?;
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
     let count = |name: &str| detail(name).and_then(Value::as_u64).unwrap_or(0);
@@ -64,7 +69,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
             "Computes from the original table at which level everybody is published, and \
              guesses among the rows of that level. There are {} such classes; the smallest \
              has {}.",
-            number(count("classes")),
+            grouped(count("classes")),
             rows(count("smallest")),
         ),
         "calibration" => format!(
@@ -90,42 +95,22 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
     Some(sentence)
 }
 
-/// What is published of a column; nothing of others.
-pub(super) fn column(manifest: &Manifest, column: &PublishedColumn) -> Option<String> {
-    let name = &column.name;
-    if let Some(note) = &manifest.condensed {
-        let drawn = note.columns.iter().any(|known| known.name == *name);
-        return match drawn {
-            true => Some("drawn anew from mean and covariance of the group".to_owned()),
-            false => {
-                note.exact.contains(name).then(|| "the values as they are".to_owned())
-            }
-        };
-    }
-    let note = manifest.blur.as_ref()?;
-    if note.exact.contains(name) {
-        return Some(
-            "the values as they are: only rows that share them count".to_owned(),
-        );
-    }
-    let known = note.columns.iter().find(|known| known.name == *name)?;
-    let noise = match note.shape {
+/// What is published of a noisy column.
+pub(super) fn column(shape: Shape, decimals: Option<u32>) -> String {
+    let noise = match shape {
         Shape::Gaussian => "normal noise was added",
         Shape::Uniform => "even noise was added",
     };
-    Some(format!(
-        "{noise}; numbers have {}",
-        match known.decimals {
-            0 => "no decimals".to_owned(),
-            1 => "1 decimal".to_owned(),
-            n => format!("{n} decimals"),
-        }
-    ))
+    match decimals {
+        Some(0) | None => format!("{noise}; numbers have no decimals"),
+        Some(1) => format!("{noise}; numbers have 1 decimal"),
+        Some(n) => format!("{noise}; numbers have {n} decimals"),
+    }
 }
 
 /// How wide the noise is, level by level.
 pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
-    let Some(note) = manifest.blur.as_ref().filter(|note| note.strict) else { return };
+    let Some(note) = manifest.blur().filter(|note| note.strict) else { return };
     let sizes = report.attacks.iter().find(|attack| attack.name == "calibration");
     let sizes = sizes.and_then(|attack| attack.detail.get("rows"));
     let size = |frame: usize, level: usize| {
@@ -160,14 +145,14 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
              <strong>Most rows, {}, are at level {}.</strong> Higher levels are for rows that \
              have few others near them.",
             if note.frames.len() > 1 { ", by frame and level" } else { "" },
-            number(most.rows),
+            grouped(most.rows),
             most.name(note.frames.len()),
         ),
         None => String::new(),
     };
     html.push_str(&figure(&picture(&levels), &caption));
     html.push_str("<div class=\"wide\">\n");
-    table(html, note, &levels);
+    table(html, &note, &levels);
     html.push_str("</div>\n");
     html.push_str("</section>\n");
 }
@@ -207,7 +192,7 @@ fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
             html,
             "<tr><th>{}</th><td class=\"n\">{}</td>",
             level.name(note.frames.len()),
-            number(level.rows)
+            grouped(level.rows)
         );
         let mut spreads = level.spreads.iter();
         for column in &note.columns {
@@ -224,7 +209,7 @@ fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
         let _ = writeln!(
             html,
             "<p class=\"small\">{} more are in the manifest.</p>",
-            number((levels.len() - MOST) as u64)
+            grouped((levels.len() - MOST) as u64)
         );
     }
 }
@@ -232,7 +217,7 @@ fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
 /// A spread with commas, as other numbers have them.
 fn spread_text(spread: f64) -> String {
     match spread.fract() == 0.0 && (0.0..1e15).contains(&spread) {
-        true => number(spread as u64),
+        true => grouped(spread as u64),
         false => spread.to_string(),
     }
 }
@@ -242,38 +227,15 @@ fn picture(levels: &[Level<'_>]) -> String {
     let shown = &levels[..levels.len().min(MOST)];
     let several = levels.iter().any(|level| level.frame.frame > 1);
     let frames = if several { 2 } else { 1 };
-    let most = shown.iter().map(|level| level.rows).max().unwrap_or(1).max(1);
-    let (width, left, top, tall) = (720.0, 60.0, 22.0, 22.0);
-    let height = top + tall * shown.len() as f64 + 4.0;
-    let text = shown
-        .iter()
-        .map(|level| format!("{}: {}", level.name(frames), number(level.rows)));
+    let bar = |level: &Level<'_>| Bar {
+        name: level.name(frames),
+        amount: level.rows,
+        shown: grouped(level.rows),
+        class: "",
+    };
+    let bars: Vec<Bar> = shown.iter().map(bar).collect();
+    let text = bars.iter().map(|bar| format!("{}: {}", bar.name, bar.shown));
     let text = format!("Rows by level. {}", text.collect::<Vec<_>>().join("; "));
-    let mut svg = open("bars", (width, height), &text);
-    let _ = writeln!(
-        svg,
-        "<text x=\"{:.1}\" y=\"12\" text-anchor=\"end\">level</text>\
-         <text x=\"{left:.1}\" y=\"12\">rows at it</text>",
-        left - 8.0
-    );
-    for (place, level) in shown.iter().enumerate() {
-        let y = top + tall * place as f64;
-        // A bar that is there is seen.
-        let wide = ((width - left - 90.0) * level.rows as f64 / most as f64).max(1.5);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect x=\"{left:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{:.1}\" rx=\"2\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            left - 8.0,
-            y + 14.0,
-            level.name(frames),
-            tall - 5.0,
-            left + wide + 6.0,
-            y + 14.0,
-            number(level.rows),
-        );
-    }
-    svg.push_str("</svg>\n");
-    svg
+    let headings = ["level", "rows at it"];
+    Bars { text: &text, headings, room: (60.0, 90.0), bars }.svg()
 }

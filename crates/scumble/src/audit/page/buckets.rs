@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-use crate::audit::page::words::{decimal, number, share};
-use crate::audit::{Attack, Checked};
+use crate::audit::page::words::{decimal, share};
+use crate::audit::{Attacked, Checked};
 use crate::release::Manifest;
-use crate::table::Role;
+use crate::text::grouped;
 
-/// A promise as a sentence; nothing if the release is another one, or the promise.
+/// A promise of values apart as a sentence; nothing if it is another one.
 pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> {
-    manifest.buckets.as_ref()?;
     let asked = |name: &str| match checked.asked.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.as_f64().map_or_else(|| value.to_string(), decimal),
@@ -73,8 +72,8 @@ fn robust(checked: &Checked, r: &str) -> String {
             " That was certified over all possible worlds of {} of {} groups; the others \
              are too large for it, and of them it holds only against somebody who tells \
              having a value from not having it, one value at a time.",
-            number(exact),
-            number(groups)
+            grouped(exact),
+            grouped(groups)
         ),
         _ => String::new(),
     };
@@ -99,8 +98,8 @@ fn sets(signatures: Option<&Value>) -> Option<String> {
     Some(sets.join(", or on "))
 }
 
-/// What an attack found out; nothing if it is another one, or of another release.
-pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
+/// What an attack on values apart found out; nothing if it is another one.
+pub(super) fn attack(attack: &Attacked) -> Option<String> {
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
     let count = |name: &str| detail(name).and_then(Value::as_u64).unwrap_or(0);
@@ -124,7 +123,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
             },
             limits(count("binary"), count("skipped"), count("impossible")),
         ),
-        "homogeneity" if manifest.buckets.is_some() => format!(
+        "homogeneity" => format!(
             "Guesses the commonest value of each person’s group. {}",
             match part("certain") {
                 0.0 => "About nobody is the attacker certain.".to_owned(),
@@ -134,7 +133,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
                 ),
             }
         ),
-        "corruption" if manifest.buckets.is_some() => {
+        "corruption" => {
             let worst = |known: &str| {
                 let found =
                     detail("known").and_then(|all| all.get(known)?.get("worst"));
@@ -149,7 +148,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
                 match count("certain_after") {
                     0 => "of somebody the attacker is certain without.".to_owned(),
                     1 => "one other can be enough to be certain.".to_owned(),
-                    n => format!("{} others can be enough to be certain.", number(n)),
+                    n => format!("{} others can be enough to be certain.", grouped(n)),
                 }
             )
         }
@@ -162,7 +161,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
 fn limits(binary: u64, skipped: u64, impossible: u64) -> String {
     let groups = |n: u64| match n {
         1 => "1 group".to_owned(),
-        n => format!("{} groups", number(n)),
+        n => format!("{} groups", grouped(n)),
     };
     let mut text = String::new();
     if binary > 0 {
@@ -178,17 +177,4 @@ fn limits(binary: u64, skipped: u64, impossible: u64) -> String {
         text += &format!(" In {} the knowledge cannot be right.", groups(impossible));
     }
     text
-}
-
-/// What is published of a column; nothing of other releases.
-pub(super) fn column(manifest: &Manifest, role: Role) -> Option<String> {
-    let note = manifest.buckets.as_ref()?;
-    match role {
-        Role::Quasi => Some("the values as they are".to_owned()),
-        Role::Sensitive => Some(format!(
-            "how often each value is in each group, in {}; not who has it",
-            note.file
-        )),
-        _ => None,
-    }
 }

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use crate::audit::page::figure::open;
-use crate::audit::page::words::number;
+use crate::picture::{Anchor, Svg, WIDTH, seen};
+use crate::text::grouped;
 
 /// Sizes a bar stands for, both included.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,54 +29,35 @@ const SINGLE: u64 = 12;
 pub(super) fn svg(sizes: &[(u64, u64)]) -> String {
     let bars = bars(sizes);
     let most = bars.iter().map(|bar| bar.groups).max().unwrap_or(1).max(1);
-    let (width, height, left, bottom, top) = (720.0, 250.0, 60.0, 52.0, 20.0);
-    let step = (width - left) / bars.len().max(1) as f64;
+    let (height, left, bottom, top) = (250.0, 60.0, 52.0, 20.0);
+    let step = (WIDTH - left) / bars.len().max(1) as f64;
+    let wide = (step * 0.76).min(64.0);
     let base = height - bottom;
     let held = bars.iter().filter(|bar| bar.groups > 0);
-    let text = held.map(|bar| format!("{} rows: {}", bar.name(), number(bar.groups)));
+    let text = held.map(|bar| format!("{} rows: {}", bar.name(), grouped(bar.groups)));
     let text =
         format!("Number of groups by size. {}", text.collect::<Vec<_>>().join("; "));
-    let mut svg = open("bars", (width, height), &text);
-    let _ = writeln!(
-        svg,
-        "<line x1=\"{left}\" y1=\"{base}\" x2=\"{width}\" y2=\"{base}\"/>"
-    );
+    let mut svg = Svg::new("bars", (WIDTH, height), &text);
+    svg.line("", (left, base), (WIDTH, base));
     for (place, bar) in bars.iter().enumerate() {
-        let tall = (base - top) * bar.groups as f64 / most as f64;
-        // A bar that is there is seen.
-        let tall = if bar.groups > 0 { tall.max(1.5) } else { 0.0 };
-        let x = left + step * place as f64;
-        let wide = (step * 0.76).min(64.0);
-        let middle = x + step / 2.0;
-        let start = middle - wide / 2.0;
-        let y = base - tall;
-        let label = bar.name();
-        let _ = writeln!(
-            svg,
-            "<rect x=\"{start:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\"/>\
-             <text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{label}</text>",
-            base + 17.0
-        );
+        let tall = seen((base - top) * bar.groups as f64 / most as f64);
+        let middle = left + step * (place as f64 + 0.5);
+        svg.bar("", (middle - wide / 2.0, base - tall), (wide, tall));
+        svg.text("", Anchor::Middle, (middle, base + 17.0), &bar.name());
         if bar.groups > 0 {
-            let _ = writeln!(
-                svg,
-                "<text x=\"{middle:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                y - 5.0,
-                short(bar.groups)
-            );
+            let above = (middle, base - tall - 5.0);
+            svg.text("", Anchor::Middle, above, &short(bar.groups));
         }
     }
-    let _ = write!(
+    let across = ((left + WIDTH) / 2.0, height - 10.0);
+    svg.text("", Anchor::Middle, across, "rows in a group");
+    let up = (top + base) / 2.0;
+    let _ = writeln!(
         svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">rows in a group</text>\n\
-         <text x=\"16\" y=\"{:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {:.1})\">\
-         number of groups</text>\n</svg>\n",
-        left + (width - left) / 2.0,
-        height - 10.0,
-        top + (base - top) / 2.0,
-        top + (base - top) / 2.0,
+        "<text x=\"16\" y=\"{up:.1}\" text-anchor=\"middle\" \
+         transform=\"rotate(-90 16 {up:.1})\">number of groups</text>",
     );
-    svg
+    svg.finish()
 }
 
 /// One bar a size if there are few, else bars that begin at 1, 2, 5, 10, 20, 50 and so on.
@@ -119,7 +100,7 @@ fn short(n: u64) -> String {
         }
     };
     match n {
-        0..10_000 => number(n),
+        0..10_000 => grouped(n),
         10_000..1_000_000 => rounded(1000, "k"),
         1_000_000..1_000_000_000 => rounded(1_000_000, "M"),
         _ => rounded(1_000_000_000, "G"),

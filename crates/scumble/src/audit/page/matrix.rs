@@ -5,15 +5,12 @@
 
 use std::fmt::Write;
 
-use crate::audit::page::figure::{open, shortened};
-use crate::audit::page::words::{Html, share};
+use crate::audit::page::words::share;
+use crate::picture::{Anchor, Html, Svg, WIDTH, shortened};
 use crate::release::{OperatorNote, SubtableNote};
 
 /// The longest name that is shown beside a picture.
 const LONGEST: usize = 22;
-
-/// Everything is drawn within this width.
-const WIDTH: f64 = 720.0;
 
 /// How far names above the picture lean: the cosine and sine of 50 degrees.
 const LEANING: (f64, f64) = (0.643, 0.766);
@@ -54,7 +51,7 @@ pub(super) fn svg(table: &SubtableNote) -> String {
         "How likely each value is published as each value. As itself: {}.",
         kept.join(", ")
     );
-    let mut svg = open("matrix", (WIDTH, bottom + 44.0), &text);
+    let mut svg = Svg::new("matrix", (WIDTH, bottom + 44.0), &text);
     for (place, name) in names.iter().enumerate() {
         let middle = side * (place as f64 + 0.5);
         let _ = writeln!(
@@ -75,24 +72,18 @@ pub(super) fn svg(table: &SubtableNote) -> String {
         for published in 0..size {
             let likely = entry(published, original);
             largest = largest.max(likely);
-            let _ = writeln!(
-                svg,
-                "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
-                 fill-opacity=\"{:.3}\"><title>{} as {}: {}</title></rect>",
-                label + side * published as f64,
-                above + side * original as f64,
-                side * 0.94,
-                side * 0.94,
-                shade(likely),
-                Html(&names[original]),
-                Html(&names[published]),
-                share(likely),
+            let at = (label + side * published as f64, above + side * original as f64);
+            let title = format!(
+                "{} as {}: {}",
+                names[original],
+                names[published],
+                share(likely)
             );
+            svg.shade(at, (side * 0.94, side * 0.94), shade(likely), &title);
         }
     }
     legend(&mut svg, label, bottom + 14.0, largest);
-    svg.push_str("</svg>\n");
-    svg
+    svg.finish()
 }
 
 /// How strong the colour of a probability is.
@@ -101,28 +92,15 @@ fn shade(likely: f64) -> f64 {
 }
 
 /// What shades mean, and the strongest there is.
-fn legend(svg: &mut String, left: f64, top: f64, largest: f64) {
+fn legend(svg: &mut Svg, left: f64, top: f64, largest: f64) {
     // Beside a narrow picture with long names there is room only further left.
     let left = left.min(WIDTH - 480.0);
     for (place, likely) in LEGEND.into_iter().enumerate() {
-        let x = left + 58.0 * place as f64;
-        let _ = writeln!(
-            svg,
-            "<rect class=\"key\" x=\"{x:.1}\" y=\"{top:.1}\" width=\"14\" height=\"14\" \
-             fill-opacity=\"{:.3}\"/><text x=\"{:.1}\" y=\"{:.1}\">{:.0}%</text>",
-            shade(likely),
-            x + 18.0,
-            top + 11.0,
-            100.0 * likely,
-        );
+        let at = (left + 58.0 * place as f64, top);
+        svg.key(at, shade(likely), &format!("{:.0}%", 100.0 * likely));
     }
-    let _ = writeln!(
-        svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\">strongest here: {}</text>",
-        left + 58.0 * LEGEND.len() as f64 + 6.0,
-        top + 11.0,
-        share(largest),
-    );
+    let at = (left + 58.0 * LEGEND.len() as f64 + 6.0, top + 11.0);
+    svg.text("", Anchor::Start, at, &format!("strongest here: {}", share(largest)));
 }
 
 /// Where things stand in the picture.

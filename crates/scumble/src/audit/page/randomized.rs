@@ -5,11 +5,14 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use crate::audit::page::figure::figure;
 use crate::audit::page::matrix;
-use crate::audit::page::words::{Html, number, rows, share};
-use crate::audit::{Attack, Checked};
-use crate::release::{Manifest, PerturbationNote, SubtableNote};
+use crate::audit::page::words::{rows, share};
+use crate::audit::{Attacked, Checked};
+use crate::picture::{Html, figure};
+use crate::release::{
+    Manifest, Parameters, PerturbationNote, PublishedColumn, SubtableNote,
+};
+use crate::text::grouped;
 
 /// The most values that a picture shows.
 const MOST: usize = 60;
@@ -70,7 +73,7 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> 
 }
 
 /// What an attack found out; nothing if it is another one.
-pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
+pub(super) fn attack(attack: &Attacked, manifest: &Manifest) -> Option<String> {
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
     let text = |name: &str| detail(name).and_then(Value::as_str).unwrap_or("");
@@ -148,31 +151,31 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> Option<String> {
     Some(sentence)
 }
 
-/// What was done to a column, if it was randomized or tells about it.
-pub(super) fn column(manifest: &Manifest, name: &str) -> Option<&'static str> {
-    if manifest.sampled.as_deref() == Some(name) {
-        return Some("how many rows of the table each row stands for");
+/// What was done to a randomized column: alone, or with its fellows.
+pub(super) fn column(manifest: &Manifest, column: &PublishedColumn) -> &'static str {
+    let fellows = manifest.classes.iter().any(|class| match &class.parameters {
+        Parameters::Subtables { .. } => {
+            class.of.len() > 1 && class.of.contains(&column.name)
+        }
+        Parameters::Cells { .. }
+        | Parameters::Values { .. }
+        | Parameters::Frames { .. }
+        | Parameters::Levels
+        | Parameters::Moments { .. } => false,
+    });
+    match fellows {
+        true => "drawn at random together with its fellow columns",
+        false => "drawn at random from the true value by a known matrix",
     }
-    manifest.perturbation.iter().find_map(|note| {
-        if note.subtable_column.as_deref() == Some(name) {
-            return Some("the sub-table in which a row was randomized");
-        }
-        let part = note.columns.iter().any(|column| column == name);
-        match note.columns.len() {
-            1 if part => Some("drawn at random from the true value by a known matrix"),
-            _ if part => Some("drawn at random together with its fellow columns"),
-            _ => None,
-        }
-    })
 }
 
 /// The section on how values were randomized.
 pub(super) fn section(html: &mut String, manifest: &Manifest) {
-    if manifest.perturbation.is_empty() {
+    if manifest.perturbation().is_empty() {
         return;
     }
     html.push_str("<section>\n<h2>How values were randomized</h2>\n");
-    for note in &manifest.perturbation {
+    for note in &manifest.perturbation() {
         let _ = writeln!(html, "<h3>{}</h3>", Html(&note.columns.join(" + ")));
         let Some(first) = note.subtables.first() else { continue };
         let _ = writeln!(html, "<p>{}</p>", about(manifest, note, first));
@@ -181,7 +184,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
                 html,
                 "<p class=\"small\">With {} values the matrix is too large for a picture; \
                  <code>manifest.json</code> has it.</p>",
-                number(first.domain.len() as u64)
+                grouped(first.domain.len() as u64)
             );
         } else {
             html.push_str(&figure(
@@ -202,7 +205,7 @@ fn about(manifest: &Manifest, note: &PerturbationNote, first: &SubtableNote) -> 
         n => format!(
             "Rows were randomized in {} sub-tables, each within its own values; this is the \
              first, of {}.",
-            number(n as u64),
+            grouped(n as u64),
             rows(first.rows)
         ),
     };
@@ -221,11 +224,11 @@ fn about(manifest: &Manifest, note: &PerturbationNote, first: &SubtableNote) -> 
         (0, _) => "Every value is protected.".to_owned(),
         (1, true) => "One value has no bound and is not protected.".to_owned(),
         (n, true) => {
-            format!("{} values have no bound and are not protected.", number(n as u64))
+            format!("{} values have no bound and are not protected.", grouped(n as u64))
         }
         (1, false) => "One value is too common to be protected.".to_owned(),
         (n, false) => {
-            format!("{} values are too common to be protected.", number(n as u64))
+            format!("{} values are too common to be protected.", grouped(n as u64))
         }
     };
     format!("{tables} {protected} {noise}")

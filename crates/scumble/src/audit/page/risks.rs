@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
-use crate::audit::page::figure::{figure, open};
-use crate::audit::page::words::{Html, number, people, share};
+use crate::audit::page::words::{people, share};
+use crate::audit::views::forms_cell_classes;
 use crate::audit::{AtRisk, Report, Risk};
-use crate::release::Manifest;
+use crate::picture::{Bar, Bars, Html, figure};
+use crate::release::{Manifest, Treatment};
+use crate::text::grouped;
 
 /// Names of the bands.
 const NAMES: [&str; Risk::ENDS.len()] = [
@@ -47,7 +49,7 @@ fn heading(risk: &Risk) -> String {
 /// What is shown, and what to take from it.
 fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
     let what = match &risk.what {
-        AtRisk::Row if manifest.condensed.is_some() => {
+        AtRisk::Row if !forms_cell_classes(manifest) => {
             "One in as many as a group has rows: how sure somebody can be who knows which \
              group a person is in."
         }
@@ -56,21 +58,7 @@ fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
              theirs: one in as many as have the same cells. Whoever fits several groups is \
              harder to find, so attacks may find less."
         }
-        AtRisk::Value(_) if !manifest.perturbation.is_empty() => {
-            "How sure somebody can be who sees what was published of a person, and knows the \
-             matrix and how common values are: the probability of the likeliest value. Common \
-             values are likely before anything is published, and the promise is about protected \
-             values only."
-        }
-        AtRisk::Value(_) if manifest.buckets.is_some() => {
-            "How sure somebody can be who knows a person’s group and nothing else: the share \
-             of the commonest value in it."
-        }
-        AtRisk::Value(_) => {
-            "How sure somebody can be who knows a person’s quasi values and nothing else: \
-             the share of the commonest value among rows with the same cells. Whoever fits \
-             several groups is harder to find, so attacks may find less."
-        }
+        AtRisk::Value(column) => of_value(manifest, column),
         AtRisk::Presence => {
             "How likely somebody who holds the population takes it to be that a person is in \
              the table."
@@ -92,6 +80,34 @@ fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
         false => String::new(),
     };
     format!("{what} <strong>{}</strong>{more}{sampled}", takeaway(risk))
+}
+
+/// How sure somebody can be of a value, by how its column is published. Columns that were
+/// randomized as one have a name of several.
+fn of_value(manifest: &Manifest, column: &str) -> &'static str {
+    match manifest.column(column).map(|column| &column.treatment) {
+        Some(Treatment::Drawn { .. }) | None => {
+            "How sure somebody can be who sees what was published of a person, and knows the \
+             matrix and how common values are: the probability of the likeliest value. Common \
+             values are likely before anything is published, and the promise is about protected \
+             values only."
+        }
+        Some(Treatment::Apart) => {
+            "How sure somebody can be who knows a person’s group and nothing else: the share \
+             of the commonest value in it."
+        }
+        Some(
+            Treatment::Kept
+            | Treatment::Coarse { .. }
+            | Treatment::Weighted
+            | Treatment::Noisy { .. }
+            | Treatment::Redrawn,
+        ) => {
+            "How sure somebody can be who knows a person’s quasi values and nothing else: \
+             the share of the commonest value among rows with the same cells. Whoever fits \
+             several groups is harder to find, so attacks may find less."
+        }
+    }
 }
 
 /// The highest band with people in it, in words.
@@ -129,58 +145,27 @@ fn takeaway(risk: &Risk) -> String {
 /// A bar for each band from the lowest to the highest that has people.
 fn svg(risk: &Risk) -> String {
     let total = risk.total().max(1) as f64;
+    let of_all = |band: usize| share(risk.people[band] as f64 / total);
     let held = |n: &u64| *n > 0;
     let first = risk.people.iter().position(held).unwrap_or(0);
     let last = risk.people.iter().rposition(held).unwrap_or(0);
-    let most = risk.people.iter().max().copied().unwrap_or(1).max(1) as f64;
-    let (width, left, top, tall) = (720.0, 110.0, 22.0, 24.0);
-    let height = top + tall * (last - first + 1) as f64 + 4.0;
-    let texts = (first..=last).filter(|band| risk.people[*band] > 0).map(|band| {
-        format!("{}: {}", NAMES[band], share(risk.people[band] as f64 / total))
-    });
+    let texts = (first..=last).filter(|band| risk.people[*band] > 0);
+    let texts = texts.map(|band| format!("{}: {}", NAMES[band], of_all(band)));
     let text =
         format!("{}, by risk. {}", heading(risk), texts.collect::<Vec<_>>().join("; "));
-    let mut svg = open("bars", (width, height), &text);
-    let _ = writeln!(
-        svg,
-        "<text x=\"{:.1}\" y=\"12\" text-anchor=\"end\">risk</text>\
-         <text x=\"{left:.1}\" y=\"12\">people with it</text>",
-        left - 8.0
-    );
-    for (place, band) in (first..=last).enumerate() {
-        let n = risk.people[band];
-        let y = top + tall * place as f64;
-        // A bar that is there is seen.
-        let wide = match n {
-            0 => 0.0,
-            n => ((width - left - 190.0) * n as f64 / most).max(1.5),
-        };
-        let shown = match (n, risk.sampled) {
+    let bar = |band: usize| Bar {
+        name: NAMES[band].to_owned(),
+        amount: risk.people[band],
+        shown: match (risk.people[band], risk.sampled) {
             (0, _) => "nobody".to_owned(),
-            (n, true) => share(n as f64 / total),
-            (n, false) => format!("{} ({})", share(n as f64 / total), number(n)),
-        };
-        let class = if band == NAMES.len() - 1 { " class=\"sure\"" } else { "" };
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>\
-             <rect{class} x=\"{left:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"{:.1}\" rx=\"2\"/>\
-             <text x=\"{:.1}\" y=\"{:.1}\">{shown}</text>",
-            left - 8.0,
-            y + 14.0,
-            NAMES[band],
-            tall - 6.0,
-            left + wide + 6.0,
-            y + 14.0,
-        );
-    }
-    let bottom = top + tall * (last - first + 1) as f64;
-    let _ = writeln!(
-        svg,
-        "<line x1=\"{left:.1}\" y1=\"{:.1}\" x2=\"{left:.1}\" y2=\"{bottom:.1}\"/>\n</svg>",
-        top - 4.0
-    );
-    svg
+            (_, true) => of_all(band),
+            (n, false) => format!("{} ({})", of_all(band), grouped(n)),
+        },
+        class: if band == NAMES.len() - 1 { "sure" } else { "" },
+    };
+    let bars = (first..=last).map(bar).collect();
+    let headings = ["risk", "people with it"];
+    Bars { text: &text, headings, room: (110.0, 190.0), bars }.svg()
 }
 
 #[cfg(test)]

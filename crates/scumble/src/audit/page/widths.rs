@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::audit::page::figure::{figure, open, shortened};
-use crate::audit::page::words::{Html, share};
+use crate::audit::page::words::share;
 use crate::audit::{Report, Width};
-use crate::release::Manifest;
+use crate::picture::{Anchor, Html, Svg, WIDTH, figure, shortened};
+use crate::release::{Manifest, Treatment};
 use crate::space::Shape;
 
 /// Names of the bands.
@@ -18,49 +18,87 @@ const SHADES: [f64; Width::ENDS.len()] = [0.06, 0.2, 0.34, 0.48, 0.64, 0.8, 1.0]
 /// The longest name beside a strip, in letters.
 const LONGEST: usize = 18;
 
-/// The section on cells.
-pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
-    let held = |width: &&Width| width.rows.iter().any(|n| *n > 0);
-    let widths: Vec<&Width> = report.widths.iter().filter(held).collect();
-    if widths.is_empty() {
-        return;
+/// What the strips of a section are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wide {
+    Noise(Shape),
+    Cells,
+    Distributions,
+}
+
+impl Wide {
+    fn of(treatment: &Treatment) -> Self {
+        match treatment {
+            Treatment::Noisy { shape, .. } => Self::Noise(*shape),
+            Treatment::Weighted => Self::Distributions,
+            Treatment::Kept
+            | Treatment::Coarse { .. }
+            | Treatment::Drawn { .. }
+            | Treatment::Apart
+            | Treatment::Redrawn => Self::Cells,
+        }
     }
-    let (heading, what) = match &manifest.blur {
-        Some(note) => (
-            "How wide the noise is beside its column",
-            match note.shape {
-                Shape::Uniform => {
-                    "The side of the box that the noise of a row is in, as a share of the \
-                     column’s domain."
-                }
-                Shape::Gaussian => {
-                    "How far 95 of 100 draws of the noise of a row reach, from end to end, as \
-                     a share of the column’s domain."
-                }
-            },
-        ),
-        None => (
-            "How wide cells are",
-            "How much of its column a published cell stands for: of numbers the width of the \
-             range, of other values how many they may be.",
-        ),
-    };
-    let weights = match manifest.weights {
-        Some(_) => " Cells list values with weights, which tell more than their width.",
-        None => "",
-    };
-    let wide = match manifest.blur {
-        Some(_) => "of its numbers have noise wider than a quarter of it",
-        None => "of its cells stand for more than a quarter of it",
-    };
-    let caption = format!(
-        "{what} Each strip is all rows of the release, from exact values on the left to cells \
-         that say nothing on the right.{weights} <strong>{}</strong>",
-        takeaway(&widths, wide)
-    );
-    let _ = write!(html, "<section>\n<h2>{heading}</h2>\n");
-    html.push_str(&figure(&svg(&widths), &caption));
-    html.push_str("</section>\n");
+
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Noise(_) => "How wide the noise is beside its column",
+            Self::Cells | Self::Distributions => "How wide cells are",
+        }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Noise(Shape::Uniform) => {
+                "The side of the box that the noise of a row is in, as a share of the \
+                 column’s domain."
+            }
+            Self::Noise(Shape::Gaussian) => {
+                "How far 95 of 100 draws of the noise of a row reach, from end to end, as \
+                 a share of the column’s domain."
+            }
+            Self::Cells | Self::Distributions => {
+                "How much of its column a published cell stands for: of numbers the width of \
+                 the range, of other values how many they may be."
+            }
+        }
+    }
+}
+
+/// A section for each kind of cells that have a width.
+pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
+    let mut kinds: Vec<(Wide, Vec<&Width>)> = Vec::new();
+    for width in report.widths.iter().filter(|width| width.rows.iter().any(|n| *n > 0))
+    {
+        let Some(column) = manifest.column(&width.column) else { continue };
+        let wide = Wide::of(&column.treatment);
+        match kinds.iter_mut().find(|(known, _)| *known == wide) {
+            Some((_, widths)) => widths.push(width),
+            None => kinds.push((wide, vec![width])),
+        }
+    }
+    for (wide, widths) in kinds {
+        let weights = match wide {
+            Wide::Distributions => {
+                " Cells list values with weights, which tell more than their width."
+            }
+            Wide::Noise(_) | Wide::Cells => "",
+        };
+        let most = match wide {
+            Wide::Noise(_) => "of its numbers have noise wider than a quarter of it",
+            Wide::Cells | Wide::Distributions => {
+                "of its cells stand for more than a quarter of it"
+            }
+        };
+        let caption = format!(
+            "{} Each strip is all rows of the release, from exact values on the left to \
+             cells that say nothing on the right.{weights} <strong>{}</strong>",
+            wide.what(),
+            takeaway(&widths, most)
+        );
+        let _ = write!(html, "<section>\n<h2>{}</h2>\n", wide.heading());
+        html.push_str(&figure(&svg(&widths), &caption));
+        html.push_str("</section>\n");
+    }
 }
 
 /// Which columns keep every value, and which lose all.
@@ -98,7 +136,7 @@ fn takeaway(widths: &[&Width], wide: &str) -> String {
 
 /// A strip for each column, and what shades mean.
 fn svg(widths: &[&Width]) -> String {
-    let (width, left, tall) = (720.0, 140.0, 34.0);
+    let (left, tall) = (140.0, 34.0);
     let height = tall * widths.len() as f64 + 52.0;
     let text =
         widths.iter().map(|width| format!("{}: {}", width.column, spoken(width)));
@@ -106,66 +144,32 @@ fn svg(widths: &[&Width]) -> String {
         "Share of rows by how much of the column a cell stands for. {}",
         text.collect::<Vec<_>>().join(". ")
     );
-    let mut svg = open("strips", (width, height), &text);
+    let mut svg = Svg::new("strips", (WIDTH, height), &text);
     for (place, column) in widths.iter().enumerate() {
         let y = 4.0 + tall * place as f64;
         let total = column.rows.iter().sum::<u64>().max(1) as f64;
-        let _ = writeln!(
-            svg,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-            left - 10.0,
-            y + 16.0,
-            Html(&shortened(&column.column, LONGEST)),
-        );
+        let name = shortened(&column.column, LONGEST);
+        svg.text("", Anchor::End, (left - 10.0, y + 16.0), &name);
         let mut x = left;
-        for (band, n) in column.rows.iter().enumerate() {
-            if *n == 0 {
-                continue;
-            }
+        for (band, n) in column.rows.iter().enumerate().filter(|(_, n)| **n > 0) {
             let part = *n as f64 / total;
-            let wide = (width - left - 10.0) * part;
-            let _ = write!(
-                svg,
-                "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{wide:.1}\" height=\"24\" \
-                 fill-opacity=\"{:.2}\"><title>{}, {}: {}</title></rect>",
-                SHADES[band],
-                Html(&column.column),
-                NAMES[band],
-                share(part),
-            );
+            let wide = (WIDTH - left - 10.0) * part;
+            let title = format!("{}, {}: {}", column.column, NAMES[band], share(part));
+            svg.shade((x, y), (wide, 24.0), SHADES[band], &title);
             if wide > 44.0 {
-                let class = if band > 2 { " class=\"on\"" } else { "" };
-                let _ = write!(
-                    svg,
-                    "<text{class} x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                    x + wide / 2.0,
-                    y + 16.0,
-                    share(part),
-                );
+                let class = if band > 2 { "on" } else { "" };
+                let middle = (x + wide / 2.0, y + 16.0);
+                svg.text(class, Anchor::Middle, middle, &share(part));
             }
             x += wide;
         }
-        svg.push('\n');
     }
     let y = tall * widths.len() as f64 + 16.0;
     for (band, name) in NAMES.iter().enumerate() {
-        let x = left + 82.0 * band as f64;
-        let _ = writeln!(
-            svg,
-            "<rect class=\"key\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"14\" height=\"14\" \
-             fill-opacity=\"{:.2}\"/><text x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
-            SHADES[band],
-            x + 19.0,
-            y + 11.0,
-        );
+        svg.key((left + 82.0 * band as f64, y), SHADES[band], name);
     }
-    let _ = writeln!(
-        svg,
-        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">of the column</text>\n</svg>",
-        left - 10.0,
-        y + 11.0,
-    );
-    svg
+    svg.text("", Anchor::End, (left - 10.0, y + 11.0), "of the column");
+    svg.finish()
 }
 
 /// The bands of a column in words.

@@ -1,57 +1,20 @@
 //! Numbers, promises, attacks, losses and columns in plain words.
 
-use std::fmt;
-
 use serde_json::Value;
 
 use crate::audit::page::{blur, buckets, randomized};
-use crate::audit::{Attack, Checked};
-use crate::hierarchy::{Cells, Rule, Side};
-use crate::release::{Manifest, PublishedColumn};
-use crate::table::Role;
-
-/// A text with everything that means something in HTML escaped.
-pub(super) struct Html<'a>(pub(super) &'a str);
-
-impl fmt::Display for Html<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for part in self.0.split_inclusive(['&', '<', '>', '"', '\'']) {
-            let plain = part.trim_end_matches(['&', '<', '>', '"', '\'']);
-            f.write_str(plain)?;
-            f.write_str(match &part[plain.len()..] {
-                "&" => "&amp;",
-                "<" => "&lt;",
-                ">" => "&gt;",
-                "\"" => "&quot;",
-                "'" => "&#39;",
-                _ => "",
-            })?;
-        }
-        Ok(())
-    }
-}
-
-/// A whole number with commas.
-pub(super) fn number(n: u64) -> String {
-    let digits = n.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
+use crate::audit::{Attacked, Checked};
+use crate::release::{Manifest, PromiseNote, Treatment};
+use crate::text::{counted, decimals, grouped};
 
 /// "1 row", "2 rows".
 pub(super) fn rows(n: u64) -> String {
-    if n == 1 { "1 row".to_owned() } else { format!("{} rows", number(n)) }
+    counted(n, "row")
 }
 
 /// "1 person", "2 people".
 pub(super) fn people(n: u64) -> String {
-    if n == 1 { "1 person".to_owned() } else { format!("{} people", number(n)) }
+    if n == 1 { "1 person".to_owned() } else { format!("{} people", grouped(n)) }
 }
 
 /// A share in percent, never rounded to nothing or to all.
@@ -70,7 +33,11 @@ pub(super) fn share(share: f64) -> String {
 }
 
 /// A promise as a sentence.
-pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
+pub(super) fn promise(
+    checked: &Checked,
+    note: Option<&PromiseNote>,
+    manifest: &Manifest,
+) -> String {
     let asked = |name: &str| match checked.asked.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
@@ -83,11 +50,21 @@ pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> String {
             .and_then(Value::as_f64)
             .map_or_else(|| "?".into(), share)
     };
-    let special = buckets::promise(checked, manifest);
-    if let Some(sentence) = special.or_else(|| blur::promise(checked, manifest)) {
+    let about = |kind: fn(&Treatment) -> bool| {
+        let mut names = note.into_iter().flat_map(|note| &note.columns);
+        names.any(|name| manifest.column(name).is_some_and(|c| kind(&c.treatment)))
+    };
+    if about(|treatment| *treatment == Treatment::Apart)
+        && let Some(sentence) = buckets::promise(checked, manifest)
+    {
         return sentence;
     }
     match checked.name.as_str() {
+        "expected-anonymity" => match about(|t| *t == Treatment::Redrawn) {
+            true => blur::redrawn(checked),
+            false => blur::promise(checked, manifest),
+        }
+        .unwrap_or_default(),
         "k-anonymity" => format!(
             "Whoever knows the quasi values of a person finds at least {} rows that could \
              be theirs.",
@@ -201,19 +178,24 @@ fn listed(sets: &[Value]) -> String {
 
 /// At most four decimals, without noughts behind.
 pub(super) fn decimal(value: f64) -> String {
-    let text = format!("{value:.4}");
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    decimals(value, 4)
 }
 
 /// What an attack found out.
-pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
+pub(super) fn attack(attack: &Attacked, manifest: &Manifest) -> String {
     let detail = |name: &str| attack.detail.get(name);
     let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let special = buckets::attack(attack, manifest);
-    if let Some(sentence) = special.or_else(|| blur::attack(attack, manifest)) {
-        return sentence;
-    }
+    let column = detail("column").and_then(Value::as_str).unwrap_or("");
+    let apart =
+        manifest.column(column).is_some_and(|c| c.treatment == Treatment::Apart);
     match attack.name.as_str() {
+        "homogeneity" | "corruption" if apart => {
+            buckets::attack(attack).unwrap_or_default()
+        }
+        "background-knowledge" => buckets::attack(attack).unwrap_or_default(),
+        "calibration" | "rank" | "best-guess" => {
+            blur::attack(attack, manifest).unwrap_or_default()
+        }
         "linkage" => {
             let smallest = detail("smallest").and_then(Value::as_u64).unwrap_or(0);
             format!(
@@ -228,7 +210,6 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
             )
         }
         "homogeneity" => {
-            let column = detail("column").and_then(Value::as_str).unwrap_or("");
             format!(
                 "Guesses the commonest sensitive value among the rows that fit; it helps \
                  most for “{column}”. {}",
@@ -261,7 +242,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
                     if n == 1 {
                         "1 group".into()
                     } else {
-                        format!("{} groups", number(n))
+                        format!("{} groups", grouped(n))
                     }
                 ),
             },
@@ -287,7 +268,7 @@ pub(super) fn attack(attack: &Attack, manifest: &Manifest) -> String {
 }
 
 /// Between which probabilities presence is believed.
-fn believed(attack: &Attack) -> String {
+fn believed(attack: &Attacked) -> String {
     let of =
         |name: &str| attack.detail.get(name).and_then(Value::as_f64).unwrap_or(0.0);
     format!(
@@ -298,7 +279,7 @@ fn believed(attack: &Attack) -> String {
 }
 
 /// About how many people an attacker is certain.
-fn certain(attack: &Attack) -> String {
+fn certain(attack: &Attacked) -> String {
     match attack.detail.get("certain").and_then(Value::as_u64).unwrap_or(0) {
         0 => "The attacker is certain about nobody.".to_owned(),
         n => format!("The attacker is certain about {}.", people(n)),
@@ -307,7 +288,7 @@ fn certain(attack: &Attack) -> String {
 
 /// A loss and what it says.
 pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
-    let whole = || number(value.max(0.0).round() as u64);
+    let whole = || grouped(value.max(0.0).round() as u64);
     // The loss of one column ends in its name.
     match name.split_once('.').map_or(name, |(loss, _)| loss) {
         "loss" => {
@@ -347,81 +328,14 @@ pub(super) fn loss(name: &str, value: f64) -> (String, &'static str) {
     }
 }
 
-/// What happened to a column.
-pub(super) fn column(column: &PublishedColumn) -> String {
-    match column.role {
-        Role::Sensitive => "the values as they are".to_owned(),
-        Role::Quasi => {
-            let cells = match column.cells {
-                Some(Cells::Interval) => "ranges between values that occur",
-                Some(Cells::Set) => "sets of values that occur",
-                Some(Cells::Pdf) => "values that occur, with weights",
-                _ => "",
-            };
-            // Ranges and sets are of values that occur, whatever the hierarchy.
-            let how = match (cells, &column.hierarchy) {
-                ("", Some(hierarchy)) => rule(hierarchy),
-                _ => String::new(),
-            };
-            let level = match column.level {
-                Some(0) => "level 0: the values as they are".to_owned(),
-                Some(level) => format!("level {level} for the whole column"),
-                None => "as coarse as each group needs".to_owned(),
-            };
-            let parts = [cells.to_owned(), how, level];
-            let parts: Vec<String> =
-                parts.into_iter().filter(|part| !part.is_empty()).collect();
-            parts.join("; ")
-        }
-        _ => "the values as they are; taken not to identify anybody".to_owned(),
-    }
-}
-
-fn rule(rule: &Rule) -> String {
-    let list = |numbers: &[f64]| {
-        numbers.iter().map(|n| decimal(*n)).collect::<Vec<_>>().join(", ")
-    };
-    match rule {
-        Rule::Plain => "a value or *".to_owned(),
-        Rule::Tree(_) => "nodes of a hierarchy file".to_owned(),
-        Rule::Widths(widths) => {
-            format!("number ranges of width {}", list(widths.widths()))
-        }
-        Rule::Cuts(_) => "number ranges between fixed cut points".to_owned(),
-        Rule::Mask(mask) => match mask.side {
-            Side::Left => "characters masked from the left".to_owned(),
-            Side::Right => "characters masked from the right".to_owned(),
-        },
-        Rule::Calendar(calendar) => {
-            let names: Vec<&str> =
-                calendar.grains().iter().map(|grain| grain.name()).collect();
-            format!("dates by {}", names.join(", "))
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nothing_escapes_unescaped() {
-        let text = Html("a<b>&\"'<<\u{e9}").to_string();
-        assert_eq!(text, "a&lt;b&gt;&amp;&quot;&#39;&lt;&lt;\u{e9}");
-    }
 
     #[test]
     fn shares_are_never_rounded_to_nothing_or_all() {
         let shown = [0.0, 1e-9, 0.0004, 0.25, 0.9999999, 1.0].map(share);
         let wanted = ["0%", "below 0.001%", "0.040%", "25.0%", "above 99.999%", "100%"];
         assert_eq!(shown, wanted);
-    }
-
-    #[test]
-    fn numbers_have_commas() {
-        assert_eq!(
-            [0, 999, 1000, 1234567].map(number),
-            ["0", "999", "1,000", "1,234,567"]
-        );
     }
 }

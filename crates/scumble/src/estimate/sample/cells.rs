@@ -6,9 +6,9 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::estimate::cells::{Cells, Meaning};
-use crate::estimate::draw::Distribution;
 use crate::estimate::evidence::Column;
+use crate::estimate::evidence::cells::{Cells, Meaning};
+use crate::estimate::sample::draw::Distribution;
 use crate::estimate::sample::{BLOCK, DrawnColumn, coded};
 use crate::table::{Kind, format_date, format_number};
 
@@ -31,7 +31,7 @@ enum Source {
 }
 
 /// Draws a value for the cell of each row. `stream` gives every block its randomness.
-pub(super) fn draw(
+pub(in crate::estimate) fn draw(
     column: &Column,
     cells: &Cells,
     codes: &[u32],

@@ -6,7 +6,7 @@
 //! it, by the models of `estimate`: a cell from its distribution (`cells.rs`), values by group
 //! in an arrangement that is as likely as any other, a randomized value from its posterior
 //! (`noise.rs`), a blurred number from the noise around it, cut to its domain
-//! (`../blur/drawn.rs`). So the mean of a count over draws is what `estimate` answers, and
+//! (`../laws/numbers/drawn.rs`). So the mean of a count over draws is what `estimate` answers, and
 //! the variance between draws is the square of its standard error.
 //!
 //! The same release and seed give the same table, whatever the threads: every block of rows,
@@ -24,26 +24,29 @@
 //! reconstruction for each.
 //!
 //! # Source
-//! METHODS F; `rubin1987multiple`.
+//! docs/methods.md, "Reconstructed tables"; `rubin1987multiple`.
 
 mod cells;
 mod coded;
+mod draw;
 mod noise;
 mod strata;
 mod write;
 
+pub use draw::{Distribution, UncertainGroup, draw};
 pub use write::{DrawnFormat, DrawnWriter};
 
 use rand::seq::SliceRandom;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::estimate::blur::Blurred;
-use crate::estimate::cells::Meaning;
+use crate::estimate::evidence::cells::Meaning;
+use crate::estimate::evidence::groups::Groups;
 use crate::estimate::evidence::{Column, Evidence, Nature};
-use crate::estimate::groups::Groups;
+use crate::estimate::laws::numbers::Blurred;
 use crate::random::Randomness;
-use crate::release::{GROUP_COLUMN, Manifest};
+use crate::release::Manifest;
+use crate::watch::{Unwatched, Watch};
 
 /// Rows of a block, which has a random stream of its own.
 const BLOCK: usize = 1 << 16;
@@ -77,18 +80,26 @@ impl Drawn {
 }
 
 /// The rows of a drawn table, by the published rows they come from.
-struct Rows {
+struct Rows<'a> {
     /// The distinct row of each published row.
     entry_of: Vec<u32>,
     /// Where the drawn rows of each published row begin, and where the last ends.
     starts: Vec<usize>,
+    /// Who waits for the table.
+    watch: &'a dyn Watch,
 }
 
-impl Rows {
-    fn new(evidence: &Evidence) -> Result<Self> {
+impl<'a> Rows<'a> {
+    fn new(evidence: &Evidence, watch: &'a dyn Watch) -> Result<Self> {
         if evidence.n_rows() > MOST_ROWS {
             return Err(Error::input("the table has too many rows to be drawn")
                 .with_hint("ask `scumble estimate`, which counts distinct rows"));
+        }
+        if let Some(blurred) = &evidence.blurred {
+            // Numbers are those of a row, so rows stay in their order.
+            let n_rows = blurred.n_rows();
+            let entry_of = (0..n_rows).map(|row| blurred.kind(row) as u32).collect();
+            return Ok(Self { entry_of, starts: (0..=n_rows).collect(), watch });
         }
         let (mut entry_of, mut starts) = (Vec::new(), vec![0]);
         let mut end = 0;
@@ -101,7 +112,7 @@ impl Rows {
                 starts.push(end);
             }
         }
-        Ok(Self { entry_of, starts })
+        Ok(Self { entry_of, starts, watch })
     }
 
     fn n_drawn(&self) -> usize {
@@ -121,16 +132,24 @@ impl Rows {
 impl Evidence {
     /// A table that may be the one behind the release.
     pub fn draw(&self, seed: u64) -> Result<Drawn> {
+        self.draw_watched(seed, &Unwatched)
+    }
+
+    /// As [`Evidence::draw`], for tables so large that drawing them may be cancelled.
+    pub fn draw_watched(&self, seed: u64, watch: &dyn Watch) -> Result<Drawn> {
+        watch.check()?;
         let random = Randomness::of_seed(seed);
-        if let Some(blurred) = &self.blurred {
-            return Ok(Drawn { columns: self.with_numbers(blurred, &random) });
-        }
-        let rows = Rows::new(self)?;
+        let rows = Rows::new(self, watch)?;
+        let numbers = match &self.blurred {
+            Some(blurred) => blurred.draw(&random, watch)?,
+            None => Vec::new(),
+        };
         let randomized = noise::draw(self, &rows, &random)?;
         let column = |place: &usize| {
+            watch.check()?;
             let column = &self.columns[*place];
             let codes = match column.nature {
-                Nature::Uncertain(number) => {
+                Nature::Coarse(number) => {
                     let codes = rows.spread(&column.codes);
                     let purpose = format!("draw cells {place}");
                     return cells::draw(
@@ -140,14 +159,17 @@ impl Evidence {
                         &|block| random.stream(&purpose, block),
                     );
                 }
-                Nature::Noisy(noise, part) => {
+                Nature::Drawn(noise, part) => {
                     randomized.codes(self, &rows, noise, part)
                 }
                 Nature::Apart => match &self.groups {
                     Some(groups) => self.arranged(groups, &rows, &random),
                     None => Vec::new(),
                 },
-                Nature::Untouched | Nature::Blurred(_) => rows.spread(&column.codes),
+                Nature::Number(number) => {
+                    return Ok(self.numbers(column, number, &numbers));
+                }
+                Nature::Kept => rows.spread(&column.codes),
             };
             Ok(column.drawn(column.texts.clone(), codes))
         };
@@ -164,7 +186,7 @@ impl Evidence {
     /// are published.
     pub fn undrawn(&self) -> Vec<&str> {
         let open = |column: &&Column| match column.nature {
-            Nature::Uncertain(number) => {
+            Nature::Coarse(number) => {
                 let cells = &self.cells[number];
                 let open = |code: &u32| cells.meanings[*code as usize] == Meaning::Open;
                 column.codes.iter().any(open)
@@ -176,13 +198,15 @@ impl Evidence {
     }
 
     /// The values of groups, each group's in a random order.
-    fn arranged(&self, groups: &Groups, rows: &Rows, random: &Randomness) -> Vec<u32> {
-        // Rows stand in the order of distinct rows.
-        let mut firsts = Vec::with_capacity(self.rows.len());
-        let mut end = 0;
-        for rows in &self.rows {
-            firsts.push(end);
-            end += *rows as usize;
+    fn arranged(
+        &self,
+        groups: &Groups,
+        rows: &Rows<'_>,
+        random: &Randomness,
+    ) -> Vec<u32> {
+        let mut places_of: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
+        for (place, entry) in (0u32..).zip(&rows.entry_of) {
+            places_of[*entry as usize].push(place);
         }
         let all: Vec<_> = groups.iter().collect();
         let shuffled: Vec<Vec<u32>> = all
@@ -199,42 +223,28 @@ impl Evidence {
             .collect();
         let mut codes = vec![0; rows.n_drawn()];
         for ((_, entries, _), values) in all.iter().zip(shuffled) {
-            let places = entries.iter().flat_map(|entry| {
-                let first = firsts[*entry as usize];
-                first..first + self.rows[*entry as usize] as usize
-            });
+            let places = entries.iter().flat_map(|entry| &places_of[*entry as usize]);
             for (place, value) in places.zip(values) {
-                codes[place] = value;
+                codes[*place as usize] = value;
             }
         }
         codes
     }
 
-    /// The columns of a release with numbers that were blurred or drawn anew.
-    fn with_numbers(&self, blurred: &Blurred, random: &Randomness) -> Vec<DrawnColumn> {
-        let numbers = blurred.draw(random);
-        let n_rows = blurred.n_rows();
-        let column = |place: &usize| {
-            let column = &self.columns[*place];
-            let Nature::Blurred(number) = column.nature else {
-                let kinds = (0..n_rows).map(|row| column.codes[blurred.kind(row)]);
-                return column.drawn(column.texts.clone(), kinds.collect());
-            };
-            let lattice = blurred.lattice(number);
-            // As they are published.
-            let decimals = lattice.scale.log10().round() as usize;
-            let text = |step: f64| {
-                let number = step / lattice.scale + 0.0;
-                format!("{number:.decimals$}")
-            };
-            let missing = column.reading.missing_text();
-            let steps: Vec<f64> = (0..n_rows)
-                .map(|row| numbers[row * blurred.n_columns() + number])
-                .collect();
-            let (texts, codes) = coded::steps(&steps, text, missing);
-            column.drawn(texts, codes)
+    /// A column of drawn numbers, of which `drawn` has those of all columns row by row.
+    fn numbers(&self, column: &Column, number: usize, drawn: &[f64]) -> DrawnColumn {
+        let lattice = self.lattice(number);
+        let n_columns = self.blurred.as_ref().map_or(1, Blurred::n_columns);
+        // As they are published.
+        let decimals = lattice.scale.log10().round() as usize;
+        let text = |step: f64| {
+            let number = step / lattice.scale + 0.0;
+            format!("{number:.decimals$}")
         };
-        self.table.iter().map(column).collect()
+        let rows = drawn.chunks_exact(n_columns);
+        let steps: Vec<f64> = rows.map(|row| row[number]).collect();
+        let (texts, codes) = coded::steps(&steps, text, column.reading.missing_text());
+        column.drawn(texts, codes)
     }
 }
 
@@ -246,16 +256,11 @@ impl Column {
 
 /// The places of the columns that the table has, in the order of the manifest: without those
 /// that only say how a release was made.
-pub(super) fn of_table(manifest: &Manifest, columns: &[Column]) -> Vec<usize> {
-    let subtables =
-        manifest.perturbation.iter().filter_map(|n| n.subtable_column.as_ref());
-    let ours: Vec<&str> =
-        subtables.chain(&manifest.sampled).map(String::as_str).collect();
-    let grouped = manifest.weights.is_some()
-        || manifest.buckets.is_some()
-        || manifest.condensed.is_some();
-    let helps = |name: &str| ours.contains(&name) || grouped && name == GROUP_COLUMN;
-    let listed = manifest.columns.iter().filter(|column| !helps(&column.name));
+pub(in crate::estimate) fn of_table(
+    manifest: &Manifest,
+    columns: &[Column],
+) -> Vec<usize> {
+    let listed = manifest.columns.iter();
     listed
         .filter_map(|listed| columns.iter().position(|own| own.name == listed.name))
         .collect()

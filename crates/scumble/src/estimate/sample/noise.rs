@@ -29,7 +29,8 @@
 //! domain.
 //!
 //! # Source
-//! METHODS C2 and F; `rubin1987multiple` for what a proper draw is. The argument is ours.
+//! docs/methods.md, "Reconstruction" and "Reconstructed tables"; `rubin1987multiple` for
+//! what a proper draw is. The argument is ours.
 
 use hashbrown::HashMap;
 use rand::RngExt;
@@ -37,9 +38,9 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::estimate::evidence::{Evidence, Nature, Noise};
-use crate::estimate::joint::Joint;
-use crate::estimate::question::digits;
+use crate::estimate::evidence::{DrawnColumns, Evidence, Nature};
+use crate::estimate::laws::joint::Joint;
+use crate::estimate::query::question::digits;
 use crate::estimate::sample::Rows;
 use crate::estimate::sample::strata::{Feature, Node};
 use crate::random::Randomness;
@@ -49,13 +50,13 @@ use crate::table::Kind;
 const MOST_TOGETHER: usize = 1 << 10;
 
 /// What was drawn: for each noise, the value of each drawn row by its place in the domain.
-pub(super) struct Randomized {
+pub(in crate::estimate) struct Randomized {
     values: Vec<Vec<u32>>,
 }
 
 impl Randomized {
     /// The codes of a randomized column, for each drawn row.
-    pub(super) fn codes(
+    pub(in crate::estimate) fn codes(
         &self,
         evidence: &Evidence,
         rows: &Rows,
@@ -76,7 +77,7 @@ impl Randomized {
 }
 
 /// Draws the true values of all randomized columns.
-pub(super) fn draw(
+pub(in crate::estimate) fn draw(
     evidence: &Evidence,
     rows: &Rows,
     random: &Randomness,
@@ -85,12 +86,15 @@ pub(super) fn draw(
     let mut fixed = Vec::new();
     for place in &evidence.table {
         let column = &evidence.columns[*place];
-        let ordered = match column.nature {
-            Nature::Untouched => column.reading.kind != Kind::Category,
-            Nature::Uncertain(_) => false,
-            _ => continue,
+        let (codes, ordered) = match column.nature {
+            Nature::Kept => {
+                let ordered = column.reading.kind != Kind::Category;
+                (expanded(rows, &column.codes), ordered)
+            }
+            Nature::Coarse(_) => (expanded(rows, &column.codes), false),
+            Nature::Number(number) => (evidence.ranks(number), true),
+            Nature::Drawn(..) | Nature::Apart => continue,
         };
-        let codes = expanded(rows, &column.codes);
         let n_codes = codes.iter().max().map_or(0, |most| *most as usize + 1);
         fixed.push(Feature { codes, n_codes, ordered });
     }
@@ -101,7 +105,8 @@ pub(super) fn draw(
             let noise = &evidence.noises[*later];
             fixed.push(feature(expanded(rows, &noise.value_of)));
         }
-        let noises: Vec<&Noise> = bundle.iter().map(|n| &evidence.noises[*n]).collect();
+        let noises: Vec<&DrawnColumns> =
+            bundle.iter().map(|n| &evidence.noises[*n]).collect();
         let drawn = draw_together(&noises, rows, &fixed, random, number)?;
         fixed.truncate(known);
         for (noise, drawn) in bundle.iter().zip(drawn) {
@@ -112,6 +117,23 @@ pub(super) fn draw(
         }
     }
     Ok(Randomized { values })
+}
+
+impl Evidence {
+    /// The published numbers of a column by their ranks, for every row; missing ones last.
+    fn ranks(&self, number: usize) -> Vec<u32> {
+        let numbers = self.blurred.iter().flat_map(|b| b.published(number));
+        let numbers: Vec<f64> = numbers.collect();
+        let mut known: Vec<f64> =
+            numbers.iter().copied().filter(|z| !z.is_nan()).collect();
+        known.sort_unstable_by(f64::total_cmp);
+        known.dedup();
+        let rank = |z: &f64| match z.is_nan() {
+            true => known.len() as u32,
+            false => known.partition_point(|other| other < z) as u32,
+        };
+        numbers.iter().map(rank).collect()
+    }
 }
 
 fn feature(codes: Vec<u32>) -> Feature {
@@ -125,7 +147,7 @@ fn expanded(rows: &Rows, codes: &[u32]) -> Vec<u32> {
 }
 
 /// Which columns are drawn together.
-fn bundles(noises: &[Noise]) -> Vec<Vec<usize>> {
+fn bundles(noises: &[DrawnColumns]) -> Vec<Vec<usize>> {
     let mut bundles: Vec<Vec<usize>> = Vec::new();
     let mut combinations = 1usize;
     for (number, noise) in noises.iter().enumerate() {
@@ -145,7 +167,7 @@ fn bundles(noises: &[Noise]) -> Vec<Vec<usize>> {
 
 /// Draws columns together: for each of them, the value of each drawn row.
 fn draw_together(
-    noises: &[&Noise],
+    noises: &[&DrawnColumns],
     rows: &Rows,
     features: &[Feature],
     random: &Randomness,
@@ -177,9 +199,10 @@ fn draw_together(
         let joint = Joint::new(channels.collect())?;
         let purpose = format!("draw noise {number} {part}");
         let stream = |stratum: usize| random.stream(&purpose, stratum as u64);
-        let tree = Node::grow(own, &published, joint.size(), features);
+        let tree = Node::grow(own, &published, joint.size(), features, rows.watch);
         let strata = Strata { joint: &joint, published: &published, rows };
         let (sizes, values) = (joint.sizes(), strata.draw(&tree, &stream));
+        rows.watch.check()?;
         for (leaf, values) in tree.leaves().iter().zip(values) {
             let mut values = values.into_iter();
             let ends = leaf.rows.iter().map(|row| *row as usize);
@@ -200,7 +223,7 @@ fn draw_together(
 struct Strata<'a> {
     joint: &'a Joint<'a>,
     published: &'a [u32],
-    rows: &'a Rows,
+    rows: &'a Rows<'a>,
 }
 
 impl Strata<'_> {
@@ -221,9 +244,12 @@ impl Strata<'_> {
             counts
         });
         let again: Vec<Vec<f64>> = again.collect();
-        let likely = tree.fit(self.joint, &again);
+        let likely = tree.fit(self.joint, &again, self.rows.watch);
         let strata = leaves.par_iter().zip(likely).enumerate();
         let drawn = strata.map(|(number, (leaf, likely))| {
+            if self.rows.watch.is_cancelled() {
+                return Vec::new();
+            }
             self.draw_stratum(leaf, likely, &mut stream(2 * number + 1))
         });
         drawn.collect()

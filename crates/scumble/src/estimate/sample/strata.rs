@@ -26,8 +26,9 @@
 use rayon::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
-use crate::estimate::joint::Joint;
-use crate::estimate::reconstruct::likely;
+use crate::estimate::laws::joint::Joint;
+use crate::estimate::laws::reconstruct::likely;
+use crate::watch::Watch;
 
 /// How likely a split may be found that is none.
 const SIGNIFICANT: f64 = 0.01;
@@ -48,19 +49,19 @@ const GAP: f64 = 1e-3;
 const FITS: usize = 20;
 
 /// A column that true values may depend on.
-pub(super) struct Feature {
+pub(in crate::estimate) struct Feature {
     /// The value of each published row.
-    pub(super) codes: Vec<u32>,
-    pub(super) n_codes: usize,
+    pub(in crate::estimate) codes: Vec<u32>,
+    pub(in crate::estimate) n_codes: usize,
     /// Whether neighbouring values are likely to go together.
-    pub(super) ordered: bool,
+    pub(in crate::estimate) ordered: bool,
 }
 
 /// A stratum, or what it is split into.
 #[derive(Debug, Default)]
-pub(super) struct Node {
+pub(in crate::estimate) struct Node {
     /// The rows of a stratum; none if it is split.
-    pub(super) rows: Vec<u32>,
+    pub(in crate::estimate) rows: Vec<u32>,
     parts: Vec<Self>,
     /// How much of the differences between the parts is left.
     left: f64,
@@ -69,16 +70,17 @@ pub(super) struct Node {
 impl Node {
     /// Splits rows as far as that is significant. `published` has the value of every row, one
     /// of `size`.
-    pub(super) fn grow(
+    pub(in crate::estimate) fn grow(
         rows: Vec<u32>,
         published: &[u32],
         size: usize,
         features: &[Feature],
+        watch: &dyn Watch,
     ) -> Self {
         // Values need some rows each before anything can be said of them.
         let least = FEWEST.max(4 * size.min(1 << 20));
         let whole = |rows| Self { rows, ..Self::default() };
-        if rows.len() < 2 * least {
+        if rows.len() < 2 * least || watch.is_cancelled() {
             return whole(rows);
         }
         let splits = features.par_iter().map(|feature| {
@@ -99,12 +101,13 @@ impl Node {
         }
         let left = (1.0 - split.degrees / split.distance).max(0.0);
         let parts = parts.into_par_iter();
-        let parts = parts.map(|rows| Self::grow(rows, published, size, features));
+        let parts =
+            parts.map(|rows| Self::grow(rows, published, size, features, watch));
         Self { rows: Vec::new(), parts: parts.collect(), left }
     }
 
     /// The strata.
-    pub(super) fn leaves(&self) -> Vec<&Self> {
+    pub(in crate::estimate) fn leaves(&self) -> Vec<&Self> {
         if self.parts.is_empty() {
             return vec![self];
         }
@@ -113,11 +116,16 @@ impl Node {
 
     /// For each stratum, how many of its rows most likely had each value, given how many were
     /// published with each.
-    pub(super) fn fit(&self, joint: &Joint, published: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    pub(in crate::estimate) fn fit(
+        &self,
+        joint: &Joint,
+        published: &[Vec<f64>],
+        watch: &dyn Watch,
+    ) -> Vec<Vec<f64>> {
         let whole = summed(published);
-        let counts = likely(joint, &whole, GAP);
+        let counts = likely(joint, &whole, GAP, watch);
         let mut fitted = Vec::with_capacity(published.len());
-        self.fit_parts(joint, published, &whole, counts, &mut fitted);
+        self.fit_parts(joint, published, &whole, counts, &mut fitted, watch);
         fitted
     }
 
@@ -130,6 +138,7 @@ impl Node {
         shrunk: &[f64],
         counts: Vec<f64>,
         fitted: &mut Vec<Vec<f64>>,
+        watch: &dyn Watch,
     ) {
         if self.parts.is_empty() {
             fitted.push(counts);
@@ -153,11 +162,11 @@ impl Node {
             first += n;
         }
         let mut reconstructed: Vec<Vec<f64>> =
-            shrunken.par_iter().map(|part| likely(joint, part, GAP)).collect();
+            shrunken.par_iter().map(|part| likely(joint, part, GAP, watch)).collect();
         fit_to(&mut reconstructed, &counts);
         let parts = self.parts.iter().zip(own).zip(shrunken.iter().zip(reconstructed));
         for ((part, range), (shrunk, counts)) in parts {
-            part.fit_parts(joint, &published[range], shrunk, counts, fitted);
+            part.fit_parts(joint, &published[range], shrunk, counts, fitted, watch);
         }
     }
 }
@@ -330,7 +339,8 @@ fn chi_square(table: &[f64], n_columns: usize) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::matrix::tests::uniform;
+    use crate::estimate::laws::matrix::tests::uniform;
+    use crate::watch::Unwatched;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
@@ -357,7 +367,8 @@ mod tests {
     fn rows_are_split_by_what_matters_and_seldom_by_what_does_not() {
         let mut random = ChaCha20Rng::seed_from_u64(1);
         let (published, own, other) = rows(4000, 0.2, &mut random);
-        let tree = Node::grow((0..4000).collect(), &published, 3, &[own, other]);
+        let tree =
+            Node::grow((0..4000).collect(), &published, 3, &[own, other], &Unwatched);
         assert_eq!(tree.leaves().len(), 4);
         assert!(tree.left > 0.9);
         let rows_of: usize = tree.leaves().iter().map(|leaf| leaf.rows.len()).sum();
@@ -366,7 +377,13 @@ mod tests {
         // 1 in 100 may be split by chance; more than 12 of 200 are with less than 1e-6.
         let split = (0..200).filter(|_| {
             let (published, own, other) = rows(1000, 0.0, &mut random);
-            let tree = Node::grow((0..1000).collect(), &published, 3, &[own, other]);
+            let tree = Node::grow(
+                (0..1000).collect(),
+                &published,
+                3,
+                &[own, other],
+                &Unwatched,
+            );
             tree.leaves().len() > 1
         });
         assert!(split.count() <= 12);
@@ -398,7 +415,8 @@ mod tests {
     fn parts_add_up_to_the_whole() {
         let mut random = ChaCha20Rng::seed_from_u64(2);
         let (published, own, other) = rows(3000, 0.1, &mut random);
-        let tree = Node::grow((0..3000).collect(), &published, 3, &[own, other]);
+        let tree =
+            Node::grow((0..3000).collect(), &published, 3, &[own, other], &Unwatched);
         let channel = uniform(0.3, 3);
         let joint = Joint::new(vec![&channel]).unwrap();
         let leaves = tree.leaves();
@@ -411,8 +429,8 @@ mod tests {
             counts
         };
         let counts: Vec<Vec<f64>> = leaves.iter().map(counts).collect();
-        let fitted = tree.fit(&joint, &counts);
-        let whole = likely(&joint, &summed(&counts), GAP);
+        let fitted = tree.fit(&joint, &counts, &Unwatched);
+        let whole = likely(&joint, &summed(&counts), GAP, &Unwatched);
         for (together, whole) in summed(&fitted).iter().zip(&whole) {
             assert!((together - whole).abs() < 1e-3 * 3000.0, "{together}, {whole}");
         }

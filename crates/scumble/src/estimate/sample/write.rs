@@ -131,8 +131,8 @@ fn form(evidence: &Evidence, place: usize) -> ColumnForm {
         return ColumnForm::Text;
     }
     let lattice = match column.nature {
-        Nature::Uncertain(number) => evidence.cells[number].lattice.as_ref(),
-        Nature::Blurred(number) => evidence.blurred.as_ref().map(|b| b.lattice(number)),
+        Nature::Coarse(number) => evidence.cells[number].lattice.as_ref(),
+        Nature::Number(number) => evidence.blurred.as_ref().map(|b| b.lattice(number)),
         _ => None,
     };
     match (column.reading.kind, lattice) {

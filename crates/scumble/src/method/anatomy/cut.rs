@@ -4,7 +4,9 @@ use rand::RngExt;
 
 use super::AnatomyTask;
 use super::hold::{Hold, hold};
+use crate::error::Result;
 use crate::method::mondrian::relative_width;
+use crate::watch::Watched;
 
 /// Halves below this many rows are not worth another thread.
 const SMALL: usize = 4_000;
@@ -13,7 +15,7 @@ const SMALL: usize = 4_000;
 const EVEN: usize = 4;
 
 pub(super) struct Cutter<'a> {
-    task: &'a AnatomyTask<'a>,
+    task: Watched<'a, AnatomyTask<'a>>,
     parts: u64,
     n_columns: usize,
     /// The quasi codes of each entry, entry after entry.
@@ -43,7 +45,7 @@ struct Cut {
 }
 
 impl<'a> Cutter<'a> {
-    pub(super) fn new(task: &'a AnatomyTask<'a>, parts: u64) -> Self {
+    pub(super) fn new(task: Watched<'a, AnatomyTask<'a>>, parts: u64) -> Self {
         let census = &task.data.census;
         let n_columns = census.quasi.len();
         let mut codes = Vec::with_capacity(census.entries.len() * n_columns);
@@ -56,7 +58,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// Puts the rows of a block side by side; returns how many each block has.
-    pub(super) fn cut_all(&self, rows: &mut [u32]) -> Vec<usize> {
+    pub(super) fn cut_all(&self, rows: &mut [u32]) -> Result<Vec<usize>> {
         self.cut(rows, 0, &mut self.scratch())
     }
 
@@ -67,9 +69,15 @@ impl<'a> Cutter<'a> {
     }
 
     /// `start` is the place of the first of these rows among all.
-    fn cut(&self, rows: &mut [u32], start: usize, scratch: &mut Scratch) -> Vec<usize> {
+    fn cut(
+        &self,
+        rows: &mut [u32],
+        start: usize,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<usize>> {
+        self.task.watch.check()?;
         let n_rows = rows.len();
-        let whole = || if n_rows == 0 { vec![] } else { vec![n_rows] };
+        let whole = || Ok(if n_rows == 0 { vec![] } else { vec![n_rows] });
         if (n_rows as u64) < 2 * self.parts {
             return whole();
         }
@@ -94,11 +102,11 @@ impl<'a> Cutter<'a> {
         let Some(cut) = cut.filter(|cut| self.is_sure(*cut, most)) else {
             let mut blocks = vec![n_cut];
             blocks.extend((n_cut < n_rows).then_some(n_rows - n_cut));
-            return blocks;
+            return Ok(blocks);
         };
         let middle = self.part(&mut rows[..n_cut], cut, scratch);
         let (below, rest) = rows[..n_cut].split_at_mut(middle);
-        let (mut blocks, more) = if below.len().min(rest.len()) > SMALL {
+        let (blocks, more) = if below.len().min(rest.len()) > SMALL {
             rayon::join(
                 || self.cut(below, start, scratch),
                 || self.cut(rest, start + middle, &mut self.scratch()),
@@ -106,9 +114,10 @@ impl<'a> Cutter<'a> {
         } else {
             (self.cut(below, start, scratch), self.cut(rest, start + middle, scratch))
         };
-        blocks.extend(more);
+        let mut blocks = blocks?;
+        blocks.extend(more?);
         blocks.extend((n_cut < n_rows).then_some(n_rows - n_cut));
-        blocks
+        Ok(blocks)
     }
 
     /// Whether no value can be too common in a half.

@@ -2,10 +2,12 @@
 
 use rand_chacha::ChaCha20Rng;
 
+use crate::error::Result;
 use crate::method::buckets::shuffle;
 use crate::promise::{Group, Promises};
 use crate::random::Randomness;
 use crate::table::Histogram;
+use crate::watch::Watch;
 
 pub(super) struct Dealer<'a> {
     /// The sensitive value of each entry.
@@ -18,6 +20,7 @@ pub(super) struct Dealer<'a> {
     /// All rows.
     pub(super) whole: Group<'a>,
     pub(super) randomness: &'a Randomness,
+    pub(super) watch: &'a dyn Watch,
 }
 
 impl Dealer<'_> {
@@ -28,9 +31,10 @@ impl Dealer<'_> {
         start: usize,
         block: &mut [u32],
         scratch: &mut Histogram,
-    ) -> Option<Vec<usize>> {
+    ) -> Result<Option<Vec<usize>>> {
+        self.watch.check()?;
         if block.is_empty() {
-            return Some(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         let mut rng = self.randomness.stream("deal", start as u64);
         let list = self.list(block, &mut rng);
@@ -50,14 +54,16 @@ impl Dealer<'_> {
         let mut too_many = None;
         while !good(n_groups, scratch) {
             if n_groups == 1 {
-                return None;
+                return Ok(None);
             }
+            self.watch.check()?;
             too_many = Some(n_groups);
             n_groups /= 2;
         }
         let mut too_many = too_many.unwrap_or(n_groups + 1);
         while too_many - n_groups > 1 {
             let middle = n_groups + (too_many - n_groups) / 2;
+            self.watch.check()?;
             if good(middle, scratch) {
                 n_groups = middle;
             } else {
@@ -74,7 +80,7 @@ impl Dealer<'_> {
             }
             sizes.push(place - begin);
         }
-        Some(sizes)
+        Ok(Some(sizes))
     }
 
     /// The rows value by value: values in random order, and rows of a value, too.

@@ -15,6 +15,7 @@ use crate::method::buckets::without_excess;
 use crate::promise::{Group, Promises};
 use crate::random::Randomness;
 use crate::table::Histogram;
+use crate::watch::Watched;
 use cut::Cutter;
 use deal::Dealer;
 
@@ -34,7 +35,8 @@ pub struct AnatomyTask<'a> {
 }
 
 /// Deals rows into groups.
-pub fn anatomy(task: &AnatomyTask<'_>) -> Result<Buckets> {
+pub fn anatomy<'a>(task: impl Into<Watched<'a, AnatomyTask<'a>>>) -> Result<Buckets> {
+    let task = task.into();
     let census = &task.data.census;
     let parts = task.parts.max(1);
     let title = || title(task.promises, parts);
@@ -57,7 +59,7 @@ pub fn anatomy(task: &AnatomyTask<'_>) -> Result<Buckets> {
 
     let sure = sure_parts(task.promises, parts, &whole[0]);
     let blocks = match sure {
-        Some(parts) => Cutter::new(task, parts).cut_all(&mut rows),
+        Some(parts) => Cutter::new(task, parts).cut_all(&mut rows)?,
         None => vec![rows.len()],
     };
     let dealer = Dealer {
@@ -67,6 +69,7 @@ pub fn anatomy(task: &AnatomyTask<'_>) -> Result<Buckets> {
         promises: task.promises,
         whole: group,
         randomness: task.randomness,
+        watch: task.watch,
     };
     let (mut rest, mut start) = (rows.as_mut_slice(), 0);
     let mut jobs = Vec::with_capacity(blocks.len());
@@ -81,7 +84,7 @@ pub fn anatomy(task: &AnatomyTask<'_>) -> Result<Buckets> {
             || Histogram::new(census.sensitive_sizes[0]),
             |scratch, (start, block)| dealer.deal(start, block, scratch),
         )
-        .collect::<Option<_>>()
+        .collect::<Result<Option<_>>>()?
         .ok_or_else(broken)?;
     let mut starts = vec![0];
     let mut end = 0;

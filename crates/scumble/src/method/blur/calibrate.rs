@@ -11,15 +11,16 @@
 //! fails at 1/1.01 of it, or all rows were listed. ∎
 //!
 //! # Limits
-//! Publishing such factors tells who is who (METHODS D): they serve for comparison, and to
-//! propose ladders.
+//! Publishing such factors tells who is who (docs/methods.md, "The calibration attack"): they
+//! serve for comparison, and to propose ladders.
 //!
 //! # Cost
 //! For a row of a dense place, one visit of the tree for the rows within reach; for a row
 //! far from all others, the whole table.
 //!
 //! # Source
-//! `aggarwal2008unifying`, sections 2.A and 2.B; bounds by METHODS D.
+//! `aggarwal2008unifying`, sections 2.A and 2.B; bounds: docs/methods.md,
+//! "Expected anonymity".
 
 use std::ops::ControlFlow;
 
@@ -29,6 +30,7 @@ use super::Frame;
 use super::company::{quick_tail, table};
 use crate::promise::{Law, tail};
 use crate::space::{Shape, Space};
+use crate::watch::{Unwatched, Watch};
 
 /// How much company a row of the frame has among all rows under a law, far ones included.
 pub fn anonymity(frame: &Frame, law: &Law, row: usize) -> f64 {
@@ -69,15 +71,39 @@ const WITHIN: f64 = 1.01;
 /// For some rows of the frame, the least factor of its scales with which `wanted` (by row
 /// of the frame) is reached if all rows count; infinite if none is.
 pub fn least_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
-    factors(frame, wanted, rows, true)
+    watched_factors(frame, wanted, rows, &Unwatched)
+}
+
+/// The same, and any factors once the work is no longer wanted.
+pub(super) fn watched_factors(
+    frame: &Frame,
+    wanted: &[f64],
+    rows: &[u32],
+    watch: &dyn Watch,
+) -> Vec<f64> {
+    factors(frame, wanted, rows, true, watch)
 }
 
 /// The same without looking at far rows: a little above the least, by how much is not known.
-pub(super) fn rough_factors(frame: &Frame, wanted: &[f64], rows: &[u32]) -> Vec<f64> {
-    factors(frame, wanted, rows, false)
+pub(super) fn rough_factors(
+    frame: &Frame,
+    wanted: &[f64],
+    rows: &[u32],
+    watch: &dyn Watch,
+) -> Vec<f64> {
+    factors(frame, wanted, rows, false, watch)
 }
 
-fn factors(frame: &Frame, wanted: &[f64], rows: &[u32], certain: bool) -> Vec<f64> {
+fn factors(
+    frame: &Frame,
+    wanted: &[f64],
+    rows: &[u32],
+    certain: bool,
+    watch: &dyn Watch,
+) -> Vec<f64> {
+    if watch.is_cancelled() {
+        return vec![f64::INFINITY; rows.len()];
+    }
     let used: Vec<usize> =
         (0..frame.dims).filter(|axis| frame.scales[*axis] > 0.0).collect();
     let n_rows = frame.rows.len();
@@ -118,6 +144,9 @@ fn factors(frame: &Frame, wanted: &[f64], rows: &[u32], certain: bool) -> Vec<f6
     let found: Vec<f64> = order
         .par_chunks(64)
         .flat_map_iter(|rows| {
+            if watch.is_cancelled() {
+                return vec![f64::INFINITY; rows.len()];
+            }
             let mut near = Near::default();
             let least = |row: &u32| {
                 field.least(*row as usize, wanted[*row as usize], &mut near)

@@ -14,7 +14,7 @@
 //! A visit of the tree, which stops as soon as there is enough.
 //!
 //! # Source
-//! METHODS D.
+//! docs/methods.md, "The calibration attack".
 
 use std::ops::ControlFlow;
 use std::sync::OnceLock;

@@ -31,6 +31,7 @@ use super::company::{Company, Verdict};
 use super::guess::{Guesses, MARGIN};
 use crate::promise::Law;
 use crate::space::Space;
+use crate::watch::Watch;
 
 /// What rows need.
 #[derive(Debug, Clone, Copy)]
@@ -39,6 +40,8 @@ pub struct Needs<'a> {
     pub company: &'a [f64],
     /// How often the best guess may be right.
     pub best_guess: Option<f64>,
+    /// Who follows the search. Once it is no longer wanted, what it finds means nothing.
+    pub watch: &'a dyn Watch,
 }
 
 /// What a row that asks to be hidden among `k` people needs: a little more, because sums of
@@ -64,6 +67,9 @@ pub fn largest_set(
     if law.spreads.iter().all(|spread| *spread == 0.0) {
         let kept = equal_rows(frame, rows, needs);
         return (rows.len() - kept.len() <= spare).then_some(kept);
+    }
+    if needs.watch.is_cancelled() {
+        return None;
     }
     let company = Company::new(frame, law, rows);
     let units: Vec<f64> = law
@@ -106,8 +112,14 @@ pub(super) fn falling_short(
         let lost = |place: &u32| kept.binary_search(&rows[*place as usize]).is_err();
         return (0..rows.len() as u32).filter(lost).collect();
     }
+    if needs.watch.is_cancelled() {
+        return Vec::new();
+    }
     let company = Company::new(frame, law, rows);
     let short = |place: &u32| {
+        if needs.watch.is_cancelled() {
+            return false;
+        }
         let need = needs.company[rows[*place as usize] as usize];
         company.judge(*place as usize, need, need) == Verdict::Short
     };
@@ -143,6 +155,9 @@ impl Search<'_> {
         let mut queue = order.clone();
         loop {
             let mut failing = self.falling_short(&queue);
+            if self.needs.watch.is_cancelled() {
+                return None;
+            }
             if failing.is_empty() {
                 failing = self.easily_guessed(&order);
                 if failing.is_empty() {
@@ -186,6 +201,7 @@ impl Search<'_> {
         queue
             .par_chunks(64)
             .flat_map_iter(|rows| {
+                let rows = if self.needs.watch.is_cancelled() { &[] } else { rows };
                 rows.iter().copied().filter(|row| {
                     let row = *row as usize;
                     let need = self.need(row);
@@ -211,7 +227,8 @@ impl Search<'_> {
         };
         let fails = |row: &u32| {
             let row = *row as usize;
-            space.lives(row)
+            !self.needs.watch.is_cancelled()
+                && space.lives(row)
                 && self.touched[row].swap(false, Ordering::Relaxed)
                 && guesses.best_guess(space, row) > *most
         };
@@ -225,6 +242,9 @@ impl Search<'_> {
             .par_iter()
             .flat_map_iter(|row| {
                 let mut short = Vec::new();
+                if self.needs.watch.is_cancelled() {
+                    return short;
+                }
                 self.company.each(*row as usize, |other, count| {
                     let parts = (count * PARTS).ceil() as i64;
                     let need = (self.need(other) * PARTS).ceil() as i64;

@@ -29,7 +29,7 @@ impl Frame {
         self.law_of(factor, SHARED)
     }
 
-    /// The same for one row alone, as exact as the paper has it.
+    /// For comparison only: the same for one row alone, as exact as the paper has it.
     pub(super) fn own_law(&self, factor: f64) -> Law {
         self.law_of(factor, OWN)
     }

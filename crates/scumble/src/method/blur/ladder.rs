@@ -18,6 +18,7 @@ use super::calibrate::rough_factors;
 use super::core::{Needs, falling_short, largest_set, need};
 use crate::promise::Law;
 use crate::space::Shape;
+use crate::watch::Watch;
 
 /// The levels of a frame.
 #[derive(Debug, Clone)]
@@ -53,7 +54,7 @@ pub fn ladder(
     spare: usize,
 ) -> Option<Ladder> {
     let Some(share) = needs.best_guess else {
-        let laws = laws(frame, needs.company, levels, spare)?;
+        let laws = laws(frame, needs.company, levels, spare, needs.watch)?;
         return Some(peel(frame, laws, needs))
             .filter(|ladder| ladder.left_out() <= spare);
     };
@@ -64,9 +65,12 @@ pub fn ladder(
     let mut best: Option<(f64, Ladder)> = None;
     let mut further = FURTHER;
     while wanted < frame.rows.len() as f64 && further > 0 {
+        if needs.watch.is_cancelled() {
+            return None;
+        }
         let company: Vec<f64> =
             needs.company.iter().map(|company| company.max(need(wanted))).collect();
-        if let Some(laws) = laws(frame, &company, levels, spare) {
+        if let Some(laws) = laws(frame, &company, levels, spare, needs.watch) {
             let ladder = peel(frame, laws, needs);
             let noise = ladder.noise(frame);
             if ladder.left_out() <= spare
@@ -120,8 +124,10 @@ fn laws(
     company: &[f64],
     levels: usize,
     spare: usize,
+    watch: &dyn Watch,
 ) -> Option<Vec<Law>> {
-    let search = Search { needs: Needs { company, best_guess: None }, frame };
+    let needs = Needs { company, best_guess: None, watch };
+    let search = Search { needs, frame };
     let all: Vec<u32> = (0..frame.rows.len() as u32).collect();
     let plan = search.with_free_level(&all, levels.max(1), spare)?;
     let mut laws: Vec<Law> =
@@ -293,7 +299,7 @@ impl Search<'_> {
         let (part, needs) = self.part(rows);
         let every = rows.len().div_ceil(SAMPLE).max(1);
         let some: Vec<u32> = (0..rows.len() as u32).step_by(every).collect();
-        let mut factors = rough_factors(&part, &needs, &some);
+        let mut factors = rough_factors(&part, &needs, &some, self.needs.watch);
         factors.sort_unstable_by(f64::total_cmp);
         factors
     }
@@ -352,8 +358,8 @@ impl Search<'_> {
             let (part, needs) = self.part(rows);
             let every = short.len().div_ceil(SAMPLE);
             let some: Vec<u32> = short.iter().step_by(every).copied().collect();
-            let found =
-                rough_factors(&part, &needs, &some).into_iter().fold(0.0, f64::max);
+            let found = rough_factors(&part, &needs, &some, self.needs.watch);
+            let found = found.into_iter().fold(0.0, f64::max);
             if found.is_infinite() {
                 return None;
             }

@@ -28,7 +28,7 @@
 //!
 //! # Source
 //! Local and rotated frames are `aggarwal2008unifying`, one for each row; sharing them is
-//! METHODS D.
+//! ours: docs/methods.md, "Local and rotated frames".
 
 use nalgebra::{DMatrix, SymmetricEigen};
 

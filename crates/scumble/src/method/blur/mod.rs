@@ -13,15 +13,19 @@ mod parts;
 #[cfg(test)]
 mod testing;
 
+use calibrate::watched_factors;
 pub use calibrate::{anonymity, least_factors, most_company};
 pub use core::{Needs, largest_set, need};
 pub use frame::Frame;
 pub use ladder::{Ladder, ladder, peel};
-pub use noise::draw_noise;
+pub use noise::{NoiseDrawer, draw_noise};
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::space::{FrameKind, Shape};
 use crate::table::Numbers;
+use crate::watch::{Watch, Watched};
 
 /// What to blur.
 #[derive(Debug, Clone)]
@@ -36,7 +40,7 @@ pub struct BlurTask<'a> {
     pub frame: FrameKind,
     /// Among how many people each row is hidden.
     pub wishes: &'a [f64],
-    /// Whether only rows of the same frame and level count.
+    /// Whether only rows of the same frame and level count. For comparison only: `false`.
     pub strict: bool,
     /// How often the best guess may be right.
     pub best_guess: Option<f64>,
@@ -49,7 +53,7 @@ pub struct BlurTask<'a> {
 }
 
 /// How every row is blurred.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Blurred {
     /// The frames; without `strict`, none.
     pub frames: Vec<BlurredFrame>,
@@ -61,7 +65,7 @@ pub struct Blurred {
 }
 
 /// A frame and its ladder.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BlurredFrame {
     /// The kind of its rows, by exact cells.
     pub kind: u32,
@@ -76,17 +80,22 @@ pub struct BlurredFrame {
 }
 
 /// Chooses frames, ladders, and who is at which level; without `strict`, each row's spreads.
-pub fn blur(task: &BlurTask<'_>) -> Result<Blurred> {
+pub fn blur<'a>(task: impl Into<Watched<'a, BlurTask<'a>>>) -> Result<Blurred> {
+    let Watched { task, watch } = task.into();
     let frames = parts::frames(task);
     if task.strict {
         let parts = frames.into_iter().flat_map(|frame| local::divide(task, frame));
-        strict(task, parts.collect())
+        strict(task, watch, parts.collect())
     } else {
-        plain(task, &frames)
+        plain(task, watch, &frames)
     }
 }
 
-fn strict(task: &BlurTask<'_>, frames: Vec<(BlurredFrame, Frame)>) -> Result<Blurred> {
+fn strict(
+    task: &BlurTask<'_>,
+    watch: &dyn Watch,
+    frames: Vec<(BlurredFrame, Frame)>,
+) -> Result<Blurred> {
     let spares = share_out(task, &frames)?;
     let mut blurred = Blurred {
         frames: Vec::with_capacity(frames.len()),
@@ -95,9 +104,11 @@ fn strict(task: &BlurTask<'_>, frames: Vec<(BlurredFrame, Frame)>) -> Result<Blu
     };
     for ((mut note, frame), spare) in frames.into_iter().zip(spares) {
         let company = needs_of(task, &frame);
-        let needs = Needs { company: &company, best_guess: task.best_guess };
-        let ladder = ladder(&frame, needs, task.levels, spare)
-            .ok_or_else(|| out_of_reach(task, &frame, spare))?;
+        let best_guess = task.best_guess;
+        let needs = Needs { company: &company, best_guess, watch };
+        let ladder = ladder(&frame, needs, task.levels, spare);
+        watch.check()?;
+        let ladder = ladder.ok_or_else(|| out_of_reach(task, &frame, spare))?;
         let number = blurred.frames.len() as u32;
         let mut used: Vec<Option<u32>> = vec![None; ladder.laws.len()];
         for level in ladder.levels.iter().flatten() {
@@ -247,13 +258,17 @@ fn out_of_reach(task: &BlurTask<'_>, frame: &Frame, left_out: usize) -> Error {
     error.with_hint("ask for a smaller k")
 }
 
-/// The paper's scheme: everybody counts.
-fn plain(task: &BlurTask<'_>, frames: &[(BlurredFrame, Frame)]) -> Result<Blurred> {
+/// For comparison only: the paper's scheme, in which everybody counts.
+fn plain(
+    task: &BlurTask<'_>,
+    watch: &dyn Watch,
+    frames: &[(BlurredFrame, Frame)],
+) -> Result<Blurred> {
     let n_columns = task.numbers.n_columns();
     let mut spreads = vec![f64::NAN; task.numbers.n_rows * n_columns];
     for (note, frame) in frames {
         if task.frame == FrameKind::Local {
-            let own = nearby::local_spreads(task, frame)?;
+            let own = nearby::local_spreads(task, watch, frame)?;
             for (row, own) in frame.rows.iter().zip(own.chunks_exact(frame.dims.max(1)))
             {
                 for (column, spread) in note.columns.iter().zip(own) {
@@ -263,7 +278,8 @@ fn plain(task: &BlurTask<'_>, frames: &[(BlurredFrame, Frame)]) -> Result<Blurre
             continue;
         }
         let rows: Vec<u32> = (0..frame.rows.len() as u32).collect();
-        let factors = least_factors(frame, &needs_of(task, frame), &rows);
+        let factors = watched_factors(frame, &needs_of(task, frame), &rows, watch);
+        watch.check()?;
         if factors.iter().any(|factor| factor.is_infinite()) {
             return Err(out_of_reach(task, frame, 0));
         }

@@ -1,4 +1,5 @@
-//! Spreads of every row's own: scaled by the rows around it, and as small as k allows.
+//! For comparison only: spreads of every row's own, scaled by the rows around it, and as
+//! small as k allows.
 //!
 //! # Guarantee
 //! With the published spreads of a row, at least as many rows as it asks for fit its blurred
@@ -7,7 +8,7 @@
 //!
 //! # Limits
 //! Somebody who holds the table computes these spreads as we do, and looks up whose they
-//! are: they name almost everybody. For comparisons only.
+//! are: they name almost everybody.
 //! Rows further than `FAR` are not counted, so spreads may be a little wider than the least.
 //!
 //! # Cost
@@ -27,6 +28,7 @@ use crate::method::blur::local::deviation;
 use crate::method::blur::{BlurTask, Frame};
 use crate::promise::{ExpectedAnonymity, tail};
 use crate::space::{Shape, Space};
+use crate::watch::Watch;
 
 /// How far normal noise is looked at, in halves of distances by spreads: what is beyond
 /// adds at most 4 for a million rows.
@@ -37,7 +39,11 @@ const EXACT: f64 = 1e-4;
 
 /// The spread of each row of a frame on each of its columns, row after row, in the scales of
 /// the rows near it.
-pub(super) fn local_spreads(task: &BlurTask<'_>, frame: &Frame) -> Result<Vec<f64>> {
+pub(super) fn local_spreads(
+    task: &BlurTask<'_>,
+    watch: &dyn Watch,
+    frame: &Frame,
+) -> Result<Vec<f64>> {
     let dims = frame.dims;
     if dims == 0 {
         return Ok(Vec::new());
@@ -56,6 +62,7 @@ pub(super) fn local_spreads(task: &BlurTask<'_>, frame: &Frame) -> Result<Vec<f6
     let spreads: Vec<Vec<f64>> = (0..frame.rows.len())
         .into_par_iter()
         .map(|row| {
+            watch.check()?;
             let wish = task.wishes[frame.rows[row] as usize];
             Nearby { frame, space: &space, units: &units, row, wish }.spreads()
         })
@@ -243,6 +250,7 @@ mod tests {
     use crate::method::blur::testing::{clusters, frame_of, task};
     use crate::promise::Law;
     use crate::space::FrameKind;
+    use crate::watch::Unwatched;
 
     /// The plain way: scales of the k nearest rows by sorting all.
     fn scales(frame: &Frame, row: usize, k: usize) -> Vec<f64> {
@@ -300,7 +308,7 @@ mod tests {
             let wishes: Vec<f64> = (0..400).map(|row| f64::from(2 + row % 9)).collect();
             let task = task(&numbers, &wishes, shape, FrameKind::Local);
             let (_, frame) = frame_of(&task);
-            let spreads = local_spreads(&task, &frame).unwrap();
+            let spreads = local_spreads(&task, &Unwatched, &frame).unwrap();
             for row in (0..400).step_by(3) {
                 let own = &spreads[row * 3..][..3];
                 let wish = wishes[row];
@@ -334,13 +342,13 @@ mod tests {
         let numbers = clusters(2, 30, 3);
         let wishes = vec![25.0; 30];
         let task = task(&numbers, &wishes, Shape::Gaussian, FrameKind::Local);
-        let error = local_spreads(&task, &frame_of(&task).1).unwrap_err();
+        let error = local_spreads(&task, &Unwatched, &frame_of(&task).1).unwrap_err();
         assert_eq!(
             error.to_string(),
             "expected-anonymity cannot be met: a row asks to be hidden among 25, but even \
              endless gaussian noise hides nobody so well among 30 rows"
         );
         let cubes = BlurTask { shape: Shape::Uniform, ..task };
-        assert!(local_spreads(&cubes, &frame_of(&cubes).1).is_ok());
+        assert!(local_spreads(&cubes, &Unwatched, &frame_of(&cubes).1).is_ok());
     }
 }

@@ -5,7 +5,7 @@
 //! spread as standard deviation or even in a box with the spread as side. What is returned
 //! is rounded to the column's decimals; if axes are columns and noise is even, it is drawn
 //! on the lattice, and rounding changes nothing. Rows have their streams by their place in
-//! the table, so the result does not depend on threads.
+//! the table, so the result depends neither on threads nor on other rows.
 //!
 //! # Limits
 //! Normal noise is drawn in double precision, and what was rounded away stays unknown.
@@ -27,46 +27,71 @@ use crate::method::{BlurTask, Blurred, BlurredFrame};
 use crate::random::Randomness;
 use crate::space::Shape;
 use crate::table::snapped;
+use crate::watch::Watched;
 
-/// Rows of one stream.
-const BLOCK: usize = 4096;
-
-/// Draws what is published of every row, row after row; NaN where a number is missing or the
-/// row is left out.
-pub fn draw_noise(
-    task: &BlurTask<'_>,
-    blurred: &Blurred,
-    randomness: &Randomness,
-) -> Result<Vec<f64>> {
-    let numbers = task.numbers;
-    let n_columns = numbers.n_columns().max(1);
-    let frames: Vec<Turned> =
-        blurred.frames.iter().map(Turned::of).collect::<Result<_>>()?;
-    let mut drawn = vec![f64::NAN; numbers.values.len()];
-    drawn.par_chunks_mut(BLOCK * n_columns).enumerate().for_each(|(block, rows)| {
-        let mut generator = randomness.stream("blur", block as u64);
-        for (place, drawn) in rows.chunks_exact_mut(n_columns).enumerate() {
-            let row = block * BLOCK + place;
-            let truth = numbers.row(row);
-            if !blurred.spreads.is_empty() {
-                let spreads = &blurred.spreads[row * n_columns..][..n_columns];
-                for (column, spread) in spreads.iter().enumerate() {
-                    let noise = task.noise(*spread, Some(column), &mut generator);
-                    drawn[column] =
-                        snapped(truth[column] + noise, task.decimals[column]);
-                }
-            } else if let Some((frame, level)) = blurred.places[row] {
-                let (frame, turned) =
-                    (&blurred.frames[frame as usize], &frames[frame as usize]);
-                let spreads = &frame.levels[level as usize];
-                turned.add(task, frame, spreads, truth, drawn, &mut generator);
-            }
-        }
-    });
-    Ok(drawn)
+/// Draws what is published of rows.
+pub struct NoiseDrawer<'a> {
+    blurred: &'a Blurred,
+    shape: Shape,
+    decimals: Vec<u32>,
+    frames: Vec<Turned>,
 }
 
-impl BlurTask<'_> {
+impl<'a> NoiseDrawer<'a> {
+    /// For rows that are blurred in this way.
+    pub fn new(blurred: &'a Blurred, shape: Shape, decimals: Vec<u32>) -> Result<Self> {
+        let frames = blurred.frames.iter().map(Turned::of).collect::<Result<_>>()?;
+        Ok(Self { blurred, shape, decimals, frames })
+    }
+
+    /// Whether the row of this number is published.
+    pub fn publishes(&self, row: usize) -> bool {
+        !self.blurred.spreads.is_empty() || self.blurred.places[row].is_some()
+    }
+
+    /// Writes what is published of the row of this number, which has the numbers `truth`,
+    /// into `drawn`; NaN where a number is missing or the row is left out.
+    pub fn draw(
+        &self,
+        row: usize,
+        truth: &[f64],
+        drawn: &mut [f64],
+        randomness: &Randomness,
+    ) {
+        drawn.fill(f64::NAN);
+        let mut generator = randomness.stream("blur", row as u64);
+        let n_columns = self.decimals.len();
+        if !self.blurred.spreads.is_empty() {
+            let spreads = &self.blurred.spreads[row * n_columns..][..n_columns];
+            for (column, spread) in spreads.iter().enumerate() {
+                let noise = self.noise(*spread, Some(column), &mut generator);
+                drawn[column] = snapped(truth[column] + noise, self.decimals[column]);
+            }
+        } else if let Some((frame, level)) = self.blurred.places[row] {
+            let turned = &self.frames[frame as usize];
+            let frame = &self.blurred.frames[frame as usize];
+            let spreads = &frame.levels[level as usize];
+            turned.add(self, frame, spreads, truth, drawn, &mut generator);
+        }
+    }
+
+    /// The spread of a row's noise on a column, if it has one.
+    pub fn spread(&self, row: usize, column: usize) -> Option<f64> {
+        match self.blurred.places.get(row) {
+            Some(Some((frame, level))) => {
+                let frame = &self.blurred.frames[*frame as usize];
+                let axis = frame.columns.iter().position(|known| *known == column)?;
+                Some(frame.levels[*level as usize][axis])
+            }
+            _ => self.blurred.spreads.get(row * self.decimals.len() + column).copied(),
+        }
+    }
+
+    /// Frame and level of a row, both from 0.
+    pub fn place(&self, row: usize) -> Option<(u32, u32)> {
+        self.blurred.places.get(row).copied().flatten()
+    }
+
     /// Noise along an axis, on the lattice of a column if the axis is one.
     fn noise(
         &self,
@@ -87,6 +112,25 @@ impl BlurTask<'_> {
             (Shape::Uniform, None) => spread * (generator.random::<f64>() - 0.5),
         }
     }
+}
+
+/// Draws what is published of every row, row after row; NaN where a number is missing or the
+/// row is left out.
+pub fn draw_noise<'a>(
+    task: impl Into<Watched<'a, BlurTask<'a>>>,
+    blurred: &Blurred,
+    randomness: &Randomness,
+) -> Result<Vec<f64>> {
+    let Watched { task, watch } = task.into();
+    let drawer = NoiseDrawer::new(blurred, task.shape, task.decimals.to_vec())?;
+    let n_columns = task.numbers.n_columns().max(1);
+    let mut drawn = vec![f64::NAN; task.numbers.values.len()];
+    drawn.par_chunks_mut(n_columns).enumerate().try_for_each(|(row, drawn)| {
+        watch.check()?;
+        drawer.draw(row, task.numbers.row(row), drawn, randomness);
+        Ok(())
+    })?;
+    Ok(drawn)
 }
 
 /// How noise along the axes of a frame falls on its columns.
@@ -113,7 +157,7 @@ impl Turned {
 
     fn add(
         &self,
-        task: &BlurTask<'_>,
+        task: &NoiseDrawer<'_>,
         frame: &BlurredFrame,
         spreads: &[f64],
         truth: &[f64],

@@ -9,11 +9,13 @@ use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Task, cover};
 use crate::promise::{Group, Promises};
 use crate::table::Histogram;
+use crate::watch::Watch;
 
 /// Everything about a task that does not change from node to node.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
     pub(super) task: Task<'a>,
+    pub(super) watch: &'a dyn Watch,
     pub(super) ladder: Ladder,
     n_rows: u64,
     n_people: u64,
@@ -40,7 +42,7 @@ pub(super) struct Scratch {
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(task: Task<'a>) -> Self {
+    pub(super) fn new(task: Task<'a>, watch: &'a dyn Watch) -> Self {
         let mut whole = task.census.histograms();
         for tuple in 0..task.census.n_tuples() {
             task.census.add_to(tuple, &mut whole);
@@ -53,7 +55,7 @@ impl<'a> Judge<'a> {
         let ladder = Ladder::of(task.columns);
         let n_tuples = task.census.n_tuples();
         let (n_rows, n_people) = (task.census.n_rows(), task.census.n_people());
-        Self { task, ladder, n_rows, n_people, n_tuples, whole, costs }
+        Self { task, watch, ladder, n_rows, n_people, n_tuples, whole, costs }
     }
 
     pub(super) fn scratch(&self) -> Scratch {

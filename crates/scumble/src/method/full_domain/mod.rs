@@ -20,6 +20,7 @@ use crate::method::full_domain::projection::Projections;
 use crate::method::full_domain::search::Search;
 use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Grouping, Route, Task};
+use crate::watch::Watched;
 
 /// Publishes every column on one level of its hierarchy.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +52,9 @@ impl FullDomain {
     /// The least-loss node at which the promises hold with at most `task.limit` rows left
     /// out. Of equally good nodes the one with the smallest sum of levels, then the first
     /// in order.
-    pub fn find(&self, task: &Task<'_>) -> Result<Found> {
-        let judge = Judge::new(*task);
+    pub fn find<'a>(&self, task: impl Into<Watched<'a, Task<'a>>>) -> Result<Found> {
+        let Watched { task, watch } = task.into();
+        let judge = Judge::new(*task, watch);
         let whole = judge.whole();
         let about_people = task.promises.iter().filter(|p| p.looks_at_people());
         for promise in about_people {
@@ -76,12 +78,13 @@ impl FullDomain {
             projections.candidates(task.promises.look_at_values())?;
         let n_candidates = candidates.len();
         let mut search = Search::new(&judge, tuples, necessary);
-        search.run(candidates, &pool);
+        search.run(candidates, &pool)?;
         let checked = search.checked;
         let Some((loss, node)) = search.best else {
             return Err(cannot_be_met(task, &judge));
         };
         let grouping = grouping(&judge, &node, &pool);
+        watch.check()?;
         Ok(Found {
             grouping,
             levels: node.iter().map(|level| usize::from(*level)).collect(),

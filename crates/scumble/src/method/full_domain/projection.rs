@@ -30,6 +30,9 @@ pub const MOST_CANDIDATES: u128 = 4_000_000;
 /// columns.
 const FEW_CANDIDATES: usize = 48;
 
+/// Whether the search is still wanted is asked once for so many candidates.
+const CHECKED_EVERY: usize = 1 << 14;
+
 /// What was learned from one, two and three columns at a time.
 pub(super) struct Projections<'a> {
     judge: &'a Judge<'a>,
@@ -85,7 +88,7 @@ impl<'a> Projections<'a> {
         let mut tuples = self.merged(&all, &self.lattice.lowest.clone());
         drop(all);
 
-        let singles = self.project(&tuples, subsets(n_columns, 1), &[]);
+        let singles = self.project(&tuples, subsets(n_columns, 1), &[])?;
         for table in &singles {
             let column = table.columns[0];
             let first = table.left_out.iter().position(Option::is_some);
@@ -96,14 +99,14 @@ impl<'a> Projections<'a> {
         }
         tuples = self.merged(&tuples, &self.lattice.lowest.clone());
 
-        let mut tables = self.project(&tuples, subsets(n_columns, 2), &[]);
+        let mut tables = self.project(&tuples, subsets(n_columns, 2), &[])?;
         if n_columns == 1 {
-            tables = self.project(&tuples, subsets(1, 1), &[]);
+            tables = self.project(&tuples, subsets(1, 1), &[])?;
         }
         let mut candidates = self.consistent(&tables)?;
         tuples = self.merged(&tuples, &self.meet(&candidates));
         if candidates.len() > FEW_CANDIDATES && n_columns > 3 {
-            let triples = self.project(&tuples, subsets(n_columns, 3), &tables);
+            let triples = self.project(&tuples, subsets(n_columns, 3), &tables)?;
             candidates.retain_mut(|candidate| self.refine(candidate, &triples));
             tuples = self.merged(&tuples, &self.meet(&candidates));
         }
@@ -139,12 +142,13 @@ impl<'a> Projections<'a> {
         tuples: &Tuples,
         sets: Vec<Vec<usize>>,
         known: &[Table],
-    ) -> Vec<Table> {
+    ) -> Result<Vec<Table>> {
         let n_nodes =
             |column: usize| self.judge.ladder.n_nodes(column, tuples.at[column]) as f64;
         let tables: Vec<Vec<Table>> = bundles(sets, n_nodes)
             .into_par_iter()
             .map(|(columns, sets)| {
+                self.judge.watch.check()?;
                 self.pool.with(|scratch| {
                     let few = self.projected(tuples, &columns, scratch);
                     sets.into_iter()
@@ -155,8 +159,8 @@ impl<'a> Projections<'a> {
                         .collect()
                 })
             })
-            .collect();
-        tables.into_iter().flatten().collect()
+            .collect::<Result<_>>()?;
+        Ok(tables.into_iter().flatten().collect())
     }
 
     /// The tuples with all columns but a few on their highest level.
@@ -179,7 +183,7 @@ impl<'a> Projections<'a> {
         columns: Vec<usize>,
         known: &[Table],
         scratch: &mut Scratch,
-    ) -> Table {
+    ) -> Result<Table> {
         let lowest: Vec<u8> = columns.iter().map(|column| tuples.at[*column]).collect();
         let sizes: Vec<usize> = columns
             .iter()
@@ -191,6 +195,7 @@ impl<'a> Projections<'a> {
         let left_out = vec![None; sizes.iter().product()];
         let mut table = Table { columns, lowest, sizes, left_out };
         for place in (0..table.left_out.len()).rev() {
+            self.judge.watch.check()?;
             let node = self.node_at(&table, place);
             if table.coarser_places(place).all(|place| table.left_out[place].is_some())
                 && self.allowed(&node, &table.columns, known)
@@ -204,7 +209,7 @@ impl<'a> Projections<'a> {
                 );
             }
         }
-        table
+        Ok(table)
     }
 
     fn node_at(&self, table: &Table, mut place: usize) -> Node {
@@ -252,6 +257,9 @@ impl<'a> Projections<'a> {
         if column == node.len() {
             if candidates.len() as u128 == MOST_CANDIDATES {
                 return Err(too_many(&self.lattice));
+            }
+            if candidates.len().is_multiple_of(CHECKED_EVERY) {
+                self.judge.watch.check()?;
             }
             candidates.push(self.candidate(node.clone(), left_out));
             return Ok(());

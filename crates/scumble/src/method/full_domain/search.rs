@@ -6,6 +6,7 @@ use std::sync::{Arc, RwLock};
 use hashbrown::HashSet;
 use rayon::prelude::*;
 
+use crate::error::Result;
 use crate::loss::Loss;
 use crate::method::full_domain::Pool;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
@@ -94,7 +95,11 @@ impl<'a> Search<'a> {
     /// promises begin to hold: the last node where they fail rules out all below it, which
     /// are mostly the cheap candidates, and a node where they hold gives a loss to compare
     /// with. Coarse nodes are looked at faster than fine ones.
-    pub(super) fn run(&mut self, mut candidates: Vec<Candidate>, pool: &Pool<'_>) {
+    pub(super) fn run(
+        &mut self,
+        mut candidates: Vec<Candidate>,
+        pool: &Pool<'_>,
+    ) -> Result<()> {
         candidates.sort_by(|a, b| {
             let by_height = || height(&a.node).cmp(&height(&b.node));
             let by_bound = a.bound.total_cmp(&b.bound);
@@ -115,7 +120,7 @@ impl<'a> Search<'a> {
                 if wanted.is_empty() {
                     break;
                 }
-                self.look_at(wanted, pool);
+                self.look_at(wanted, pool)?;
             }
             let floors = std::mem::take(&mut self.floors);
             let (beaten, floors): (Vec<_>, Vec<_>) =
@@ -129,6 +134,7 @@ impl<'a> Search<'a> {
                     && !beaten.iter().any(|(_, node)| below(node, &candidate.node))
             });
         }
+        Ok(())
     }
 
     /// The way up on which each step saves the most groups for its loss.
@@ -158,12 +164,15 @@ impl<'a> Search<'a> {
         (climb.high == 0 && !self.looked.contains(start)).then(|| start.clone())
     }
 
-    fn look_at(&mut self, nodes: Vec<Node>, pool: &Pool<'_>) {
+    fn look_at(&mut self, nodes: Vec<Node>, pool: &Pool<'_>) -> Result<()> {
         self.checked += nodes.len();
         let looks: Vec<Look> = nodes
             .par_iter()
-            .map(|node| pool.with(|scratch| self.look(node, scratch)))
-            .collect();
+            .map(|node| {
+                self.judge.watch.check()?;
+                Ok(pool.with(|scratch| self.look(node, scratch)))
+            })
+            .collect::<Result<_>>()?;
         for (node, look) in nodes.into_iter().zip(looks) {
             if let Some(loss) = look.loss {
                 self.offer(loss, &node);
@@ -181,6 +190,7 @@ impl<'a> Search<'a> {
             }
             self.looked.insert(node);
         }
+        Ok(())
     }
 
     /// Whether no release that costs at least `bound` can be better than the best.

@@ -1,7 +1,8 @@
 //! Existence probabilities: who is present, if likelihoods are all that is known.
 //!
 //! `n` of `N` people are present, and a set of `n` people is as likely as the product of
-//! their likelihoods (METHODS A8; the literature calls it conditional Bernoulli sampling).
+//! their likelihoods (docs/methods.md, "Shifted weights"; the literature calls it
+//! conditional Bernoulli sampling).
 //!
 //! # Guarantee
 //! The probabilities are within 1e-9 of the true ones, for any likelihoods and up to half
@@ -34,7 +35,8 @@
 //! O(distinct likelihoods), with a factor of about a hundred.
 //!
 //! # Source
-//! Probabilities and bounds: `nergiz2007pdf`, section V; METHODS A8. The circle is ours.
+//! Probabilities and bounds: `nergiz2007pdf`, section V; docs/methods.md,
+//! "Shifted weights". The circle is ours.
 
 use super::chance::Chance;
 

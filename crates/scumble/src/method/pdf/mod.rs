@@ -32,7 +32,7 @@ pub enum Whose {
     Table,
     /// The population's.
     Population,
-    /// Nobody's: even weights shifted towards the table's own.
+    /// For comparison only: nobody's, even weights shifted towards the table's own.
     Shifted,
 }
 

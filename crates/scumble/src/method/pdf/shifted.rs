@@ -1,5 +1,5 @@
-//! The paper's weights: even ones, shifted towards the table's own as far as presence
-//! allows in the eyes of its adversary.
+//! For comparison only: the paper's weights, even ones shifted towards the table's own as
+//! far as presence allows in the eyes of its adversary.
 
 use super::existence::{Likelihood, bounds, extremes};
 use super::{Part, Pdf, Range, Whose};
@@ -27,7 +27,8 @@ const HALVINGS: usize = 40;
 ///
 /// # Limits
 /// Everything, against an adversary who counts: the table's counts follow from the weights,
-/// as even weights are public and counts are whole numbers (METHODS A8).
+/// as even weights are public and counts are whole numbers (docs/methods.md,
+/// "The counting adversary").
 pub fn shifted(
     part: &Part,
     bases: &[Vec<u32>],

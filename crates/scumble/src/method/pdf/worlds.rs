@@ -30,7 +30,7 @@
 //! One column: O(tuples). Several: a step for each state and each `x` that may follow it.
 //!
 //! # Source
-//! METHODS A8, "Correction"; ours.
+//! docs/methods.md, "The counting adversary"; ours.
 
 use hashbrown::HashMap;
 

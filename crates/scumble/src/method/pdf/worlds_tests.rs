@@ -1,6 +1,7 @@
 use super::*;
 
-/// The source's five men (METHODS A8): occupation, country; the last is not present.
+/// The source's five men (docs/methods.md, "Shifted weights"): occupation, country; the
+/// last is not present.
 fn men() -> Part {
     Part {
         codes: vec![vec![1, 1, 0, 0], vec![1, 0, 1, 0]],

@@ -26,7 +26,8 @@
 //! O(m log m) for m values.
 //!
 //! # Source
-//! `chaytor2010randomization`, chapter 4; METHODS C4. The search is ours.
+//! `chaytor2010randomization`, chapter 4; docs/methods.md, "Fine-grain perturbation".
+//! The search is ours.
 
 use super::{GRAIN, Limits, Operator};
 use crate::promise::Breaches;

@@ -7,6 +7,7 @@ use super::*;
 use crate::method::perturb::linear::{Program, Row};
 use crate::method::perturb::testing::{random_limits, worked};
 use crate::method::perturb::{keeps, uniform};
+use crate::watch::Unwatched;
 
 fn probabilities(operator: &Operator) -> &[f64] {
     match operator {
@@ -15,7 +16,7 @@ fn probabilities(operator: &Operator) -> &[f64] {
     }
 }
 
-/// The program as METHODS writes it, by a general solver.
+/// The linear program of docs/methods.md, "Fine-grain perturbation", by a general solver.
 fn by_solver(limits: Limits<'_>, weights: &[f64]) -> Vec<f64> {
     let m = weights.len();
     let others = (m - 1) as f64;
@@ -35,7 +36,7 @@ fn by_solver(limits: Limits<'_>, weights: &[f64]) -> Vec<f64> {
         }
     }
     let factors = weights.to_vec();
-    Program { factors, equal: vec![], at_most: rows }.solve().unwrap()
+    Program { factors, equal: vec![], at_most: rows }.solve(&Unwatched).unwrap()
 }
 
 #[test]

@@ -1,9 +1,20 @@
 //! A general solver for linear programs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
     DefaultSettings, DefaultSolver, IPSolver, NonnegativeConeT, SolverStatus, ZeroConeT,
 };
+
+use crate::watch::Watch;
+
+/// How often somebody looks whether the work is still wanted.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// A sum of terms, each a variable and its factor, and its bound.
 #[derive(Debug, Clone)]
@@ -24,8 +35,9 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The best variables, up to about 1e-9; nothing if none meet the rows.
-    pub(super) fn solve(&self) -> Option<Vec<f64>> {
+    /// The best variables, up to about 1e-9; nothing if none meet the rows, or the work is
+    /// no longer wanted.
+    pub(super) fn solve(&self, watch: &dyn Watch) -> Option<Vec<f64>> {
         let n = self.factors.len();
         let rows = || self.equal.iter().chain(&self.at_most);
         let (mut at_row, mut at_column, mut values) = (vec![], vec![], vec![]);
@@ -53,7 +65,21 @@ impl Program {
         let mut solver =
             DefaultSolver::new(&none, &costs, &matrix, &bounds, &cones, settings)
                 .ok()?;
-        solver.solve();
+        // The solver keeps what it asks between its steps, and may outlive the watch: so it
+        // asks a flag, and somebody else the watch.
+        let unwanted = Arc::new(AtomicBool::new(false));
+        let flag = unwanted.clone();
+        solver.set_termination_callback(move |_: &_| flag.load(Ordering::Relaxed));
+        thread::scope(|scope| {
+            let (done, waiting) = channel::<()>();
+            scope.spawn(move || {
+                while waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    unwanted.fetch_or(watch.is_cancelled(), Ordering::Relaxed);
+                }
+            });
+            solver.solve();
+            drop(done);
+        });
         // One that can do no better is near enough: what it finds is repaired.
         let found = matches!(
             solver.solution.status,

@@ -19,7 +19,7 @@ mod verify;
 
 pub use condition::condition;
 pub use fine_grain::fine_grain;
-pub use general::{Floor, general};
+pub use general::{Floor, general, general_watched};
 pub use operator::{GRAIN, Operator, round_down};
 pub use sample::Sampler;
 pub use uniform::uniform;

@@ -1,5 +1,7 @@
 //! Matrices that say how a value is published.
 
+use serde::{Deserialize, Serialize};
+
 /// Every published probability is a multiple of this, 2^-40.
 pub const GRAIN: f64 = 1.0 / (1u64 << 40) as f64;
 
@@ -9,7 +11,8 @@ pub fn round_down(share: f64) -> f64 {
 }
 
 /// How a value of a domain is published as a value of the same domain.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "operator", rename_all = "kebab-case")]
 pub enum Operator {
     /// Kept with the same probability whatever it is, otherwise drawn from the whole domain.
     Uniform {

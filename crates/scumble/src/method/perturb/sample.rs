@@ -12,7 +12,7 @@
 //! values.
 //!
 //! # Source
-//! Walker's alias tables, made as Vose does, here in integers; METHODS C5.
+//! Walker's alias tables, made as Vose does, here in integers; `walker1977alias`.
 
 use rand::Rng;
 

@@ -16,7 +16,8 @@
 //! O(m) for m values.
 //!
 //! # Source
-//! `evfimievski2003limiting`; `chaytor2010randomization`, chapter 3; METHODS C1.
+//! `evfimievski2003limiting`; `chaytor2010randomization`, chapter 3; docs/methods.md,
+//! "Uniform perturbation".
 
 use super::{GRAIN, Limits, Operator, keeps, round_down};
 

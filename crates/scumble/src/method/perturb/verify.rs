@@ -13,7 +13,7 @@
 //! O(m) for m values if the rest is drawn from the whole domain, else O(m²).
 //!
 //! # Source
-//! METHODS C4 and C5.
+//! docs/methods.md, "Fine-grain perturbation" and "Optimal general matrices".
 
 use super::{GRAIN, Limits, Operator};
 use crate::promise::Breaches;

@@ -14,6 +14,7 @@ use crate::method::buckets::without_excess;
 use crate::promise::{Group, Priors, Promises, RRobustness};
 use crate::random::Randomness;
 use crate::table::Histogram;
+use crate::watch::Watched;
 use features::Features;
 use judge::{Judge, Kept};
 use tree::{Grouper, Outcome};
@@ -50,7 +51,8 @@ pub struct Robust {
 }
 
 /// Deals rows into groups.
-pub fn robust(task: &RobustTask<'_>) -> Result<Robust> {
+pub fn robust<'a>(task: impl Into<Watched<'a, RobustTask<'a>>>) -> Result<Robust> {
+    let Watched { task, watch } = task.into();
     let census = &task.data.census;
     let r = task.robustness.r();
     let least = (r.to_f64().ceil() as u64).max(task.parts).max(2);
@@ -69,16 +71,17 @@ pub fn robust(task: &RobustTask<'_>) -> Result<Robust> {
     let features = Features::of(task.data, task.priors);
     let grouper = Grouper {
         task,
+        watch,
         features: &features,
         tuple_of: &tuple_of,
         whole: &whole,
         least: least as usize,
         most: task.largest.max(least as usize),
     };
-    let mut outcome = grouper.group(&mut rows, 0);
-    grouper.place(&mut outcome);
+    let mut outcome = grouper.group(&mut rows, 0)?;
+    grouper.place(&mut outcome)?;
     left_out.append(&mut outcome.left);
-    let binary = settle(task, &tuple_of, &mut outcome, &mut left_out);
+    let binary = settle(&grouper, &mut outcome, &mut left_out)?;
     let n_rows = census.n_rows();
     if left_out.len() as u64 > task.limit || (outcome.groups.is_empty() && n_rows > 0) {
         return Err(unplaced(task, &outcome, left_out.len() as u64));
@@ -94,11 +97,11 @@ pub fn robust(task: &RobustTask<'_>) -> Result<Robust> {
 /// Judges every group once more, against the rows that are published. Groups that fail are
 /// left out, until none does. Returns how many groups are not certified exactly.
 fn settle(
-    task: &RobustTask<'_>,
-    tuple_of: &[u32],
+    grouper: &Grouper<'_>,
     outcome: &mut Outcome,
     left_out: &mut Vec<u32>,
-) -> u64 {
+) -> Result<u64> {
+    let Grouper { task, watch, tuple_of, .. } = grouper;
     let values = &task.data.census.sensitive[0];
     outcome.groups.retain(|group| !group.is_empty());
     loop {
@@ -109,6 +112,9 @@ fn settle(
         let mut judge = Judge::new(task, tuple_of, &whole);
         let (mut binary, before) = (0, left_out.len());
         outcome.groups.retain(|group| {
+            if watch.is_cancelled() {
+                return true;
+            }
             let kept = judge.of(group);
             binary += u64::from(kept == Some(Kept::Binary));
             if kept.is_none() {
@@ -116,8 +122,9 @@ fn settle(
             }
             kept.is_some()
         });
+        watch.check()?;
         if left_out.len() == before {
-            return binary;
+            return Ok(binary);
         }
     }
 }

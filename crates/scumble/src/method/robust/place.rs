@@ -4,6 +4,7 @@ use rand_chacha::ChaCha20Rng;
 
 use super::judge::Judge;
 use super::tree::{Grouper, Outcome};
+use crate::error::Result;
 
 /// How often a group is tried, in all, for rows without one: many times if they are few.
 const MOST_TRIES: usize = 300_000;
@@ -19,12 +20,12 @@ const MOST_DISTANCES: usize = 20_000_000;
 
 impl Grouper<'_> {
     /// Places what is left of `outcome` as far as it can.
-    pub(super) fn place(&self, outcome: &mut Outcome) {
+    pub(super) fn place(&self, outcome: &mut Outcome) -> Result<()> {
         let mut rng = self.task.randomness.stream("place", 0);
         let sizes: Vec<usize> = (self.least..=self.most).collect();
         for _ in 0..2 {
             let left = std::mem::take(&mut outcome.left);
-            self.deal(left, &sizes, &mut rng, outcome);
+            self.deal(left, &sizes, &mut rng, outcome)?;
         }
         let mut judge = Judge::new(self.task, self.tuple_of, self.whole);
         let mut centres: Vec<Vec<f32>> =
@@ -32,7 +33,7 @@ impl Grouper<'_> {
         for _ in 0..ROUNDS {
             let left = std::mem::take(&mut outcome.left);
             let n_left = left.len();
-            self.place_each(left, &mut centres, outcome, &mut judge, &mut rng);
+            self.place_each(left, &mut centres, outcome, &mut judge, &mut rng)?;
             if outcome.left.is_empty() || outcome.left.len() == n_left {
                 break;
             }
@@ -40,6 +41,7 @@ impl Grouper<'_> {
         let broken = judge.broken;
         outcome.broken.resize(broken.len(), 0);
         outcome.broken.iter_mut().zip(&broken).for_each(|(sum, more)| *sum += more);
+        Ok(())
     }
 
     /// Goes through rows without a group once.
@@ -50,11 +52,12 @@ impl Grouper<'_> {
         outcome: &mut Outcome,
         judge: &mut Judge<'_>,
         rng: &mut ChaCha20Rng,
-    ) {
+    ) -> Result<()> {
         let tries = (MOST_TRIES / left.len().max(1)).clamp(TRIES.0, TRIES.1);
         let each = (MOST_DISTANCES / left.len().max(1)).max(4 * tries);
         let step = centres.len().div_ceil(each).max(1);
         for (turn, row) in left.into_iter().enumerate() {
+            self.watch.check()?;
             // Groups that have the value are passed over: look at more.
             let near = self.nearest(row, centres, turn % step, step, 2 * tries);
             let changed = match self.join(row, &near, tries, outcome, judge) {
@@ -73,6 +76,7 @@ impl Grouper<'_> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Where a group lies.

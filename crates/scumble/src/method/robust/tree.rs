@@ -8,8 +8,10 @@ use rand_chacha::ChaCha20Rng;
 use super::RobustTask;
 use super::features::Features;
 use super::judge::Judge;
+use crate::error::Result;
 use crate::method::buckets::{largest, shuffle};
 use crate::table::Histogram;
+use crate::watch::Watch;
 
 /// Halves below this many rows are not worth another thread.
 const SMALL: usize = 2_000;
@@ -22,6 +24,7 @@ const DIRECTIONS: usize = 4;
 
 pub(super) struct Grouper<'a> {
     pub(super) task: &'a RobustTask<'a>,
+    pub(super) watch: &'a dyn Watch,
     pub(super) features: &'a Features,
     /// The tuple of each entry.
     pub(super) tuple_of: &'a [u32],
@@ -57,15 +60,15 @@ impl Outcome {
 
 impl Grouper<'_> {
     /// Groups as many of the rows as it can. `start` is the place of the first among all.
-    pub(super) fn group(&self, rows: &mut [u32], start: usize) -> Outcome {
+    pub(super) fn group(&self, rows: &mut [u32], start: usize) -> Result<Outcome> {
         let number = (start as u64) << 32 | rows.len() as u64;
         let mut rng = self.task.randomness.stream("group", number);
         let Some(middle) = self.cut(rows) else {
             let mut outcome = Outcome::default();
             let sizes: Vec<usize> =
                 (self.least..=self.most.min(self.least + 4)).collect();
-            self.deal(rows.to_vec(), &sizes, &mut rng, &mut outcome);
-            return outcome;
+            self.deal(rows.to_vec(), &sizes, &mut rng, &mut outcome)?;
+            return Ok(outcome);
         };
         let (below, rest) = rows.split_at_mut(middle);
         let (one, other) = if below.len().min(rest.len()) > SMALL {
@@ -76,14 +79,14 @@ impl Grouper<'_> {
         } else {
             (self.group(below, start), self.group(rest, start + middle))
         };
-        let mut outcome = one.join(other);
+        let mut outcome = one?.join(other?);
         let left = std::mem::take(&mut outcome.left);
         let beyond = [0, 1, 2, 4];
         let mut sizes: Vec<usize> =
             beyond.iter().map(|more| (self.least + more).min(self.most)).collect();
         sizes.dedup();
-        self.deal(left, &sizes, &mut rng, &mut outcome);
-        outcome
+        self.deal(left, &sizes, &mut rng, &mut outcome)?;
+        Ok(outcome)
     }
 
     fn value(&self, row: u32) -> u32 {
@@ -102,7 +105,7 @@ impl Grouper<'_> {
         sizes: &[usize],
         rng: &mut ChaCha20Rng,
         outcome: &mut Outcome,
-    ) {
+    ) -> Result<()> {
         let mut judge = Judge::new(self.task, self.tuple_of, self.whole);
         for size in sizes {
             if left.len() < *size {
@@ -111,6 +114,7 @@ impl Grouper<'_> {
             let (dealt, over) = self.hands(&left, *size, rng);
             left = over;
             for group in dealt {
+                self.watch.check()?;
                 if judge.of(&group).is_some() {
                     outcome.groups.push(group);
                 } else {
@@ -120,6 +124,7 @@ impl Grouper<'_> {
         }
         outcome.left.extend(left);
         outcome.note(&judge.broken);
+        Ok(())
     }
 
     /// As many groups as there can be of `size` rows with different values, or one row

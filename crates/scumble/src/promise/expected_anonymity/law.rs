@@ -28,8 +28,8 @@
 //! O(d) and one normal tail.
 //!
 //! # Source
-//! `aggarwal2008unifying`, lemmas 2.1 and 2.2; the corrections are in METHODS D. Rounding is
-//! ours.
+//! `aggarwal2008unifying`, lemmas 2.1 and 2.2; corrections: docs/methods.md,
+//! "Expected anonymity". Rounding is ours.
 
 use libm::erfc;
 
@@ -59,7 +59,7 @@ impl Law {
         self.count_within(w, Self::reach(self.spreads.len()))
     }
 
-    /// The same with far rows counted as well: the paper's sums.
+    /// For comparison only: the same with far rows counted as well, the paper's sums.
     pub fn count_without_reach(&self, w: &[f64]) -> f64 {
         self.count_within(w, f64::MAX)
     }

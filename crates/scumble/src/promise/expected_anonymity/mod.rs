@@ -20,7 +20,7 @@
 //! Method and audit say.
 //!
 //! # Source
-//! `aggarwal2008unifying`, definitions 2.4 and 2.5; METHODS D.
+//! `aggarwal2008unifying`, definitions 2.4 and 2.5; docs/methods.md, "Expected anonymity".
 
 mod law;
 
@@ -44,7 +44,8 @@ pub enum Wish {
 pub struct ExpectedAnonymity {
     /// How many people.
     pub wish: Wish,
-    /// Whether only people in the same frame and at the same level count.
+    /// Whether only people in the same frame and at the same level count. For comparison
+    /// only: `false`.
     pub strict: bool,
     /// How often the best guess may be right.
     pub best_guess: Option<f64>,

@@ -15,28 +15,28 @@
 //! # Limits
 //! - A group with too many states to sum is judged by a bound on its posteriors (`swap.rs`)
 //!   and, if that does not do, against somebody who tells each value from all others and
-//!   nothing else (`delta.rs`); the verdict says so.
+//!   nothing else (`binary.rs`); the verdict says so.
 //! - Each set of columns is an adversary of its own; nobody puts two together.
 //! - The adversary knows nothing of single people, nor how the groups were made.
 //! - A posterior of exactly 1/r is refused if rows are not alike.
 //! - The source has the Delta bound imply this promise. It does not: with r = 2, values x, y,
 //!   z and rows (.3, .1765, .1765), (.1765, .3, .3), (.1765, .3, .3) every value keeps the
-//!   bound, and the first row has x with probability .591. So the bound only steers;
+//!   bound, and the first row has x with probability .591. So nothing here rests on it;
 //!   `swap.rs` has one that is a guarantee.
 //!
 //! # Cost
 //! That of `worlds.rs` for each group and set of columns.
 //!
 //! # Source
-//! `wong2010inference`; METHODS B2 and B3.
+//! `wong2010inference`; docs/methods.md, "Beliefs and possible worlds" and "The Delta bound".
 
-mod delta;
+mod binary;
 mod priors;
 mod stated;
 mod swap;
 mod worlds;
 
-pub use delta::{binary_posteriors, delta_ceil, delta_max, within_bound};
+pub use binary::binary_posteriors;
 pub use priors::{PriorSet, Priors};
 pub use swap::{delta_safe, swap_bound};
 pub use worlds::{MOST_STATES, Scratch, posteriors};
@@ -104,7 +104,7 @@ impl RRobustness {
                 if below(bound) {
                     return Verdict { holds: true, exact: true, posterior: bound };
                 }
-                let posterior = delta::largest_binary(priors, n);
+                let posterior = binary::largest_binary(priors, n);
                 Verdict { holds: below(posterior), exact: false, posterior }
             }
         }
@@ -247,20 +247,6 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_of_the_source_is_no_guarantee() {
-        let (high, n, r) = (0.3, 3, 2.0);
-        let low = high - delta_ceil(n, r, high);
-        let priors = [high, low, low, low, high, high, low, high, high];
-        assert!((delta_ceil(n, r, high) - 0.1235).abs() < 5e-5);
-        assert!(within_bound(&priors, n, r));
-        let verdict = judge(r, &priors, n);
-        assert!(verdict.exact && !verdict.holds);
-        assert!((verdict.posterior - 0.591).abs() < 5e-4, "{}", verdict.posterior);
-        // Whoever tells only one value from all others stays at 1/2.
-        assert!(delta::largest_binary(&priors, n) <= 0.5 + 1e-12);
-    }
-
-    #[test]
     fn large_groups_are_judged_by_each_value_alone() {
         let mut rng = ChaCha20Rng::seed_from_u64(6);
         let mut priors = |n: usize| -> Vec<f64> {
@@ -282,7 +268,7 @@ mod tests {
         assert!(verdict.posterior >= swap_bound(&too_many, 17));
         let verdict = judge(8.0, &too_many, 17);
         assert!(verdict.holds && !verdict.exact);
-        assert_eq!(verdict.posterior, delta::largest_binary(&too_many, 17));
+        assert_eq!(verdict.posterior, binary::largest_binary(&too_many, 17));
         too_many[40] = 1.0;
         assert!(!judge(2.0, &too_many, 17).holds);
         // Many rows of two kinds are few states.

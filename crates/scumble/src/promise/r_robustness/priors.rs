@@ -22,7 +22,8 @@
 //! most rows / support on each level.
 //!
 //! # Source
-//! `wong2010inference` for beliefs by signature; METHODS B2 for where they come from.
+//! `wong2010inference` for beliefs by signature; docs/methods.md,
+//! "Beliefs and possible worlds", for where they come from.
 
 use hashbrown::HashMap;
 
@@ -227,6 +228,7 @@ mod tests {
     use super::*;
     use crate::hierarchy::{ColumnSpec, Rule, Tree};
     use crate::table::{ReadOptions, Reading, Role, Source};
+    use crate::watch::Unwatched;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
@@ -296,7 +298,7 @@ mod tests {
         }
         let options = ReadOptions::default();
         let source = Source::from_bytes("t.csv", text.into_bytes(), &options).unwrap();
-        let data = Microdata::read(&source, &specs(), &|_| ()).unwrap();
+        let data = Microdata::read(&source, &specs(), &Unwatched).unwrap();
         let census = &data.census;
         let mut rows = Vec::new();
         for tuple in 0..census.n_tuples() {

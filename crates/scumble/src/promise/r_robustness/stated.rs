@@ -15,7 +15,8 @@
 //! O(n + m v) for n tuples of the census, m signatures of the file and v values.
 //!
 //! # Source
-//! `wong2010inference` for beliefs by signature; METHODS B2 for the file.
+//! `wong2010inference` for beliefs by signature; docs/methods.md,
+//! "Beliefs and possible worlds", for the file.
 
 use hashbrown::HashMap;
 
@@ -222,6 +223,7 @@ mod tests {
     use super::*;
     use crate::hierarchy::Rule;
     use crate::table::{Kind, ReadOptions, Reading, Role, Source};
+    use crate::watch::Unwatched;
 
     const TABLE: &str = "sex,age,born,disease\n\
                          M,41,31.12.1999,flu\nF,42.0,01.01.2000,gout\n\
@@ -251,7 +253,7 @@ mod tests {
         let text = TABLE.replace("\n ", "\n").into_bytes();
         let source =
             Source::from_bytes("t.csv", text, &ReadOptions::default()).unwrap();
-        Microdata::read(&source, &specs, &|_| ()).unwrap()
+        Microdata::read(&source, &specs, &Unwatched).unwrap()
     }
 
     fn stated(text: &str, set: &[usize]) -> Result<PriorSet> {

@@ -40,7 +40,8 @@
 //! O(N) if all are alike. No memory is claimed once the buffers have grown.
 //!
 //! # Source
-//! `wong2010inference` defines the worlds; METHODS B3 the way to sum them.
+//! `wong2010inference` defines the worlds; docs/methods.md, "Exact posteriors",
+//! says how to sum them.
 
 /// The most states of a group that is summed.
 pub const MOST_STATES: usize = 1 << 16;

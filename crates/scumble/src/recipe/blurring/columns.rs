@@ -2,8 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::recipe::order::Order;
-use crate::recipe::{ColumnSpec, MethodName, Missing, Spec};
-use crate::table::{Kind, Numbers, NumbersTask, Reading, Role, parse_finite};
+use crate::recipe::{ColumnSpec, Missing, Spec};
+use crate::table::{Kind, Numbers, NumbersTask, Reading, Role, Said, Schema};
+use crate::watch::Watch;
 
 /// The quasi columns, in the order of the table: those that are numbers, and the others,
 /// which are kept as they are.
@@ -26,8 +27,8 @@ impl<'a> Quasi<'a> {
     pub(super) fn find(
         spec: &'a Spec,
         order: &Order,
-        method: MethodName,
-        progress: &(dyn Fn(u64) + Sync),
+        method: &str,
+        watch: &dyn Watch,
     ) -> Result<Self> {
         let quasi: Vec<&ColumnSpec> = order
             .source
@@ -36,28 +37,19 @@ impl<'a> Quasi<'a> {
             .filter_map(|name| spec.column(name))
             .filter(|column| column.role == Role::Quasi)
             .collect();
-        let said = |column: &ColumnSpec| {
-            let domain = column.domain.as_ref().map(|_| Kind::Category);
-            let limits = column.limits.map(|_| Kind::Number);
-            column.kind.or(limits).or(domain)
-        };
-        let open: Vec<&ColumnSpec> =
-            quasi.iter().copied().filter(|column| said(column).is_none()).collect();
-        let found = look(spec, order, &open, progress)?;
+        let said: Vec<Said> = quasi.iter().map(|column| column.said()).collect();
+        let schema = Schema::read(&order.source, &said, &spec.input.missing, watch)?;
         let mut columns = Self { numbers: Vec::new(), exact: Vec::new() };
-        for column in quasi {
-            let looked = open.iter().position(|known| known.name == column.name);
-            let kind = said(column).or(looked.map(|place| found[place]));
-            match kind {
-                Some(Kind::Number) => columns.numbers.push(column),
-                _ => columns.exact.push(column),
+        for (column, schema) in quasi.into_iter().zip(&schema.columns) {
+            match (schema.reading.kind, schema.doubt) {
+                (_, Some(row)) => return Err(mixed(&column.name, row, order)),
+                (Kind::Number, None) => columns.numbers.push(column),
+                (_, None) => columns.exact.push(column),
             }
         }
         if columns.numbers.is_empty() {
-            let error = Error::recipe(format!(
-                "`{}` needs a quasi column of numbers",
-                method.name()
-            ));
+            let error =
+                Error::recipe(format!("`{}` needs a quasi column of numbers", method));
             let spot = spec.method.spot.unwrap_or(spec.input.table_spot);
             return Err(spec.error_at(spot, error));
         }
@@ -88,7 +80,7 @@ impl<'a> Quasi<'a> {
         spec: &Spec,
         order: &Order,
         numbers: &Numbers,
-        method: MethodName,
+        method: &str,
     ) -> Result<()> {
         if matches!(spec.method.noise.missing, Some((Missing::Keep, _))) {
             return Ok(());
@@ -104,7 +96,7 @@ impl<'a> Quasi<'a> {
         ))
         .in_file(order.source.name())
         .with_hint(match method {
-            MethodName::Condensation => {
+            "condensation" => {
                 "`condensation` needs every number: take the row out, or use `blur`"
             }
             _ => {
@@ -184,55 +176,20 @@ impl<'a> Quasi<'a> {
     }
 }
 
-/// Whether columns that the recipe says nothing about are numbers or words.
-fn look(
-    spec: &Spec,
-    order: &Order,
-    open: &[&ColumnSpec],
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Vec<Kind>> {
-    if open.is_empty() {
-        return Ok(Vec::new());
-    }
-    let header = order.source.header();
-    let place =
-        |column: &&ColumnSpec| header.iter().position(|name| *name == column.name);
-    let places: Vec<usize> = open.iter().filter_map(place).collect();
-    // For each column the first spot with a number, and the first with a text.
-    let folded = order.source.fold(
-        &places,
-        || vec![[None, None]; open.len()],
-        |firsts, spot, cells| {
-            for (first, cell) in firsts.iter_mut().zip(cells) {
-                if !spec.input.missing.iter().any(|marker| marker == cell) {
-                    let is_text = usize::from(parse_finite(cell).is_none());
-                    first[is_text].get_or_insert(spot);
-                }
-            }
-            Ok(())
-        },
-        progress,
-    )?;
-    let earliest = |column: usize, kind: usize| {
-        folded.states.iter().filter_map(|firsts| firsts[column][kind]).min()
-    };
-    let kind = |column: usize| {
-        match (earliest(column, 0), earliest(column, 1)) {
-        (Some(_), Some(text)) => Err(Error::input(format!(
-            "row {}, column `{}`: the cell is not a number, but others of the column are",
-            folded.row_number(text),
-            open[column].name
-        ))
-        .in_file(order.source.name())
-        .with_hint(
-            "mend the cell, list its text under `[input] missing`, or say `type = \
-             \"category\"` to keep the column as it is",
-        )),
-        (Some(_), None) => Ok(Kind::Number),
-        (None, _) => Ok(Kind::Category),
-    }
-    };
-    (0..open.len()).map(kind).collect()
+/// That a column of unknown type has numbers and other texts.
+fn mixed(name: &str, row: u64, order: &Order) -> Error {
+    Error::input(format!(
+        "row {row}, column `{name}`: the cell is not a number, but others of the column are"
+    ))
+    .in_file(order.source.name())
+    .with_hint(
+        "mend the cell, list its text under `[input] missing`, or say `type = \
+         \"category\"` to keep the column as it is",
+    )
+    .with_hint(
+        "leading noughts, a plus or an exponent make a code of a number; say `type = \
+         \"number\"` if they do not",
+    )
 }
 
 /// The standard deviation of a column's numbers; nought if there are fewer than two.

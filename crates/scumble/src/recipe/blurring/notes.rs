@@ -6,24 +6,20 @@ use serde_json::{Map, Value, json};
 
 use crate::method::{Blurred, BlurredFrame};
 use crate::promise::ExpectedAnonymity;
-use crate::recipe::blurring::columns::Quasi;
-use crate::recipe::order::Order;
-use crate::recipe::{MethodName, Spec};
-use crate::release::{
-    BlurNote, BlurredColumn, FrameNote, MethodNote, Origin, PublishedColumn,
-};
+use crate::recipe::Spec;
+use crate::recipe::blurring::NumberRows;
+use crate::recipe::order::{Order, Origin};
+use crate::release::{BlurNote, BlurredColumn, FrameNote, PublishedColumn, Treatment};
 use crate::space::{FrameKind, Shape};
-use crate::table::{Kind, Numbers, Role};
+use crate::table::{Kind, Role};
 
 /// What was made, for the manifest.
 pub(super) struct Making<'a> {
     pub(super) spec: &'a Spec,
-    pub(super) method: MethodName,
+    pub(super) order: &'a Order,
+    pub(super) method: &'static str,
     pub(super) expected: &'a ExpectedAnonymity,
-    pub(super) quasi: &'a Quasi<'a>,
-    pub(super) numbers: &'a Numbers,
-    pub(super) decimals: &'a [u32],
-    pub(super) domains: &'a [[f64; 2]],
+    pub(super) rows: &'a NumberRows,
 }
 
 impl Making<'_> {
@@ -39,10 +35,11 @@ impl Making<'_> {
 
     /// The columns that are blurred or condensed.
     pub(super) fn columns(&self) -> Vec<BlurredColumn> {
-        let columns = self.quasi.numbers.iter().zip(self.decimals).zip(self.domains);
+        let rows = self.rows;
+        let columns = rows.number_names.iter().zip(&rows.decimals).zip(&rows.domains);
         columns
-            .map(|((column, decimals), domain)| BlurredColumn {
-                name: column.name.clone(),
+            .map(|((name, decimals), domain)| BlurredColumn {
+                name: name.clone(),
                 decimals: *decimals,
                 domain: *domain,
             })
@@ -51,7 +48,7 @@ impl Making<'_> {
 
     /// The names of the columns that are kept as they are.
     pub(super) fn exact(&self) -> Vec<String> {
-        self.quasi.exact.iter().map(|column| column.name.clone()).collect()
+        self.rows.exact_names.clone()
     }
 
     /// How numbers were blurred.
@@ -71,10 +68,10 @@ impl Making<'_> {
     }
 
     fn frame_note(&self, number: u32, frame: &BlurredFrame) -> FrameNote {
-        let name = |column: usize| self.quasi.numbers[column].name.clone();
-        let cells = self.numbers.kind_cells[frame.kind as usize].iter();
+        let name = |column: usize| self.rows.number_names[column].clone();
+        let cells = self.rows.numbers.kind_cells[frame.kind as usize].iter();
         let exact = self.exact().into_iter().zip(cells.map(|cell| cell.to_string()));
-        let all = 0..self.numbers.n_columns();
+        let all = 0..self.rows.numbers.n_columns();
         let bounded = frame.columns.iter().zip(&frame.part);
         FrameNote {
             frame: number,
@@ -89,27 +86,33 @@ impl Making<'_> {
         }
     }
 
-    /// The method as the manifest describes it.
-    pub(super) fn method_note(&self) -> MethodNote {
+    /// Public parameters of the method.
+    pub(super) fn parameters(&self) -> Map<String, Value> {
         let mut parameters = Map::new();
-        if self.method == MethodName::Blur {
+        if self.method == "blur" {
             let suppression = self.spec.method.suppression.to_f64();
             parameters.insert("shape".to_owned(), json!(self.shape().name()));
             parameters.insert("frame".to_owned(), json!(self.frame().name()));
             parameters.insert("suppression".to_owned(), json!(suppression));
         }
-        MethodNote { name: self.method.name().to_owned(), levels: None, parameters }
+        parameters
     }
 
     /// The published columns, as the manifest describes them.
-    pub(super) fn published(&self, order: &Order) -> Vec<PublishedColumn> {
+    pub(super) fn published(
+        &self,
+        order: &Order,
+        treatment: impl Fn(&str) -> Treatment,
+    ) -> Vec<PublishedColumn> {
         let column = |(name, origin): &(String, Origin)| {
             let role = match origin {
                 Origin::Quasi(_) => Role::Quasi,
                 Origin::Sensitive(_) => Role::Sensitive,
-                Origin::Other(_) | Origin::Group => Role::Other,
+                Origin::Other => Role::Other,
             };
-            let blurred = self.quasi.numbers.iter().any(|known| known.name == *name);
+            let mut numbers = self.rows.number_names.iter();
+            let number = numbers.position(|known| known == name);
+            let blurred = number.is_some();
             let typed = self.spec.column(name).and_then(|column| column.kind);
             PublishedColumn {
                 name: name.clone(),
@@ -120,11 +123,11 @@ impl Making<'_> {
                 },
                 missing: self.spec.input.missing.clone(),
                 date_format: self.spec.column(name).and_then(|c| c.format.clone()),
-                cells: None,
-                level: None,
                 hierarchy: None,
                 weight: None,
-                decimals: None,
+                decimals: number.map(|place| self.rows.decimals[place]),
+                domain: number.map(|place| self.rows.domains[place]),
+                treatment: treatment(name),
             }
         };
         order.published.iter().map(column).collect()
@@ -134,7 +137,7 @@ impl Making<'_> {
     pub(super) fn not_promised(&self, left_out: u64) -> Vec<String> {
         let mut list: Vec<String> = Vec::new();
         let mut say = |text: &str| list.push(text.to_owned());
-        if self.method == MethodName::Condensation {
+        if self.method == "condensation" {
             say(
                 "hiding among more than a group: who knows the table may find out which \
                  rows were grouped, and a group's rows are drawn from its mean and covariance",
@@ -146,14 +149,14 @@ impl Making<'_> {
                  scheme of the paper, for comparison only",
             );
         }
-        if self.expected.best_guess.is_none() && self.method == MethodName::Blur {
+        if self.expected.best_guess.is_none() && self.method == "blur" {
             say(
                 "a bound on the best guess: the company is an average over the noise, and the \
                  person who fits a row best may be the right one far more often than one time \
                  in k; `best-guess` bounds that",
             );
         }
-        if self.method == MethodName::Blur {
+        if self.method == "blur" {
             say(
                 "all rows at once: each row is compared with people on its own; who matches \
                  all rows to all people at the same time may do better",
@@ -189,7 +192,7 @@ impl Making<'_> {
 
 /// How the promise was certified, from what the audit measured.
 pub(in crate::recipe) fn certified(asked: &Value, method: &str) -> String {
-    if method == MethodName::Condensation.name() {
+    if method == "condensation" {
         return "every group of the published rows counted".to_owned();
     }
     match asked.get("strict").and_then(Value::as_bool) {

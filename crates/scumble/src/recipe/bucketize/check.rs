@@ -1,17 +1,9 @@
-//! Whether promises, method and its keys go together where values are published by group.
+//! What a recipe must say where values are published by group.
 
 use crate::error::{Error, Result};
-use crate::recipe::randomize::check_kept;
-use crate::recipe::{
-    DiversityKind, MethodName, PromiseKind, PromiseSpec, RobustnessSpec, Spec,
-};
+use crate::recipe::{DiversityKind, PromiseKind, PromiseSpec, RobustnessSpec, Spec};
 use crate::release::GROUP_COLUMN;
 use crate::table::Role;
-
-/// Whether a recipe asks for values by group.
-pub(in crate::recipe) fn bucketizes(spec: &Spec) -> bool {
-    spec.method.name.is_some_and(MethodName::bucketizes) || robustness(spec).is_some()
-}
 
 /// The promise about somebody who knows how values depend, and where it stands.
 pub(super) fn robustness(spec: &Spec) -> Option<(&RobustnessSpec, &PromiseSpec)> {
@@ -19,17 +11,6 @@ pub(super) fn robustness(spec: &Spec) -> Option<(&RobustnessSpec, &PromiseSpec)>
         PromiseKind::RRobustness(robustness) => Some((robustness, promise)),
         _ => None,
     })
-}
-
-/// `largest-group` is for one method only.
-pub(in crate::recipe) fn check_largest(spec: &Spec) -> Result<()> {
-    match spec.method.largest_group {
-        Some((_, spot)) => {
-            let error = Error::recipe("`largest-group` is for `robust`");
-            Err(spec.error_at(spot, error))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Groups must be allowed to be as large as the promises need.
@@ -47,13 +28,11 @@ fn check_size(spec: &Spec) -> Result<()> {
     Err(spec.error_at(spot, error))
 }
 
-/// The method of a recipe that publishes values by group.
-pub(super) fn check(spec: &Spec) -> Result<MethodName> {
-    let method = spec.method.name.unwrap_or(MethodName::Robust);
+/// What a recipe must say where values are published by group.
+pub(super) fn check(spec: &Spec, method: &str) -> Result<()> {
     let promised = robustness(spec).map(|(_, promise)| promise.spot);
     let spot = spec.method.spot.or(promised).unwrap_or(spec.input.table_spot);
-    check_kept(spec, method, spot)?;
-    if method == MethodName::Robust && promised.is_none() {
+    if method == "robust" && promised.is_none() {
         let error =
             Error::recipe("`robust` needs to know how sure somebody may become");
         return Err(spec.error_at(
@@ -62,28 +41,11 @@ pub(super) fn check(spec: &Spec) -> Result<MethodName> {
                 .with_hint("promise `r-robustness = 3`, or the like, or use `anatomy`"),
         ));
     }
-    let foreign = spec.method.groups.iter().find(|(name, _)| name != "suppression");
-    if let Some((name, spot)) = foreign {
-        let error = Error::recipe(format!(
-            "`{name}` is for methods that generalize, but `{}` publishes quasi columns as \
-             they are",
-            method.name()
-        ));
-        return Err(spec.error_at(*spot, error));
-    }
-    if method != MethodName::Robust {
-        check_largest(spec)?;
-    }
     check_size(spec)?;
-    check_columns(spec, method, promised.unwrap_or(spot))?;
-    Ok(method)
+    check_columns(spec, method, promised.unwrap_or(spot))
 }
 
-fn check_columns(
-    spec: &Spec,
-    method: MethodName,
-    spot: crate::recipe::Spot,
-) -> Result<()> {
+fn check_columns(spec: &Spec, method: &str, spot: crate::recipe::Spot) -> Result<()> {
     let mut sensitive = spec.columns.iter().filter(|c| c.role == Role::Sensitive);
     let Some(_) = sensitive.next() else {
         let error = Error::recipe("this promise needs a column of role `sensitive`")
@@ -93,8 +55,7 @@ fn check_columns(
     if let Some(second) = sensitive.next() {
         let error = Error::recipe(format!(
             "`{}` publishes one sensitive column, but `{}` is a second one",
-            method.name(),
-            second.name
+            method, second.name
         ));
         return Err(spec.error_at(
             second.spot,
@@ -106,7 +67,7 @@ fn check_columns(
         if column.lowest.is_some_and(|lowest| lowest > 0) {
             return at(Error::recipe(format!(
                 "`lowest` cannot be kept: `{}` publishes quasi columns as they are",
-                method.name()
+                method
             ))
             .with_hint("make the column coarser before, or `drop` it"));
         }

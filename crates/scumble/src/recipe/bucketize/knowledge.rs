@@ -1,15 +1,12 @@
 //! What the adversary of a recipe knows.
 
-use std::path::{Path, PathBuf};
-
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::promise::{PriorSet, Priors};
-use crate::recipe::order::resolve;
 use crate::recipe::{KnowledgeSpec, RobustnessSpec, Spec};
-use crate::table::{Kind, Stated, format_number, parse_number};
+use crate::table::{Inputs, Kind, Stated, format_number, parse_number};
 use crate::words::nearest;
 
 /// What the adversary knows, bound to the table.
@@ -24,7 +21,7 @@ impl Known {
     pub(super) fn read(
         spec: &Spec,
         typed: &RobustnessSpec,
-        folder: &Path,
+        inputs: &Inputs,
         data: &Microdata,
     ) -> Result<Self> {
         match &typed.knowledge {
@@ -37,10 +34,10 @@ impl Known {
                 Ok(Self { priors, stated: None })
             }
             KnowledgeSpec::Files(files, spot) => {
-                let paths: Vec<PathBuf> =
-                    files.iter().map(|file| resolve(folder, file)).collect();
-                let paths: Vec<&Path> = paths.iter().map(PathBuf::as_path).collect();
-                let mut stated = Stated::read(&paths)?;
+                let files = files.iter();
+                let files = files.map(|file| inputs.bytes(file, "read what is known"));
+                let mut stated =
+                    Stated::parse_all(&files.collect::<Result<Vec<_>>>()?)?;
                 let sensitive = &data.sensitive[0].name;
                 let other = |name: &&String| *name != "value" && *name != sensitive;
                 if let Some(name) = stated.value_columns.iter().find(other) {

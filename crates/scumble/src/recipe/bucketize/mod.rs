@@ -1,65 +1,92 @@
-//! Carrying out a recipe that publishes sensitive values by group.
+//! Methods that publish sensitive values by group.
 
 mod check;
 mod knowledge;
 mod notes;
 
-use std::collections::BTreeMap;
+use rand::seq::SliceRandom;
 
-pub(super) use check::{bucketizes, check_largest};
 pub(super) use notes::certified;
 
-use crate::audit::{self, Given, Knowledge};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::hierarchy::Microdata;
-use crate::method::{AnatomyTask, Buckets, Robust, RobustTask, anatomy, robust};
+use crate::method::{
+    self, AnatomyTask, ApartPlan, Plan, RobustTask, Step, anatomy, robust,
+};
 use crate::promise::{Promises, RRobustness};
-use crate::random::Randomness;
 use crate::recipe::bucketize::check::{check, parts, robustness};
 use crate::recipe::bucketize::knowledge::Known;
 use crate::recipe::bucketize::notes::Made;
-use crate::recipe::notes::published_columns;
-use crate::recipe::order::{Order, promises};
-use crate::recipe::run::certify;
-use crate::recipe::{
-    MethodName, Published, Request, RobustnessSpec, Search, Spec, Stage, Watch,
-};
-use crate::release::{
-    self, BucketsNote, BucketsTask, DataFile, Draft, FORMAT, GROUP_COLUMN, Manifest,
-    Origin, PromiseNote, Release, SENSITIVE_FILE, SOFTWARE, write_buckets,
-};
+use crate::recipe::generalize::notes::published_columns;
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::order::{Origin, promises};
+use crate::recipe::{PromiseKind, RobustnessSpec, Search, Spec};
+use crate::release::{BucketsNote, PromiseNote, SENSITIVE_FILE, Treatment};
 
 /// The largest group, if the recipe does not say: its possible worlds are counted in no time.
 const LARGEST_GROUP: usize = 12;
 
-/// Makes a release with sensitive values by group.
-pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
-    let spec = request.spec;
-    let method = check(spec)?;
-    if request.plan.is_some() {
-        return Err(Error::recipe(format!("`{}` takes no plan", method.name()))
-            .with_hint("groups are formed by chance, and anew for every table"));
+/// Groups whose values are published apart from the rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bucketization {
+    /// Groups of diverse values.
+    Anatomy,
+    /// The same against somebody who knows how values depend on quasi columns.
+    Robust,
+}
+
+impl Method for Bucketization {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Anatomy => "anatomy",
+            Self::Robust => "robust",
+        }
     }
-    let directory = request.target();
-    let draft = Draft::new(&directory, request.replace)?;
-    let order = Order::new(spec, request.folder)?;
-    let randomness = request.randomness()?;
 
-    watch.stage(Stage::Read, order.source.bytes());
-    let progress = |bytes| watch.advance(bytes);
-    let data = Microdata::read(&order.source, &order.columns, &progress)?;
-    let promises = promises(spec, &data)?;
+    fn keys(&self) -> &'static [&'static str] {
+        match self {
+            Self::Anatomy => &["suppression"],
+            Self::Robust => &["suppression", "largest-group"],
+        }
+    }
 
-    watch.stage(Stage::Search, 0);
+    fn keeps(&self, promise: &PromiseKind) -> Keeps {
+        match promise {
+            PromiseKind::LDiversity { .. } | PromiseKind::TCloseness { .. } => {
+                Keeps::Yes
+            }
+            PromiseKind::RRobustness(_) if *self == Self::Robust => Keeps::First,
+            PromiseKind::RRobustness(_)
+            | PromiseKind::KAnonymity { .. }
+            | PromiseKind::DeltaPresence { .. }
+            | PromiseKind::Breach(_)
+            | PromiseKind::FineGrain { .. }
+            | PromiseKind::ExpectedAnonymity(_) => Keeps::No,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Counts
+    }
+
+    fn check(&self, spec: &Spec) -> Result<()> {
+        check(spec, self.name())
+    }
+
+    fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
+        plan(self.name(), data, task)
+    }
+}
+
+fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
+    let data = data.need_counts()?;
+    let spec = task.spec;
+    let promises = promises(spec, data)?;
     let typed = robustness(spec).map(|(typed, _)| typed);
-    let known = typed.map(|typed| Known::read(spec, typed, request.folder, &data));
+    let known = typed.map(|typed| Known::read(spec, typed, task.inputs, data));
     let known = known.transpose()?;
-    let search = Forming { spec, method, data: &data, promises: &promises };
-    let formed = search.form(typed.zip(known.as_ref()), &randomness)?;
-
-    watch.stage(Stage::Write, order.source.bytes());
-    let job = Job { spec, order: &order, data: &data, draft: &draft };
-    let checksums = job.write(&formed.buckets, &randomness, &progress)?;
+    let forming = Forming { data, promises: &promises, task };
+    let formed = forming.form(typed.zip(known.as_ref()))?;
     let left_out = formed.buckets.left_out.len() as u64;
     let made = Made {
         spec,
@@ -67,92 +94,73 @@ pub(super) fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Publish
         left_out,
         binary: formed.binary,
         priors: known.as_ref().map(|known| &known.priors),
-        fallback: known.as_ref().and_then(|known| known.fallback(&data)),
+        fallback: known.as_ref().and_then(|known| known.fallback(data)),
     };
+    let column = data.sensitive[0].name.clone();
+    let about = vec![column.clone()];
     let mut promised: Vec<PromiseNote> = promises
         .iter()
-        .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked()))
+        .map(|p| PromiseNote::unchecked(p.name(), about.clone(), p.asked()))
         .collect();
     promised.extend(typed.zip(known.as_ref()).map(|(typed, known)| {
-        PromiseNote::unchecked(RRobustness::NAME, known.asked(typed, &data))
+        let asked = known.asked(typed, data);
+        PromiseNote::unchecked(RRobustness::NAME, about.clone(), asked)
     }));
     let n_groups = formed.buckets.n_groups();
     let stated = known.as_ref().and_then(|known| known.stated.as_ref());
-    let said = stated.and_then(|stated| knowledge::unknown_values(stated, &data));
-    let mut manifest = Manifest {
-        format: FORMAT,
-        software: SOFTWARE.to_owned(),
-        experiment: request.seed.is_some(),
-        rows: data.n_rows() - left_out,
-        left_out,
-        data: DataFile::of(spec.release.format),
-        columns: published_columns(
-            spec,
-            &order,
-            &data,
-            Some(&vec![0; data.quasi.len()]),
-        ),
-        weights: None,
-        perturbation: Vec::new(),
-        buckets: Some(BucketsNote {
-            file: SENSITIVE_FILE.to_owned(),
-            column: data.sensitive[0].name.clone(),
-            groups: n_groups as u64,
-        }),
-        blur: None,
-        condensed: None,
-        sampled: None,
-        method: made.method_note(),
-        promises: promised,
-        loss: BTreeMap::new(),
-        not_promised: made.not_promised(),
-        checksums,
+    let said = stated.and_then(|stated| knowledge::unknown_values(stated, data));
+    let groups = BucketsNote {
+        file: SENSITIVE_FILE.to_owned(),
+        column: column.clone(),
+        groups: n_groups as u64,
     };
-    manifest.write(draft.path())?;
-
-    watch.stage(Stage::Audit, 0);
-    let release = Release::open(draft.path())?;
-    let stated = known.and_then(|known| known.stated).map(Knowledge::Stated);
-    let given =
-        Given { original: Some(&data), knowledge: stated.as_ref(), ..Given::default() };
-    let (report, public) = audit::audit_buckets(&release, given, &|_| ())?;
-    certify(&mut manifest, &report)?;
-    manifest.write(draft.path())?;
-    audit::write_page(draft.path(), &manifest, &public)?;
-    draft.publish()?;
-    Ok(Published {
-        directory,
-        manifest,
-        audit: report,
-        plan: None,
-        unnamed: order.unnamed,
-        removed: order.removed,
+    // Groups are numbered by chance.
+    let mut numbers: Vec<u32> = (0..n_groups as u32).collect();
+    numbers.shuffle(&mut task.randomness.stream("groups", 0));
+    let (parameters, not_promised) = (made.parameters(), made.not_promised());
+    let apart = ApartPlan { column, buckets: formed.buckets, numbers };
+    Ok(Planned {
+        plan: Plan::new(method, vec![Step::Apart(apart)]),
+        columns: published_columns(spec, task.order, data, &data.quasi, |origin| {
+            match origin {
+                Origin::Sensitive(_) => Treatment::Apart,
+                Origin::Quasi(_) | Origin::Other => Treatment::Kept,
+            }
+        }),
+        classes: vec![groups.class()],
+        quasi: None,
+        grouping: None,
+        cells: None,
+        sampled: None,
+        secret: None,
+        parameters,
+        levels: None,
+        promises: promised,
+        not_promised,
+        knowledge: known.and_then(|known| known.stated),
         search: Search { n_groups, ..Search::default() },
-        notes: said.into_iter().collect(),
+        loss: 0.0,
+        remarks: said.into_iter().collect(),
     })
 }
 
 /// Groups to be formed.
 struct Forming<'a> {
-    spec: &'a Spec,
-    method: MethodName,
     data: &'a Microdata,
     promises: &'a Promises,
+    task: &'a Task<'a>,
 }
 
 impl Forming<'_> {
-    fn form(
-        &self,
-        known: Option<(&RobustnessSpec, &Known)>,
-        randomness: &Randomness,
-    ) -> Result<Robust> {
-        let Self { spec, data, promises, .. } = *self;
+    fn form(&self, known: Option<(&RobustnessSpec, &Known)>) -> Result<method::Robust> {
+        let Self { data, promises, task } = *self;
+        let (spec, randomness, watch) = (task.spec, task.randomness, task.watch);
         let limit = spec.method.suppression.share_of(data.n_rows());
         let parts = parts(spec);
         match known {
-            Some((typed, known)) if self.method == MethodName::Robust => {
+            Some((typed, known)) => {
                 let largest = spec.method.largest_group;
-                robust(&RobustTask {
+                robust(watch.over(&RobustTask {
                     data,
                     promises,
                     parts,
@@ -161,56 +169,12 @@ impl Forming<'_> {
                     largest: largest.map_or(LARGEST_GROUP, |(size, _)| size),
                     limit,
                     randomness,
-                })
+                }))
             }
-            _ => {
+            None => {
                 let task = AnatomyTask { data, promises, parts, limit, randomness };
-                Ok(Robust { buckets: anatomy(&task)?, binary: 0 })
+                Ok(method::Robust { buckets: anatomy(watch.over(&task))?, binary: 0 })
             }
         }
-    }
-}
-
-/// Files to be written.
-struct Job<'a> {
-    spec: &'a Spec,
-    order: &'a Order,
-    data: &'a Microdata,
-    draft: &'a Draft,
-}
-
-impl Job<'_> {
-    /// Writes rows and values, and tells the checksums of the files.
-    fn write(
-        &self,
-        buckets: &Buckets,
-        randomness: &Randomness,
-        progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<BTreeMap<String, String>> {
-        let file = DataFile::of(self.spec.release.format);
-        let published = self.order.published.iter();
-        let columns: Vec<(String, Origin)> = [(GROUP_COLUMN.to_owned(), Origin::Group)]
-            .into_iter()
-            .chain(
-                published
-                    .filter(|(_, origin)| !matches!(origin, Origin::Sensitive(_)))
-                    .cloned(),
-            )
-            .collect();
-        let rows = self.draft.path().join(&file.file);
-        let values = self.draft.path().join(SENSITIVE_FILE);
-        let task = BucketsTask {
-            data: self.data,
-            buckets,
-            source: &self.order.source,
-            columns: &columns,
-            randomness,
-            format: self.spec.release.format,
-        };
-        write_buckets(&task, &rows, &values, progress)?;
-        Ok(BTreeMap::from([
-            (file.file, release::checksum(&rows)?),
-            (SENSITIVE_FILE.to_owned(), release::checksum(&values)?),
-        ]))
     }
 }

@@ -3,14 +3,13 @@
 use serde_json::{Map, Value, json};
 
 use crate::promise::Priors;
-use crate::recipe::{MethodName, Spec};
-use crate::release::MethodNote;
+use crate::recipe::Spec;
 use crate::table::Role;
 
 /// What was made, for the manifest.
 pub(super) struct Made<'a> {
     pub(super) spec: &'a Spec,
-    pub(super) method: MethodName,
+    pub(super) method: &'a str,
     /// Rows that are not published.
     pub(super) left_out: u64,
     /// Groups certified against one question at a time only.
@@ -20,8 +19,8 @@ pub(super) struct Made<'a> {
 }
 
 impl Made<'_> {
-    /// The method as the manifest describes it.
-    pub(super) fn method_note(&self) -> MethodNote {
+    /// Public parameters of the method.
+    pub(super) fn parameters(&self) -> Map<String, Value> {
         let mut parameters = Map::new();
         parameters.insert(
             "suppression".to_owned(),
@@ -33,7 +32,7 @@ impl Made<'_> {
         if let Some(fallback) = &self.fallback {
             parameters.insert("knowledge".to_owned(), fallback.clone());
         }
-        MethodNote { name: self.method.name().to_owned(), levels: None, parameters }
+        parameters
     }
 
     /// What a reader might take for promised and must not.
@@ -61,7 +60,7 @@ impl Made<'_> {
             "other members' values: somebody who knows them can exclude them, and who knows \
              all but one knows the last",
         );
-        if self.method == MethodName::Robust {
+        if self.method == "robust" {
             say(
                 "the search: groups were formed again until they kept the promise, so somebody \
                  who knows the method learns from what was formed; in small tables that can be \
@@ -78,7 +77,7 @@ impl Made<'_> {
         }
         if self.left_out > 0 {
             list.push(match self.method {
-                MethodName::Anatomy => format!(
+                "anatomy" => format!(
                     "rows left out: all {} have one of the commonest values, so somebody who \
                      knows that a person was in the table, and does not find them, learns that",
                     self.left_out

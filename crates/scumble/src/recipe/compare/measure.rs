@@ -21,7 +21,8 @@
 //! The questions, then for every reconstruction drawing, mining and learning.
 //!
 //! # Source
-//! METHODS A9 and F; `nergiz2007pdf`, section VI-A, for the error of rules.
+//! docs/methods.md, "Mining evaluation" and "Estimation"; `nergiz2007pdf`, section VI-A,
+//! for the error of rules.
 
 use std::path::Path;
 
@@ -35,7 +36,8 @@ use crate::recipe::Spec;
 use crate::recipe::compare::original::Original;
 use crate::recipe::compare::workload::{Asked, BANDS, Workload};
 use crate::release::Release;
-use crate::table::Role;
+use crate::table::{Inputs, Role};
+use crate::watch::{Stage, Watch};
 use crate::words::no_column;
 
 /// Classes of more values than this are not chosen by themselves.
@@ -102,21 +104,6 @@ pub struct Ends {
     pub left_out: Vec<String>,
 }
 
-/// A part of measuring, for those who watch.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    /// Reading the release.
-    Read,
-    /// Asking questions.
-    Ask,
-    /// Drawing reconstructions.
-    Draw,
-    /// Mining rules.
-    Mine,
-    /// Learning classes.
-    Learn,
-}
-
 /// What a release is still good for. A number is missing where it cannot be had.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
@@ -142,16 +129,20 @@ impl Yardstick {
         spec: &Spec,
         folder: &Path,
         options: YardstickOptions,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Self> {
-        let original =
-            Original::read(spec, folder, options.class.as_deref(), progress)?;
+        let original = Original::read(
+            spec,
+            &Inputs::in_folder(folder),
+            options.class.as_deref(),
+            watch,
+        )?;
         let class = original.class(spec, options.class.as_deref())?;
-        let workload = Workload::new(&original, options.queries, options.seed);
+        let workload = Workload::new(&original, options.queries, options.seed, watch)?;
         let table = original.mixed(&original.some_rows(options.seed), class)?;
         let examination = match class {
             Some(class) if table.n_rows() > 1 => {
-                Some(Examination::new(&table, class, options.seed)?)
+                Some(Examination::new(watch.over(&table), class, options.seed)?)
             }
             _ => None,
         };
@@ -162,7 +153,7 @@ impl Yardstick {
         let mut support = 0.05;
         let (mining, rules) = loop {
             let mining = Mining::new(support, 0.8)?;
-            let rules = mining.rules(&codes);
+            let rules = mining.rules_watched(&codes, watch)?;
             if rules.len() <= MOST_RULES || support > 0.4 {
                 break (mining, rules);
             }
@@ -202,31 +193,40 @@ impl Yardstick {
         &self.workload
     }
 
-    /// Measures a release. `watch` is told what is done next.
-    pub fn measure(&self, release: &Release, watch: &dyn Fn(Part)) -> Result<Measured> {
-        watch(Part::Read);
-        let evidence = Evidence::read(release, &|_| ())?;
+    /// Measures a release.
+    pub fn measure(&self, release: &Release, watch: &dyn Watch) -> Result<Measured> {
+        watch.stage(Stage::Read, release.rows()?.bytes());
+        let evidence = Evidence::read(release, watch)?;
         let mut measured = Measured::default();
-        watch(Part::Ask);
-        self.ask(&evidence, &mut measured);
+        watch.stage(Stage::Ask, 0);
+        self.ask(&evidence, &mut measured, watch)?;
         if let Err(error) = self.learn(&evidence, &mut measured, watch) {
+            watch.check()?;
             measured.notes.push(format!("rules and accuracy: {error}"));
         }
         Ok(measured)
     }
 
     /// Asks all questions.
-    fn ask(&self, evidence: &Evidence, measured: &mut Measured) {
+    fn ask(
+        &self,
+        evidence: &Evidence,
+        measured: &mut Measured,
+        watch: &dyn Watch,
+    ) -> Result<()> {
         let answers: Vec<Result<Estimate>> = self
             .workload
             .questions
             .par_iter()
             .map(|asked| {
-                let estimates = evidence.answer(&asked.query, Way::Inverse)?;
+                let query = watch.over(&asked.query);
+                let estimates = evidence.answer(query, Way::Inverse)?;
                 let first = estimates.into_iter().next();
                 first.ok_or_else(|| Error::input("a count has no answer"))
             })
             .collect();
+        // Questions without an answer are counted, those no longer wanted are not.
+        watch.check()?;
         let mut errors: [Vec<f64>; BANDS.len()] = Default::default();
         let (mut covered, mut intervals, mut failed) = (0u64, 0u64, 0usize);
         let mut why = None;
@@ -262,6 +262,7 @@ impl Yardstick {
                  100 %: {error}"
             ));
         }
+        Ok(())
     }
 
     fn relative(&self, asked: &Asked, count: f64) -> f64 {
@@ -274,7 +275,7 @@ impl Yardstick {
         &self,
         evidence: &Evidence,
         measured: &mut Measured,
-        watch: &dyn Fn(Part),
+        watch: &dyn Watch,
     ) -> Result<()> {
         if self.options.draws == 0 {
             return Ok(());
@@ -285,17 +286,17 @@ impl Yardstick {
         for number in 0..self.options.draws {
             // Seeds of their own, so that no two draws are alike.
             let seed = self.options.seed.wrapping_add(1 + number as u64);
-            watch(Part::Draw);
-            let drawn = evidence.draw(seed)?;
+            watch.stage(Stage::Draw, 0);
+            let drawn = evidence.draw_watched(seed, watch)?;
             let table = self.original.like(&drawn, self.class, seed)?;
-            watch(Part::Mine);
+            watch.stage(Stage::Mine, 0);
             let codes = table.coded(&self.cuts)?.select(&self.mined);
-            let found = self.mining.rules(&codes);
+            let found = self.mining.rules_watched(&codes, watch)?;
             rules += self.mining.error(&self.rules, &found);
             class_rules += self.mining.error(&own_rules, &self.class_rules(&found));
-            watch(Part::Learn);
+            watch.stage(Stage::Learn, 0);
             if let Some(examination) = &self.examination {
-                let accuracy = examination.of(&table, seed)?;
+                let accuracy = examination.of(watch.over(&table), seed)?;
                 tree += accuracy.tree;
                 neighbours += accuracy.neighbours;
             }

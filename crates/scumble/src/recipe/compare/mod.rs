@@ -13,7 +13,7 @@ mod vary;
 mod workload;
 
 pub use grid::{Grid, MOST_POINTS, Point};
-pub use measure::{Ends, Measured, Part, Yardstick, YardstickOptions};
+pub use measure::{Ends, Measured, Yardstick, YardstickOptions};
 pub use original::MOST_WORDS;
 pub use vary::Vary;
 pub use workload::{Asked, BANDS, Band, Workload};

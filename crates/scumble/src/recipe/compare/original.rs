@@ -1,17 +1,17 @@
 //! The table that releases are measured against: the columns that a recipe publishes.
 
-use std::path::Path;
-
 use hashbrown::HashMap;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
 use crate::estimate::{Drawn, DrawnColumn, MixedColumn, MixedTable};
-use crate::recipe::order::resolve;
-use crate::recipe::{ColumnSpec, HierarchySpec, Spec};
-use crate::table::{Kind, ReadOptions, Reading, Role, Source, parse_number, scan};
-use crate::words::no_column;
+use crate::recipe::Spec;
+use crate::table::{
+    ColumnId, ColumnSchema, Inputs, Kind, ReadOptions, Reading, Role, Said, Schema,
+    scan,
+};
+use crate::watch::Watch;
 
 /// Columns of more words than this may be free text, and are not measured.
 pub const MOST_WORDS: usize = 1000;
@@ -58,18 +58,8 @@ impl OriginalColumn {
         tally
     }
 
-    fn new(
-        name: &str,
-        typed: &ColumnSpec,
-        missing: &[String],
-        texts: &[Box<str>],
-        codes: &[u32],
-    ) -> Self {
-        let reading = Reading {
-            kind: kind(typed, missing, texts),
-            missing: missing.to_vec(),
-            date_format: typed.format.clone(),
-        };
+    fn new(schema: ColumnSchema, texts: &[Box<str>], codes: &[u32]) -> Self {
+        let ColumnSchema { name, role, reading, .. } = schema;
         // Texts that mean the same fall together.
         let mut forms: Vec<(String, Option<f64>)> = Vec::new();
         let mut known: HashMap<String, u32> = HashMap::new();
@@ -84,7 +74,7 @@ impl OriginalColumn {
         }
         let codes = codes.iter().map(|code| code_of[*code as usize]).collect();
         let (texts, numbers) = forms.into_iter().unzip();
-        Self { name: name.to_owned(), role: typed.role, reading, texts, numbers, codes }
+        Self { name, role, reading, texts, numbers, codes }
     }
 }
 
@@ -104,73 +94,42 @@ fn form(reading: &Reading, text: &str) -> (String, Option<f64>) {
     }
 }
 
-/// What the values of a column are: as the recipe says, or else numbers if all of them are.
-fn kind(typed: &ColumnSpec, missing: &[String], texts: &[Box<str>]) -> Kind {
-    let ruled = match &typed.hierarchy {
-        Some(HierarchySpec::Rule(rule)) => Some(rule.default_kind()),
-        Some(HierarchySpec::Csv(_)) => Some(None),
-        None => None,
-    };
-    if let Some(kind) = typed.kind {
-        return kind;
-    }
-    if let Some(kind) = ruled {
-        return kind.unwrap_or(Kind::Category);
-    }
-    let mut known =
-        texts.iter().filter(|text| !missing.iter().any(|marker| **marker == ***text));
-    let any = known.clone().next().is_some();
-    match any
-        && known.all(|text| parse_number(text).is_some())
-        && typed.domain.is_none()
-    {
-        true => Kind::Number,
-        false => Kind::Category,
-    }
-}
-
 impl Original {
     /// Reads the table of a recipe.
     pub(super) fn read(
         spec: &Spec,
-        folder: &Path,
+        inputs: &Inputs,
         class: Option<&str>,
-        progress: &(dyn Fn(u64) + Sync),
+        watch: &dyn Watch,
     ) -> Result<Self> {
         let options =
             ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
-        let source = Source::open(&resolve(folder, &spec.input.table), &options)?;
-        let header = source.header();
+        let source = inputs.source(&spec.input.table, &options)?;
         for column in &spec.columns {
-            if !header.contains(&column.name) {
-                return Err(spec.error_at(column.spot, no_column(header, &column.name)));
-            }
+            let found = source.column(&column.name);
+            found.map_err(|error| spec.error_at(column.spot, error))?;
         }
-        let published = |name: &String| {
-            let found = spec.column(name)?;
-            let wanted =
-                matches!(found.role, Role::Quasi | Role::Sensitive | Role::Other);
-            wanted.then_some(found)
-        };
-        let places: Vec<usize> = (0..header.len())
-            .filter(|place| published(&header[*place]).is_some())
-            .collect();
-        let found = scan(&source, &places, progress)?;
+        let named = source.columns().filter_map(|column| {
+            Some((column, spec.column(source.name_of(column))?.said()))
+        });
+        let (chosen, said): (Vec<ColumnId>, Vec<Said>) = named
+            .filter(|(_, said)| {
+                matches!(said.role, Role::Quasi | Role::Sensitive | Role::Other)
+            })
+            .unzip();
+        let found = scan(&source, &chosen, watch)?;
+        let missing = &spec.input.missing;
+        let schema = Schema::of_scan(&source, &said, missing, &found.dictionaries)?;
         let (mut columns, mut left_out) = (Vec::new(), Vec::new());
         let cells = found.dictionaries.iter().zip(&found.counts.columns);
-        for (place, (dictionary, codes)) in places.iter().zip(cells) {
-            let name = &header[*place];
-            let Some(typed) = published(name) else { continue };
-            let column = OriginalColumn::new(
-                name,
-                typed,
-                &spec.input.missing,
-                &dictionary.texts,
-                codes,
-            );
+        for (schema, (dictionary, codes)) in schema.columns.into_iter().zip(cells) {
+            let column = OriginalColumn::new(schema, &dictionary.texts, codes);
             let many = column.texts.len() > MOST_WORDS;
-            if many && column.reading.kind == Kind::Category && class != Some(name) {
-                left_out.push(name.clone());
+            if many
+                && column.reading.kind == Kind::Category
+                && class != Some(&column.name)
+            {
+                left_out.push(column.name);
             } else {
                 columns.push(column);
             }

@@ -5,7 +5,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::*;
 use crate::estimate::{Check, Comparison, Condition, Literal};
-use crate::recipe::{Request, Unwatched, publish};
+use crate::recipe::{Request, publish};
+use crate::watch::Unwatched;
 
 const RECIPE: &str = "[input]\ntable = \"t.csv\"\n[columns]\nname = \"identifier\"\n\
                       age = \"quasi\"\ncity = \"quasi\"\nborn = { role = \"other\", type = \"date\" }\n\
@@ -39,7 +40,7 @@ fn yardstick(people: &[Person], queries: usize) -> (tempfile::TempDir, Yardstick
     fs::write(folder.path().join("t.csv"), text).unwrap();
     let spec = Spec::parse(RECIPE, "r.toml").unwrap();
     let options = YardstickOptions { queries, draws: 2, ..YardstickOptions::default() };
-    let yardstick = Yardstick::new(&spec, folder.path(), options, &|_| ()).unwrap();
+    let yardstick = Yardstick::new(&spec, folder.path(), options, &Unwatched).unwrap();
     (folder, yardstick)
 }
 
@@ -112,7 +113,7 @@ fn a_release_that_lost_nothing_has_no_error() {
         Request { directory, seed: Some(1), ..Request::new(&spec, folder.path()) };
     let published = publish(request, &Unwatched).unwrap();
     let release = Release::open(&published.directory).unwrap();
-    let measured = yardstick.measure(&release, &|_| ()).unwrap();
+    let measured = yardstick.measure(&release, &Unwatched).unwrap();
     assert_eq!(measured.notes, Vec::<String>::new());
     assert_eq!(measured.query_error, Some(0.0));
     assert_eq!(measured.coverage, Some(1.0));
@@ -123,7 +124,7 @@ fn a_release_that_lost_nothing_has_no_error() {
     let accuracy = measured.accuracy.unwrap();
     assert!(accuracy.tree > 0.85 && ends.best.unwrap().tree > 0.85);
     assert!(ends.guess.unwrap() < 0.7);
-    assert_eq!(yardstick.measure(&release, &|_| ()).unwrap(), measured);
+    assert_eq!(yardstick.measure(&release, &Unwatched).unwrap(), measured);
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn a_class_that_is_not_there_is_an_error() {
     let error = |class: &str| {
         let class = Some(class.to_owned());
         let options = YardstickOptions { class, ..YardstickOptions::default() };
-        Yardstick::new(&spec, folder.path(), options, &|_| ()).unwrap_err()
+        Yardstick::new(&spec, folder.path(), options, &Unwatched).unwrap_err()
     };
     assert_eq!(error("ilness").to_string(), "no column is called `ilness`");
     assert_eq!(error("ilness").hints(), ["the table has `illness`"]);

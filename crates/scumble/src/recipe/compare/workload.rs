@@ -14,17 +14,18 @@
 //! A pass over the distinct rows for each question tried, at most twelve for each wanted.
 //!
 //! # Source
-//! The protocol of `xiao2006anatomy` and its successors, with truths sorted into bands as
-//! in METHODS F.
+//! The protocol of `xiao2006anatomy` and its successors, with truths sorted into bands.
 
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
+use crate::error::Result;
 use crate::estimate::{Check, Comparison, Condition, Literal, Measure, Query, Test};
 use crate::random::Randomness;
 use crate::recipe::compare::original::{Original, OriginalColumn};
 use crate::table::{Kind, format_date};
+use crate::watch::Watch;
 
 /// Questions that about as many rows satisfy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +74,12 @@ struct Chosen {
 
 impl Workload {
     /// So many questions about a table.
-    pub(super) fn new(original: &Original, wanted: usize, seed: u64) -> Self {
+    pub(super) fn new(
+        original: &Original,
+        wanted: usize,
+        seed: u64,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
         let random = &mut Randomness::of_seed(seed).stream("compare questions", 0);
         let maker = Maker::of(original);
         let mut room = [wanted / BANDS.len(); BANDS.len()];
@@ -86,8 +92,12 @@ impl Workload {
             let aim = Aim::of(round, &room);
             let tried: Vec<Vec<Chosen>> =
                 (0..wanted).map(|_| maker.conditions(aim, random)).collect();
+            let count = |chosen: &Vec<Chosen>| {
+                watch.check()?;
+                Ok(original.count(chosen))
+            };
             let truths: Vec<u64> =
-                tried.par_iter().map(|chosen| original.count(chosen)).collect();
+                tried.par_iter().map(count).collect::<Result<_>>()?;
             for (chosen, truth) in tried.into_iter().zip(truths) {
                 let share = truth as f64 / original.n_rows as f64;
                 let band =
@@ -106,7 +116,7 @@ impl Workload {
             }
         }
         questions.sort_by_key(|asked| asked.band);
-        Self { questions }
+        Ok(Self { questions })
     }
 }
 

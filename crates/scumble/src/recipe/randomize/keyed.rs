@@ -1,21 +1,18 @@
 //! The secret key of the noise, and the columns that tell people apart.
 
-use std::fs;
-use std::path::Path;
-
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::random::Key;
 use crate::recipe::Spec;
-use crate::recipe::order::{Order, resolve};
-use crate::table::{Role, Spot};
-use crate::words::no_column;
+use crate::recipe::order::Order;
+use crate::table::{ColumnId, Inputs, Role, Spot};
+use crate::watch::Watch;
 
-/// A key, and the places of the columns that tell people apart.
+/// A key, and the columns that tell people apart.
 pub(super) struct Secret {
     pub(super) key: Key,
-    pub(super) id: Vec<usize>,
+    pub(super) id: Vec<ColumnId>,
 }
 
 impl Secret {
@@ -23,14 +20,12 @@ impl Secret {
     pub(super) fn read(
         spec: &Spec,
         order: &Order,
-        folder: &Path,
-        progress: &(dyn Fn(u64) + Sync),
+        inputs: &Inputs,
+        watch: &dyn Watch,
     ) -> Result<Option<Self>> {
         let Some((path, spot)) = &spec.method.noise.key_file else { return Ok(None) };
-        let path = resolve(folder, path);
-        let shown = path.display().to_string();
-        let bytes = fs::read(&path).map_err(|error| {
-            Error::io("read the key", &shown, error).with_hint(
+        let (shown, bytes) = inputs.bytes(path, "read the key").map_err(|error| {
+            error.with_hint(
                 "make one with `head -c 32 /dev/urandom | base64 > noise.key`",
             )
         })?;
@@ -59,10 +54,8 @@ impl Secret {
         }
         let mut id = Vec::new();
         for name in &names {
-            let place = order.source.header().iter().position(|known| known == name);
-            let place = place.ok_or_else(|| {
-                spec.error_at(at, no_column(order.source.header(), name))
-            })?;
+            let column = order.source.column(name);
+            id.push(column.map_err(|error| spec.error_at(at, error))?);
             if spec.column(name).is_some_and(|column| {
                 matches!(column.role, Role::Quasi | Role::Sensitive | Role::Other)
             }) {
@@ -73,9 +66,8 @@ impl Secret {
                     spec.error_at(at, error.with_hint("make it an `identifier`"))
                 );
             }
-            id.push(place);
         }
-        check_people(spec, order, &id, progress)?;
+        check_people(spec, order, &id, watch)?;
         Ok(Some(Self { key, id }))
     }
 }
@@ -84,11 +76,11 @@ impl Secret {
 fn check_people(
     spec: &Spec,
     order: &Order,
-    id: &[usize],
-    progress: &(dyn Fn(u64) + Sync),
+    id: &[ColumnId],
+    watch: &dyn Watch,
 ) -> Result<()> {
     let names: Vec<String> =
-        id.iter().map(|place| format!("`{}`", order.source.header()[*place])).collect();
+        id.iter().map(|id| format!("`{}`", order.source.name_of(*id))).collect();
     let names = names.join(" with ");
     let folded = order.source.fold(
         id,
@@ -108,7 +100,7 @@ fn check_people(
             seen.push((name, spot));
             Ok(())
         },
-        progress,
+        watch,
     )?;
     if let Some(spot) = folded.states.iter().filter_map(|(_, nameless)| *nameless).min()
     {

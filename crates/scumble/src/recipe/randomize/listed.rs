@@ -1,13 +1,11 @@
 //! Bounds and weights of values, from a file.
 
-use std::path::Path;
-
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::promise::Bound;
 use crate::recipe::randomize::values::Values;
-use crate::table::parse_number;
+use crate::table::{Inputs, parse_number};
 
 /// Stands for every value that has no line of its own.
 const OTHERS: &str = "*";
@@ -21,13 +19,9 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Reads the file.
-    pub(super) fn read(path: &Path) -> Result<Self> {
-        let file = path.display().to_string();
-        let bytes = std::fs::read(path)
-            .map_err(|error| Error::io("read the file", &file, error))?;
-        let text = String::from_utf8(bytes)
-            .map_err(|_| Error::input("the file is not valid UTF-8").in_file(&file))?;
+    /// Reads the file that a recipe calls `typed`.
+    pub(super) fn read(inputs: &Inputs, typed: &str) -> Result<Self> {
+        let (file, text) = inputs.text(typed)?;
         let text = text.trim_start_matches('\u{feff}');
         let first = text.lines().next().unwrap_or_default();
         let delimiter =

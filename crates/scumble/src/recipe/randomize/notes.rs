@@ -5,16 +5,15 @@ use serde_json::{Map, Value, json};
 use crate::hierarchy::Microdata;
 use crate::method::perturb::Operator;
 use crate::promise::Breaches;
-use crate::recipe::order::Order;
+use crate::recipe::order::{Order, Origin};
+use crate::recipe::randomize::Perturbation;
 use crate::recipe::randomize::operators::Design;
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{BoundsSpec, MethodName, PromiseKind, Spec};
-use crate::release::Origin;
+use crate::recipe::{BoundsSpec, PromiseKind, Spec};
 use crate::release::{
-    BoundNote, MethodNote, OperatorNote, PerturbationNote, PublishedColumn,
-    SubtableNote,
+    BoundNote, OperatorNote, PerturbationNote, PublishedColumn, SubtableNote, Treatment,
 };
-use crate::table::{Kind, Reading, Role};
+use crate::table::{Reading, Role};
 
 /// The column that tells the sub-table of a row.
 pub(super) fn subtable_column(values: &Values) -> String {
@@ -27,7 +26,7 @@ pub(super) fn perturbation_note(
     design: &Design,
     keyed: bool,
 ) -> PerturbationNote {
-    let subtable = |(part, bounds): (&crate::release::Subtable, &Vec<_>)| {
+    let subtable = |(part, bounds): (&crate::method::Subtable, &Vec<_>)| {
         let texts = |value: &u32| values.texts[*value as usize].clone();
         let bound = |bound: &Option<crate::promise::Bound>| {
             bound.map(|bound| BoundNote {
@@ -69,7 +68,7 @@ pub(super) fn published_columns(
     spec: &Spec,
     order: &Order,
     data: &Microdata,
-    subtable_columns: &[(usize, String)],
+    notes: &[PerturbationNote],
 ) -> Vec<PublishedColumn> {
     let plain = |name: &str, role, reading: Reading| PublishedColumn {
         name: name.to_owned(),
@@ -77,11 +76,11 @@ pub(super) fn published_columns(
         kind: reading.kind,
         missing: reading.missing,
         date_format: reading.date_format,
-        cells: None,
-        level: (role == Role::Quasi).then_some(0),
         hierarchy: None,
         weight: None,
         decimals: None,
+        domain: None,
+        treatment: treated(notes, name),
     };
     let as_text =
         || Reading { missing: spec.input.missing.clone(), ..Reading::category() };
@@ -91,18 +90,13 @@ pub(super) fn published_columns(
             Origin::Sensitive(place) => {
                 let reading = data.specs[*place].reading.clone();
                 columns.push(plain(name, Role::Sensitive, reading));
-                let mut own = subtable_columns.iter().filter(|(last, _)| last == place);
-                if let Some((_, name)) = own.next() {
-                    let reading = Reading { kind: Kind::Number, ..as_text() };
-                    columns.push(plain(name, Role::Other, reading));
-                }
             }
             Origin::Quasi(_) => {
                 let typed = order.columns.iter().find(|column| column.name == *name);
                 let reading = typed.map_or_else(as_text, |typed| typed.reading.clone());
                 columns.push(plain(name, Role::Quasi, reading));
             }
-            Origin::Other(_) | Origin::Group => {
+            Origin::Other => {
                 columns.push(plain(name, Role::Other, as_text()));
             }
         }
@@ -110,19 +104,20 @@ pub(super) fn published_columns(
     columns
 }
 
-/// The method as the manifest describes it.
-pub(super) fn method_note(
-    spec: &Spec,
-    method: MethodName,
-    designs: &[Design],
-) -> MethodNote {
-    let n_columns = designs.len();
+/// What was done to the column of this name.
+pub(super) fn treated(notes: &[PerturbationNote], name: &str) -> Treatment {
+    let note = notes.iter().find(|note| note.columns.iter().any(|known| known == name));
+    note.map_or(Treatment::Kept, PerturbationNote::treatment)
+}
+
+/// Public parameters of the method.
+pub(super) fn parameters(spec: &Spec, designs: &[Design]) -> Map<String, Value> {
     let mut parameters: Map<String, Value> = Map::new();
     let noise = &spec.method.noise;
     if let Some((floor, _)) = noise.floor {
         parameters.insert("floor".to_owned(), json!(floor));
     }
-    if n_columns > 1 || noise.together.is_some() {
+    if designs.len() > 1 || noise.together.is_some() {
         let together = matches!(noise.together, Some((true, _)));
         let how = if together { "compound" } else { "each" };
         parameters.insert("sensitive".to_owned(), json!(how));
@@ -130,36 +125,34 @@ pub(super) fn method_note(
     if designs.iter().any(|design| design.fitted) {
         parameters.insert("weights".to_owned(), json!("frequency"));
     }
-    MethodNote { name: method.name().to_owned(), levels: None, parameters }
+    parameters
 }
 
 /// What a reader might take for promised and must not.
 pub(super) fn not_promised(
     spec: &Spec,
-    method: MethodName,
+    method: Option<Perturbation>,
     designs: &[Design],
     keyed: bool,
 ) -> Vec<String> {
     let mut list = Vec::new();
-    if method != MethodName::PerturbedGeneralization {
+    // Without a method of its own, one row of each group is published.
+    if method.is_some() {
         list.push(
             "who somebody is: quasi columns are published as they are, so that anybody who \
              knows a person finds their row; only sensitive values are hidden",
         );
     }
     list.push("presence: whether a person is in the table is not hidden");
-    if designs.iter().any(|design| design.breaches == Breaches::Upward) {
-        let uniform = method == MethodName::UniformPerturbation
-            || method == MethodName::PerturbedGeneralization;
-        if !uniform {
-            list.push(
-                "downward breaches: a belief that a person has a value may fall, so that \
-                 somebody may become sure that they do not have it",
-            );
-        }
+    let upward = designs.iter().any(|design| design.breaches == Breaches::Upward);
+    if upward && method.is_some_and(|method| method != Perturbation::Uniform) {
+        list.push(
+            "downward breaches: a belief that a person has a value may fall, so that \
+             somebody may become sure that they do not have it",
+        );
     }
     let partitioned = designs.iter().any(|design| design.subtables.len() > 1);
-    if method == MethodName::PartitionedPerturbation {
+    if method == Some(Perturbation::Partitioned) {
         if partitioned {
             list.push(
                 "the sub-domain: a row of a sub-table has one of the values of that \
@@ -205,7 +198,7 @@ pub(super) fn not_promised(
     list.push(if keyed {
         "releases with other matrices or domains: the key keeps a person's noise the same only \
          where these are the same"
-    } else if method == MethodName::PerturbedGeneralization {
+    } else if method.is_none() {
         "repetition: a second release about the same people says more"
     } else {
         "repetition: a second release with fresh noise about the same people says more; use a \

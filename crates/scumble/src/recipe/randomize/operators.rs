@@ -1,20 +1,18 @@
 //! From promise and counts to sub-tables and their operators.
 
-use std::path::Path;
-
 use crate::error::{Error, ErrorKind, Result};
+use crate::method::Subtable;
 use crate::method::perturb::partition::{Inside as Within, PartitionTask, partition};
 use crate::method::perturb::{
-    Floor, Limits, Operator, fine_grain, general, keeps, uniform,
+    Floor, Limits, Operator, fine_grain, general_watched, keeps, uniform,
 };
 use crate::promise::{Bound, Breach, Breaches, FineGrain, Sensitivity};
-use crate::recipe::order::resolve;
+use crate::recipe::randomize::Perturbation;
 use crate::recipe::randomize::listed::Listed;
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{
-    BoundsSpec, Inside, MethodName, PromiseKind, PromiseSpec, Spec, WeightsSpec,
-};
-use crate::release::Subtable;
+use crate::recipe::{BoundsSpec, Inside, PromiseKind, PromiseSpec, Spec, WeightsSpec};
+use crate::table::Inputs;
+use crate::watch::Watch;
 
 /// What is promised of the values of one column.
 pub(super) enum Promised {
@@ -45,7 +43,7 @@ impl Promised {
     pub(super) fn read(
         promise: &PromiseSpec,
         values: &Values,
-        folder: &Path,
+        inputs: &Inputs,
     ) -> Result<Option<Self>> {
         Ok(match &promise.kind {
             PromiseKind::Breach(breach) => Some(Self::Breach(*breach)),
@@ -53,7 +51,7 @@ impl Promised {
                 let (sensitivity, listed) = match bounds {
                     BoundsSpec::Factor(factor) => (Sensitivity::Factor(*factor), None),
                     BoundsSpec::Csv(path) => {
-                        let listed = Listed::read(&resolve(folder, path))?;
+                        let listed = Listed::read(inputs, path)?;
                         (Sensitivity::Listed(listed.bounds(values)?), Some(listed))
                     }
                 };
@@ -61,7 +59,7 @@ impl Promised {
                     (Some(WeightsSpec::Even), _) => Some(vec![1.0; values.texts.len()]),
                     (Some(WeightsSpec::Frequency), _) => None,
                     (Some(WeightsSpec::Csv(path)), _) => {
-                        Some(Listed::read(&resolve(folder, path))?.weights(values)?)
+                        Some(Listed::read(inputs, path)?.weights(values)?)
                     }
                     (None, Some(listed)) if listed.has_weights() => {
                         Some(listed.weights(values)?)
@@ -155,14 +153,15 @@ impl Promised {
 /// Designs the randomizing of one column.
 pub(super) fn design(
     spec: &Spec,
-    method: MethodName,
+    method: Perturbation,
     promised: &Promised,
     values: &Values,
+    watch: &dyn Watch,
 ) -> Result<Design> {
     let breaches = promised.breaches();
     let design = match method {
-        MethodName::PartitionedPerturbation => partitioned(spec, promised, values)?,
-        _ => whole(spec, method, promised, values)?,
+        Perturbation::Partitioned => partitioned(spec, promised, values, watch)?,
+        _ => whole(spec, method, promised, values, watch)?,
     };
     for (part, bounds) in design.subtables.iter().zip(&design.bounds) {
         let gammas = gammas(bounds);
@@ -184,9 +183,10 @@ fn gammas(bounds: &[Option<Bound>]) -> Vec<f64> {
 /// One operator for the whole table.
 fn whole(
     spec: &Spec,
-    method: MethodName,
+    method: Perturbation,
     promised: &Promised,
     values: &Values,
+    watch: &dyn Watch,
 ) -> Result<Design> {
     let bounds = promised.bounds(values);
     if bounds.iter().all(Option::is_none) {
@@ -198,9 +198,9 @@ fn whole(
     let common: Vec<f64> = values.rows.iter().map(|rows| *rows as f64).collect();
     let weights = promised.weights().unwrap_or(&common);
     let operator = match method {
-        MethodName::FineGrainPerturbation => fine_grain(limits, weights),
-        MethodName::GeneralPerturbation => {
-            general_operator(spec, limits, weights, values)?
+        Perturbation::FineGrain => fine_grain(limits, weights),
+        Perturbation::General => {
+            general_operator(spec, limits, weights, values, watch)?
         }
         _ => uniform(limits),
     };
@@ -215,6 +215,7 @@ fn general_operator(
     limits: Limits<'_>,
     weights: &[f64],
     values: &Values,
+    watch: &dyn Watch,
 ) -> Result<Operator> {
     if weights.len() > LARGEST_MATRIX {
         return Err(Error::input(format!(
@@ -229,14 +230,19 @@ fn general_operator(
         Some((0.0, spot)) => (Floor::None, Some(spot)),
         Some((floor, spot)) => (Floor::At(floor), Some(spot)),
     };
-    general(limits, weights, floor).map_err(|error| match spot {
+    general_watched(limits, weights, floor, watch).map_err(|error| match spot {
         Some(spot) => spec.error_at(spot, error),
         None => error,
     })
 }
 
 /// Sub-tables, each with an operator of its own.
-fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Design> {
+fn partitioned(
+    spec: &Spec,
+    promised: &Promised,
+    values: &Values,
+    watch: &dyn Watch,
+) -> Result<Design> {
     let posteriors = promised.posteriors(values);
     if posteriors.iter().all(Option::is_none) {
         return Err(promised.nothing_protected(values));
@@ -246,7 +252,7 @@ fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Desi
         (None, Promised::Breach(_)) => Inside::Uniform,
         (None, Promised::FineGrain(..)) => Inside::FineGrain,
     };
-    let found = partition(&PartitionTask {
+    let task = PartitionTask {
         counts: &values.rows,
         posteriors: &posteriors,
         inside: match inside {
@@ -254,7 +260,8 @@ fn partitioned(spec: &Spec, promised: &Promised, values: &Values) -> Result<Desi
             Inside::FineGrain => Within::FineGrain,
         },
         weights: promised.weights(),
-    })?;
+    };
+    let found = partition(watch.over(&task))?;
     let breaches = promised.breaches();
     let (subtables, bounds) = (Vec::new(), Vec::new());
     let mut design = Design { subtables, bounds, breaches, fitted: true };

@@ -13,182 +13,122 @@
 //! That of grouping.
 //!
 //! # Source
-//! `tao2008anticorruption`; METHODS C7.
-
-use std::collections::BTreeMap;
-
-use rand::RngExt;
+//! `tao2008anticorruption`; docs/methods.md, "Baselines for randomization".
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Microdata;
-use crate::method::perturb::Sampler;
-use crate::method::{Grouping, Route};
-use crate::promise::Promises;
-use crate::recipe::choose::{Chosen, choose};
-use crate::recipe::notes::published_columns;
-use crate::recipe::order::promises;
-use crate::recipe::randomize::notes::{method_note, not_promised};
-use crate::recipe::randomize::{Designs, Run};
-use crate::recipe::{Published, Stage, Watch};
-use crate::release::{
-    self, DataFile, FORMAT, Manifest, PromiseNote, PublishedColumn, SOFTWARE,
-    SampledRow, SampledTask, write_sampled,
-};
-use crate::table::{Kind, Reading, Role};
+use crate::method::{Plan, Step};
+use crate::recipe::generalize::notes::{generalized, promise_note, published_columns};
+use crate::recipe::generalize::{Alike, Chosen, best, group_plan, note_levels, number};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::order::{Origin, promises};
+use crate::recipe::randomize::check::{self, check_columns};
+use crate::recipe::randomize::notes::{not_promised, parameters, treated};
+use crate::recipe::randomize::{Designs, Perturbation};
+use crate::recipe::{PromiseKind, Spec};
+use crate::release::PerturbationNote;
 
 /// The column that tells how many rows a published row stands for.
 const SIZE_COLUMN: &str = "group.size";
 
-impl Run<'_> {
-    /// One randomized row of each group.
-    pub(super) fn sampled(self, watch: &dyn Watch) -> Result<Published> {
-        let spec = self.spec;
-        let progress = |bytes| watch.advance(bytes);
-        if self.order.published.iter().any(|(name, _)| name == SIZE_COLUMN) {
+/// Values randomized, quasi columns generalized, one row of each group published.
+#[derive(Debug)]
+pub(in crate::recipe) struct PerturbedGeneralization;
+
+impl Method for PerturbedGeneralization {
+    fn name(&self) -> &'static str {
+        "perturbed-generalization"
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &[
+            "loss",
+            "suppression",
+            "cells",
+            "column",
+            "value",
+            "strategy",
+            "sensitive",
+            "missing",
+        ]
+    }
+
+    fn keeps(&self, promise: &PromiseKind) -> Keeps {
+        Keeps::when(match promise {
+            PromiseKind::KAnonymity { .. }
+            | PromiseKind::Breach(_)
+            | PromiseKind::FineGrain { .. } => true,
+            PromiseKind::LDiversity { .. }
+            | PromiseKind::TCloseness { .. }
+            | PromiseKind::DeltaPresence { .. }
+            | PromiseKind::RRobustness(_)
+            | PromiseKind::ExpectedAnonymity(_) => false,
+        })
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Counts
+    }
+
+    fn check(&self, spec: &Spec) -> Result<()> {
+        let spot = spec.method.spot.unwrap_or(spec.input.table_spot);
+        let mut kinds = spec.promises.iter().map(|promise| &promise.kind);
+        check::check(spec)?;
+        check_columns(spec, self.name(), true)?;
+        if !kinds.any(|kind| matches!(kind, PromiseKind::KAnonymity { .. })) {
+            let error = Error::recipe(
+                "`perturbed-generalization` needs `k-anonymity`: one row of each group \
+                 is published",
+            );
+            let hint = "promise `k-anonymity = 5`, or the like";
+            return Err(spec.error_at(spot, error.with_hint(hint)));
+        }
+        Ok(())
+    }
+
+    fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
+        let data = data.need_counts()?;
+        let (spec, order) = (task.spec, task.order);
+        if order.published.iter().any(|(name, _)| name == SIZE_COLUMN) {
             return Err(Error::input(format!(
                 "a column is called `{SIZE_COLUMN}`, which is the name of the groups' sizes"
             ))
-            .in_file(self.order.source.name()));
+            .in_file(order.source.name()));
         }
-        watch.stage(Stage::Read, self.order.source.bytes());
-        let mut data =
-            Microdata::read(&self.order.source, &self.order.columns, &progress)?;
-        let promises: Promises = promises(spec, &data)?;
-
-        watch.stage(Stage::Search, 0);
-        let designs = Designs::of(&self, &data)?;
-        let limit = spec.method.suppression.share_of(data.n_rows());
-        let Chosen { columns, grouping, mut search, .. } =
-            choose(spec, &data, &promises, limit)?;
-        for (column, spec) in columns.iter().zip(&mut data.specs) {
-            spec.cells = column.cells;
-        }
-        data.quasi = columns;
-        if let Route::Levels(levels) = &grouping.route {
-            let named = data.quasi.iter().zip(levels);
-            search.levels = named
-                .map(|(c, level)| (c.name.clone(), *level, c.hierarchy.height()))
-                .collect();
-        }
-
-        watch.stage(Stage::Write, 0);
-        let rows = self.draw_rows(&data, &grouping, &designs);
-        let n_rows = rows.len() as u64;
-        let file = DataFile::of(spec.release.format);
-        let path = self.draft.path().join(&file.file);
-        write_sampled(
-            &SampledTask {
-                data: &data,
-                grouping: &grouping,
-                columns: &self.order.published,
-                size_column: SIZE_COLUMN,
-                forms: self.order.source.forms(),
-                header: self.order.source.header(),
-                format: spec.release.format,
-            },
-            &rows,
-            &path,
-        )?;
-        let mut columns =
-            published_columns(spec, &self.order, &data, grouping.levels());
-        let reading = Reading { kind: Kind::Number, ..Reading::category() };
-        columns.push(PublishedColumn {
-            name: SIZE_COLUMN.to_owned(),
-            role: Role::Other,
-            kind: reading.kind,
-            missing: reading.missing,
-            date_format: None,
-            cells: None,
-            level: None,
-            hierarchy: None,
-            weight: None,
-            decimals: None,
-        });
-        let mut method = method_note(spec, self.method, &designs.designs);
-        method.parameters.insert("loss".to_owned(), spec.method.loss.name().into());
-        let mut notes: Vec<_> = promises
-            .iter()
-            .map(|promise| PromiseNote::unchecked(promise.name(), promise.asked()))
-            .collect();
-        notes.extend(designs.promise_note());
-        let manifest = Manifest {
-            format: FORMAT,
-            software: SOFTWARE.to_owned(),
-            experiment: self.request.seed.is_some(),
-            rows: n_rows,
-            left_out: data.n_rows() - n_rows,
-            checksums: BTreeMap::from([(file.file.clone(), release::checksum(&path)?)]),
-            data: file,
-            columns,
-            weights: None,
-            perturbation: designs.notes(false),
-            buckets: None,
-            blur: None,
-            condensed: None,
-            sampled: Some(SIZE_COLUMN.to_owned()),
-            method,
-            promises: notes,
-            loss: BTreeMap::new(),
-            not_promised: not_promised(spec, self.method, &designs.designs, false),
-        };
-        self.finish(manifest, &data, search, watch)
-    }
-
-    /// Draws a row of each group, and what is published of it.
-    fn draw_rows(
-        &self,
-        data: &Microdata,
-        grouping: &Grouping,
-        designs: &Designs,
-    ) -> Vec<SampledRow> {
-        let census = &data.census;
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); grouping.covers.len()];
-        for (tuple, group) in grouping.group_of.iter().enumerate() {
-            if let Some(group) = group {
-                let entries = census.starts[tuple]..census.starts[tuple + 1];
-                members[*group as usize].extend(entries);
-            }
-        }
-        let samplers: Vec<Sampler> = designs
-            .designs
-            .iter()
-            .map(|design| Sampler::new(&design.subtables[0].operator))
-            .collect();
-        let mut rows = Vec::new();
-        for (group, entries) in members.iter().enumerate() {
-            let size: u64 = entries.iter().map(|entry| census.entries[*entry]).sum();
-            if size == 0 {
-                continue;
-            }
-            let mut random = self.randomness.stream("sample", group as u64);
-            let mut left = random.random_range(0..size);
-            let chosen = entries.iter().find(|entry| {
-                let n = census.entries[**entry];
-                let here = left < n;
-                left = left.saturating_sub(n);
-                here
-            });
-            let Some(entry) = chosen else { continue };
-            let mut texts = vec![String::new(); data.sensitive.len()];
-            for (values, sampler) in designs.values.iter().zip(&samplers) {
-                let codes: Vec<u32> = values
-                    .parts
-                    .iter()
-                    .map(|part| census.sensitive[*part][*entry])
-                    .collect();
-                let original = match &*codes {
-                    [code] => *code,
-                    codes => values.tuples.get(codes).copied().unwrap_or_default(),
-                };
-                let drawn = sampler.draw(original, &mut random);
-                for (part, text) in
-                    values.parts.iter().zip(&values.texts[drawn as usize])
-                {
-                    texts[*part] = text.clone();
+        let promises = promises(spec, data)?;
+        let designs = Designs::of(Perturbation::Uniform, data, task)?;
+        let Chosen { columns, grouping, mut search } = best(data, &promises, task)?;
+        note_levels(&columns, &grouping, &mut search);
+        let mut groups = group_plan(data, &columns, &grouping);
+        number(&mut groups, &columns, &grouping, None, Alike::Apart);
+        let steps = [Step::Group(groups)].into_iter().chain(designs.steps(data));
+        let notes = designs.notes(false);
+        let mut parameters = parameters(spec, &designs.designs);
+        parameters.insert("loss".to_owned(), spec.method.loss.name().into());
+        let about_groups = promises.iter().map(|promise| promise_note(promise, data));
+        Ok(Planned {
+            plan: Plan::new(self.name(), steps.collect()),
+            columns: published_columns(spec, order, data, &columns, |origin| {
+                match origin {
+                    Origin::Sensitive(place) => {
+                        treated(&notes, &data.sensitive[place].name)
+                    }
+                    _ => generalized(spec, &columns, grouping.levels(), origin),
                 }
-            }
-            rows.push(SampledRow { group: group as u32, texts, size });
-        }
-        rows
+            }),
+            classes: notes.iter().cloned().map(PerturbationNote::class).collect(),
+            promises: about_groups.chain(designs.promise_note()).collect(),
+            not_promised: not_promised(spec, None, &designs.designs, false),
+            quasi: Some(columns),
+            grouping: Some(grouping),
+            cells: None,
+            sampled: Some(SIZE_COLUMN.to_owned()),
+            secret: None,
+            parameters,
+            levels: None,
+            knowledge: None,
+            search,
+            loss: 0.0,
+            remarks: Vec::new(),
+        })
     }
 }

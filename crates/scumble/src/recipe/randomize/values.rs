@@ -1,7 +1,5 @@
 //! The values of a sensitive column, or of several as one.
 
-use hashbrown::HashMap;
-
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::recipe::{Missing, Spec};
@@ -18,8 +16,6 @@ pub(super) struct Values {
     pub(super) rows: Vec<u64>,
     /// Whether other columns are randomized beside it.
     pub(super) several: bool,
-    /// Which value the codes of several parts stand for.
-    pub(super) tuples: HashMap<Vec<u32>, u32>,
 }
 
 impl Values {
@@ -72,7 +68,6 @@ impl Values {
                 .collect(),
             rows: column.rows.clone(),
             several: data.sensitive.len() > 1,
-            tuples: HashMap::new(),
         }
     }
 
@@ -93,7 +88,6 @@ impl Values {
             names: data.sensitive.iter().map(|column| column.name.clone()).collect(),
             texts: rows.keys().map(text).collect(),
             several: false,
-            tuples: rows.keys().cloned().zip(0..).collect(),
             rows: rows.into_values().collect(),
         }
     }

@@ -3,7 +3,8 @@
 use memchr::{memchr, memchr2, memrchr};
 
 use crate::error::Error;
-use crate::table::source::{Fault, Store};
+use crate::table::source::Fault;
+use crate::table::store::Store;
 
 /// The longest row that is believed: a stray quote must not swallow the memory.
 pub(super) const LONGEST: usize = 16 << 20;

@@ -11,24 +11,30 @@
 
 use super::super::linear::{Program, Row};
 use super::{Least, Rows};
+use crate::watch::Watch;
 
 /// What to solve: the smallest γ is finite and above 1, weights sum to 1.
 pub(super) struct Both<'a> {
     gammas: &'a [f64],
     weights: &'a [f64],
+    watch: &'a dyn Watch,
     lowest: f64,
     rays: Vec<f64>,
 }
 
 impl<'a> Both<'a> {
-    pub(super) fn new(gammas: &'a [f64], weights: &'a [f64]) -> Self {
+    pub(super) fn new(
+        gammas: &'a [f64],
+        weights: &'a [f64],
+        watch: &'a dyn Watch,
+    ) -> Self {
         let lowest = gammas.iter().copied().fold(f64::INFINITY, f64::min);
         let most = lowest * lowest;
         let mut rays = vec![1.0, most];
         rays.extend(gammas.iter().filter(|gamma| **gamma < most));
         rays.sort_by(f64::total_cmp);
         rays.dedup();
-        Self { gammas, weights, lowest, rays }
+        Self { gammas, weights, watch, lowest, rays }
     }
 
     /// The best row minima and maxima; nothing if the floor is too high.
@@ -54,7 +60,7 @@ impl<'a> Both<'a> {
             // The column of the smallest γ must not be filled to its brim, either.
             program.at_most.push(self.filled(1.0 + keep * (size - 1) as f64));
         }
-        let found = program.solve()?;
+        let found = program.solve(self.watch)?;
         let rows = self.rows(&found);
         rows.feasible(self.lowest).then_some(rows)
     }
@@ -69,7 +75,7 @@ impl<'a> Both<'a> {
             let terms = vec![(floor, 1.0), (code, -1.0)];
             program.at_most.push(Row { terms, bound: 0.0 });
         }
-        program.solve().map(|found| found[floor])
+        program.solve(self.watch).map(|found| found[floor])
     }
 
     /// The variable of a row's part of a ray.

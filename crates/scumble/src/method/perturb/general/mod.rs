@@ -37,7 +37,8 @@
 //! of O(m²) variables in O(m) rows; the default floor inverts the two-sided matrix, O(m³).
 //!
 //! # Source
-//! METHODS C5; in no paper that we know of. `evfimievski2003limiting` for the bound.
+//! docs/methods.md, "Optimal general matrices"; in no paper that we know of.
+//! `evfimievski2003limiting` for the bound.
 
 mod both;
 mod fill;
@@ -49,6 +50,7 @@ use upward::Upward;
 use super::{Limits, Operator, condition, fine_grain, uniform};
 use crate::error::{Error, ErrorKind, Result};
 use crate::promise::Breaches;
+use crate::watch::{Unwatched, Watch};
 
 /// The least probability with which a value is published as itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -94,6 +96,17 @@ struct Rows {
 /// The operator that publishes most rows as they are, if values have these weights. If a
 /// fine-grain one is as good, it is that one.
 pub fn general(limits: Limits<'_>, weights: &[f64], floor: Floor) -> Result<Operator> {
+    general_watched(limits, weights, floor, &Unwatched)
+}
+
+/// As [`general()`]; two-sided and for some hundred values it takes long, so it may be
+/// cancelled.
+pub fn general_watched(
+    limits: Limits<'_>,
+    weights: &[f64],
+    floor: Floor,
+    watch: &dyn Watch,
+) -> Result<Operator> {
     let size = limits.gammas.len();
     let lowest = limits.gammas.iter().copied().fold(f64::INFINITY, f64::min);
     if size < 2 || lowest == f64::INFINITY {
@@ -113,7 +126,7 @@ pub fn general(limits: Limits<'_>, weights: &[f64], floor: Floor) -> Result<Oper
         true => usual.max(simple_condition),
         false => usual,
     };
-    let task = Task { limits, weights: &weights, floor, most };
+    let task = Task { limits, weights: &weights, floor, most, watch };
     if lowest - 1.0 < NOTHING {
         return match floor {
             Floor::At(share) if !task.meets(&simple) => Err(unmet(share, even)),
@@ -130,6 +143,7 @@ pub fn general(limits: Limits<'_>, weights: &[f64], floor: Floor) -> Result<Oper
             let better = next.record_utility(&weights) >= best.record_utility(&weights);
             if better { next } else { best }
         });
+    watch.check()?;
     best.ok_or_else(|| match floor {
         Floor::At(share) => unmet(share, task.largest_floor()),
         Floor::None | Floor::Default => Error::new(ErrorKind::Broken(
@@ -154,6 +168,7 @@ struct Task<'a> {
     floor: Floor,
     /// The largest condition number under the default floor.
     most: f64,
+    watch: &'a dyn Watch,
 }
 
 impl Task<'_> {
@@ -189,7 +204,7 @@ impl Task<'_> {
                 .solve()
                 .map(|low| Rows { low, high: None }),
             Breaches::Both => {
-                let both = Both::new(gammas, self.weights);
+                let both = Both::new(gammas, self.weights, self.watch);
                 if let Least::Diagonal(share) = least
                     && both.largest_floor().is_none_or(|largest| share > largest)
                 {
@@ -204,7 +219,7 @@ impl Task<'_> {
         let gammas = self.limits.gammas;
         match self.limits.breaches {
             Breaches::Both => {
-                let both = Both::new(gammas, self.weights);
+                let both = Both::new(gammas, self.weights, self.watch);
                 both.largest_floor().map_or(0.0, |largest| largest - MARGIN)
             }
             Breaches::Upward => {
@@ -227,6 +242,9 @@ impl Task<'_> {
     fn spread(&self, columns: &[Vec<f64>]) -> Option<Operator> {
         let even = uniform(self.limits);
         for step in 0..=STEPS {
+            if self.watch.is_cancelled() {
+                return None;
+            }
             let part = f64::from(step) / f64::from(STEPS);
             let mixed: Vec<Vec<f64>> = columns
                 .iter()

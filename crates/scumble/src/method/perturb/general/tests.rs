@@ -8,7 +8,8 @@ use crate::method::perturb::keeps;
 use crate::method::perturb::linear::{Program, Row};
 use crate::method::perturb::testing::{random_limits, worked};
 
-/// What the program as METHODS writes it makes of all entries, and row minima and maxima.
+/// The optimum of the linear program over all entries, row minima and row maxima:
+/// docs/methods.md, "Optimal general matrices".
 fn by_solver(limits: Limits<'_>, weights: &[f64], floor: f64) -> Option<f64> {
     let m = weights.len();
     let entry = |row: usize, column: usize| column * m + row;
@@ -40,7 +41,7 @@ fn by_solver(limits: Limits<'_>, weights: &[f64], floor: f64) -> Option<f64> {
         program.at_most.push(Row { terms: vec![(low(row), -1.0)], bound: 0.0 });
         program.at_most.push(Row { terms: vec![(high(row), 1.0)], bound: 1.0 });
     }
-    let found = program.solve()?;
+    let found = program.solve(&Unwatched)?;
     Some(found.iter().zip(&program.factors).map(|(x, factor)| x * factor).sum())
 }
 

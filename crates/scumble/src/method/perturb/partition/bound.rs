@@ -4,6 +4,7 @@ use std::ops::{AddAssign, SubAssign};
 
 use super::{Entries, Inside, PartitionTask, Subtable};
 use crate::promise::amplification;
+use crate::watch::Watch;
 
 /// How likely an estimate is to be within its error bound: the source's 95 %.
 pub const CONFIDENCE: f64 = 0.95;
@@ -91,10 +92,12 @@ pub(super) struct Tally<'a> {
     most: Vec<u64>,
     /// How many entries were ever added or looked at.
     pub(super) steps: u64,
+    /// Who follows the search. Once it is no longer wanted, what it finds means nothing.
+    pub(super) watch: &'a dyn Watch,
 }
 
 impl<'a> Tally<'a> {
-    pub(super) fn new(values: &'a Values) -> Self {
+    pub(super) fn new(values: &'a Values, watch: &'a dyn Watch) -> Self {
         Self {
             counts: vec![0; values.counts.len()],
             used: Vec::new(),
@@ -102,6 +105,7 @@ impl<'a> Tally<'a> {
             most: vec![0; values.posteriors.len()],
             steps: 0,
             values,
+            watch,
         }
     }
 

@@ -60,6 +60,9 @@ pub(super) fn merge(
     let mut best = vec![(f64::INFINITY, 0); order.len() + 1];
     best[0].0 = 0.0;
     for start in 0..order.len() {
+        if tally.watch.is_cancelled() {
+            return None;
+        }
         tally.clear();
         for end in start + 1..=order.len() {
             tally.add(&groups[order[end - 1]]);

@@ -39,9 +39,10 @@
 //! [`MOST_STEPS`] steps. Memory O(t e + m), and 2^t numbers if every order is tried.
 //!
 //! # Source
-//! `chaytor2010randomization`, chapter 4; METHODS C3 and C6. Ours compares more orders, and
-//! protects each value by its own posterior: where they are all equal, as in the source,
-//! this is the source's rule.
+//! `chaytor2010randomization`, chapter 4; docs/methods.md,
+//! "Perturbation partitioning" and "Fine-grain inside sub-tables". Ours compares more
+//! orders, and protects each value by its own posterior: where they are all equal, as in
+//! the source, this is the source's rule.
 
 mod arrange;
 mod balance;
@@ -57,6 +58,7 @@ pub use search::MOST_STEPS;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::promise::amplification;
+use crate::watch::Watched;
 use arrange::orders;
 use bound::{Tally, Values};
 use merge::{Merged, merge};
@@ -145,12 +147,18 @@ impl Subtable {
 }
 
 /// Cuts the rows into sub-tables, for [`Aim::NoWorse`].
-pub fn partition(task: &PartitionTask<'_>) -> Result<Partition> {
+pub fn partition<'a>(
+    task: impl Into<Watched<'a, PartitionTask<'a>>>,
+) -> Result<Partition> {
     partition_for(task, Aim::NoWorse)
 }
 
 /// Cuts the rows into sub-tables.
-pub fn partition_for(task: &PartitionTask<'_>, aim: Aim) -> Result<Partition> {
+pub fn partition_for<'a>(
+    task: impl Into<Watched<'a, PartitionTask<'a>>>,
+    aim: Aim,
+) -> Result<Partition> {
+    let Watched { task, watch } = task.into();
     check_input(task)?;
     let values = Values::new(task);
     if values.counts.is_empty() {
@@ -165,8 +173,10 @@ pub fn partition_for(task: &PartitionTask<'_>, aim: Aim) -> Result<Partition> {
         groups = groups.chunks(2).map(joined).collect();
     }
 
-    let mut tally = Tally::new(&values);
-    let (merged, name) = choose(&groups, aim, &mut tally).ok_or_else(broken)?;
+    let mut tally = Tally::new(&values, watch);
+    let chosen = choose(&groups, aim, &mut tally);
+    watch.check()?;
+    let (merged, name) = chosen.ok_or_else(broken)?;
 
     let n_rows: u64 = values.counts.iter().sum();
     let mut subtables = Vec::with_capacity(merged.blocks.len());

@@ -7,6 +7,9 @@ use super::merge::{Merged, enough};
 /// How much work a search for a better partition may do: counts of values looked at.
 pub const MOST_STEPS: u64 = 100_000_000;
 
+/// Whether the search is still wanted is asked once for so many sets of groups.
+const CHECKED_EVERY: usize = 256;
+
 /// Whether [`best_of_all`] stays within [`MOST_STEPS`].
 pub(super) fn can_try_all(groups: &[Entries], tally: &Tally<'_>) -> bool {
     let n_groups = groups.len() as u32;
@@ -25,6 +28,9 @@ pub(super) fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<M
     let members = |set: usize| (0..groups.len()).filter(move |at| set >> at & 1 == 1);
     let mut costs = vec![0.0; all + 1];
     for (set, cost) in costs.iter_mut().enumerate().skip(1) {
+        if set % CHECKED_EVERY == 0 && tally.watch.is_cancelled() {
+            return None;
+        }
         tally.clear();
         members(set).for_each(|at| tally.add(&groups[at]));
         *cost = tally.worth().map_or(f64::INFINITY, |worth| worth.cost);
@@ -32,6 +38,9 @@ pub(super) fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<M
     // For each set, the least cost, and the block with its first group.
     let (mut best, mut first_blocks) = (vec![0.0; all + 1], vec![0; all + 1]);
     for set in 1..=all {
+        if set % CHECKED_EVERY == 0 && tally.watch.is_cancelled() {
+            return None;
+        }
         let others = set & (set - 1);
         let (mut least, mut first_block) = (f64::INFINITY, set);
         let mut rest = others;
@@ -105,7 +114,7 @@ struct Blocks<'t, 'v> {
 
 impl Blocks<'_, '_> {
     fn is_tired(&self) -> bool {
-        self.tally.steps >= self.end
+        self.tally.steps >= self.end || self.tally.watch.is_cancelled()
     }
 
     /// Puts other groups into two blocks if that is better.

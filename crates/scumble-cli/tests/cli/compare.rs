@@ -1,0 +1,169 @@
+//! What users see of comparisons: real runs of the command.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+const RECIPE: &str = r#"[input]
+table = "people.csv"
+
+[columns]
+name = "identifier"
+age  = { role = "quasi", type = "number", hierarchy = { widths = [10, 20] } }
+city = "quasi" # where they live
+ill  = "sensitive"
+
+[promise]
+k-anonymity = { k = 4 }
+
+[method]
+name = "full-domain"
+"#;
+
+/// A folder with 120 people and a recipe for them.
+fn home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let mut table = "name,age,city,ill\n".to_owned();
+    for number in 0..120 {
+        let age = 20 + (number * 7) % 40;
+        let city = ["Ulm", "Bonn", "Jena"][number % 3];
+        let ill = if (number * number + age) % 3 == 0 { "yes" } else { "no" };
+        table.push_str(&format!("person {number},{age},{city},{ill}\n"));
+    }
+    fs::write(home.path().join("people.csv"), table).unwrap();
+    fs::write(home.path().join("r.toml"), RECIPE).unwrap();
+    home
+}
+
+fn run(home: &Path, arguments: &[&str]) -> String {
+    crate::command::run(
+        home,
+        &[&["compare", "r.toml", "--queries", "20"], arguments].concat(),
+    )
+}
+
+const BY_K: [&str; 2] = ["--vary", "promise.k-anonymity.k=2,4,500"];
+
+#[test]
+fn a_grid_is_one_table_and_one_page() {
+    let home = home();
+    let text = run(home.path(), &BY_K);
+    assert!(text.starts_with("exit 0\n--- out\n120 rows, "), "{text}");
+    assert!(text.contains("`ill` is right"), "{text}");
+    let heading = text.lines().find(|line| line.contains("covers")).unwrap();
+    for word in
+        ["k ", "loss", "<0.5 %", ">10 %", "rules", "linkage", "homogeneity", "sec"]
+    {
+        assert!(heading.contains(word), "{word}");
+    }
+    // The recipe as it stands has a star, and what cannot be met a footnote.
+    let rows: Vec<&str> =
+        text.lines().skip_while(|line| !line.contains("covers")).collect();
+    assert!(rows[1].starts_with("   2"), "{text}");
+    assert!(rows[2].starts_with("*  4"), "{text}");
+    assert!(rows[3].starts_with("   500  none"), "{text}");
+    assert!(text.contains("] 500-anonymity cannot be met: "), "{text}");
+
+    let page = fs::read_to_string(home.path().join("compare/compare.html")).unwrap();
+    assert!(!page.contains("http") && !page.contains("<script"));
+    assert_eq!(page.matches("<details").count(), 3);
+    assert!(page.contains("k-anonymity = { k = 500 }"));
+    assert!(page.contains("city = &quot;quasi&quot; # where they live"));
+    assert!(!page.contains("person 1"));
+    let csv = fs::read_to_string(home.path().join("compare/compare.csv")).unwrap();
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 4);
+    assert!(
+        lines[0].starts_with("promise.k-anonymity.k,chosen,holds,reason,method,rows")
+    );
+    assert!(lines[2].starts_with("4,true,true,,full-domain,120,"), "{csv}");
+    assert!(lines[3].starts_with("500,false,false,"), "{csv}");
+    // Nothing is left where the release would have been.
+    assert!(!home.path().join("release").exists());
+}
+
+#[test]
+fn json_has_every_point_and_is_the_same_again() {
+    let home = home();
+    let json = |output: &str| -> Value {
+        let more = ["--methods", "full-domain,mondrian", "--json", "--output", output];
+        let text = run(home.path(), &[BY_K.as_slice(), &more].concat());
+        let text = text.strip_prefix("exit 0\n--- out\n").unwrap();
+        let (text, _) = text.split_once("--- err").unwrap();
+        let mut value: Value = serde_json::from_str(text).unwrap();
+        for point in value["points"].as_array_mut().unwrap() {
+            assert!(point["seconds"].take().is_object());
+        }
+        value
+    };
+    let value = json("a");
+    assert_eq!(value["schema"], 1);
+    assert_eq!(value["chosen"], 2);
+    assert_eq!(value["scale"]["class"], "ill");
+    assert!(value["scale"]["guess"].as_f64().unwrap() > 0.5);
+    let points = value["points"].as_array().unwrap();
+    assert_eq!(points.len(), 6);
+    let vary = json!({ "promise.k-anonymity.k": 4, "method.name": "mondrian" });
+    assert_eq!(points[3]["vary"], vary);
+    for point in &points[..4] {
+        assert_eq!(point["holds"], true);
+        for key in ["loss", "query_error", "accuracy", "attacks", "left_out", "risk"] {
+            assert!(!point[key].is_null(), "{key}: {point}");
+        }
+        for key in ["coverage", "rule_error"] {
+            assert!(point.get(key).is_some(), "{key}");
+        }
+        assert_eq!(point["attacks"][0]["name"], "linkage");
+    }
+    assert_eq!(points[4]["holds"], false);
+    assert!(points[4]["reason"].as_str().unwrap().contains("cannot be met"));
+    assert_eq!(json("b"), value);
+    let read = |file: &str| fs::read_to_string(home.path().join(file)).unwrap();
+    assert!(read("a/compare.html").contains("mondrian"));
+}
+
+#[test]
+fn the_recipe_as_it_stands_is_always_there() {
+    let home = home();
+    let text = run(home.path(), &["--vary", "promise.k-anonymity.k=2"]);
+    assert!(text.lines().any(|line| line.starts_with("*  4")), "{text}");
+    let text = run(home.path(), &["--quiet"]);
+    assert_eq!(text, "exit 0\n--- out\n--- err\n");
+    let page = fs::read_to_string(home.path().join("compare/compare.html")).unwrap();
+    assert_eq!(page.matches("<details").count(), 1);
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let home = home();
+    let error = |arguments: &[&str]| {
+        let text = run(home.path(), arguments);
+        let text = text.strip_prefix("exit 2\n--- out\n--- err\nerror: ").unwrap();
+        assert!(text.contains("hint: "), "{text}");
+        text.lines().next().unwrap().to_owned()
+    };
+    let vary = |typed: &str| error(&["--vary", typed]);
+    let unknown = "r.toml:11:24: unknown key `q` in `k-anonymity`";
+    assert_eq!(vary("promise.k-anonymity.q=1"), unknown);
+    assert_eq!(
+        vary("promise.k-anonymity.k="),
+        "no values are given for `promise.k-anonymity.k`"
+    );
+    assert_eq!(vary("method.loss=lm,lm"), "`method.loss` is given lm twice");
+    assert_eq!(vary("method.suppression"), "`--vary method.suppression` has no `=`");
+    let city = "r.toml: `columns.city.weight` cannot be set, because `columns.city` is not a table \
+                in the recipe";
+    assert_eq!(vary("columns.city.weight=2"), city);
+    assert_eq!(error(&["--class", "il"]), "no column is called `il`");
+    assert_eq!(
+        error(&["--methods", "mondrain"]),
+        "r.toml:14:8: unknown method `mondrain`"
+    );
+    let many: Vec<String> = (2..1100).map(|k| k.to_string()).collect();
+    let many = format!("promise.k-anonymity.k={}", many.join(","));
+    assert_eq!(vary(&many), "these are 1098 points, but at most 1000 are compared");
+    fs::write(home.path().join("r.toml"), RECIPE.replace("people.csv", "-")).unwrap();
+    assert_eq!(error(&[]), "r.toml:2:9: standard input can be read only once");
+    assert!(!home.path().join("compare").exists());
+}

@@ -1,0 +1,300 @@
+//! What users see of estimates: real runs of the command.
+
+use std::fs;
+use std::path::Path;
+
+use scumble::release::checksum;
+use serde_json::{Value, json};
+
+/// A release whose `disease` was kept with 40 %.
+fn home(keep: f64) -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let release = home.path().join("release");
+    fs::create_dir(&release).unwrap();
+    let mut data = "age,disease\n".to_owned();
+    for row in 0..1000 {
+        // What 40 % leave of 500, 250, 250 and 0.
+        let disease = match (row / 40 + 7 * row) % 20 {
+            0..7 => "flu",
+            7..12 => "cold",
+            12..17 => "gout, bad",
+            _ => "mumps",
+        };
+        data.push_str(&format!("{},\"{disease}\"\n", 20 + row % 40));
+    }
+    fs::write(release.join("data.csv"), data).unwrap();
+    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": false,
+        "rows": 1000, "left_out": 3,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [
+            column("age", "quasi", "number"), column("disease", "sensitive", "category"),
+        ],
+        "perturbation": [{
+            "columns": ["disease"], "breaches": "upward", "noise": "fresh",
+            "subtables": [{
+                "rows": 1000, "operator": "uniform", "keep": keep,
+                "domain": [["flu"], ["cold"], ["gout, bad"], ["mumps"]],
+                "bounds": [null, null, null, null],
+            }],
+        }],
+        "method": { "name": "perturbation" },
+        "promises": [], "loss": {}, "not_promised": [],
+        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
+    });
+    let manifest = crate::by_hand::spelled_out(&manifest);
+    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
+    home
+}
+
+/// What comes of a question, with its options.
+fn run(home: &Path, arguments: &[&str]) -> String {
+    crate::command::run(home, &[&["estimate", "release"], arguments].concat())
+}
+
+const BY_DISEASE: &str =
+    "SELECT disease, COUNT(*) FROM release WHERE age > 30 GROUP BY disease";
+
+#[test]
+fn estimates_come_with_their_errors() {
+    let home = home(0.4);
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "simplex"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &[BY_DISEASE, "--csv", "--way", "iterative"]
+    ));
+    let question = "SELECT COUNT(*) FROM release WHERE age > 30";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
+    let nothing = "exit 0\n--- out\n--- err\n";
+    assert_eq!(run(home.path(), &[question, "--quiet"]), nothing);
+}
+
+#[test]
+fn what_cannot_be_answered_is_said() {
+    let home = home(0.0);
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "iterative"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT AVG(disease) FROM release"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &["SELECT COUNT(*) FROM release WHERE disease = flu"]
+    ));
+}
+
+/// Changes a release: its manifest and its rows.
+fn change(home: &Path, change: impl Fn(&mut Value, &mut String)) {
+    let release = home.join("release");
+    let (manifest, data) = (release.join("manifest.json"), release.join("data.csv"));
+    let text = fs::read_to_string(&manifest).unwrap();
+    let mut value: Value = serde_json::from_str(&text).unwrap();
+    let mut rows = fs::read_to_string(&data).unwrap();
+    change(&mut value, &mut rows);
+    fs::write(&data, rows).unwrap();
+    value["checksums"]["data.csv"] = json!(checksum(&data).unwrap());
+    fs::write(&manifest, value.to_string()).unwrap();
+}
+
+#[test]
+fn what_a_reader_must_know_is_said() {
+    // One value is rarer than noise alone would make it, and one is missing.
+    let home = home(0.4);
+    change(home.path(), |manifest, rows| {
+        *rows = rows.replace("\"cold\"", "").replacen("\"mumps\"", "\"flu\"", 20);
+        manifest["classes"][0]["parameters"]["subtables"][0]["domain"][1] = json!([""]);
+    });
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "simplex"]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--csv"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &["SELECT COUNT(*) WHERE disease IN ('Fluu', 'mumps') AND age = 7", "--json"]
+    ));
+    // Hardly anything is published as it is.
+    change(home.path(), |manifest, _| {
+        let subtable = &mut manifest["classes"][0]["parameters"]["subtables"][0];
+        subtable["operator"] = json!("fine-grain");
+        subtable["keep"] = json!([0.5, 0.4, 0.004, 0.004]);
+    });
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--way", "iterative"]));
+}
+
+#[test]
+fn rows_that_count_through_their_group_are_not_left_out() {
+    let home = home(0.4);
+    change(home.path(), |manifest, rows| {
+        *rows = rows.replace('\n', ",3\n").replacen(",3\n", ",n\n", 1);
+        manifest["sampled"] = json!("n");
+        // 2,000 are in the groups, 12 in none.
+        manifest["left_out"] = json!(2012);
+    });
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+}
+
+/// A release that has `disease` by group.
+fn by_group() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let release = home.path().join("release");
+    fs::create_dir(&release).unwrap();
+    let (mut data, mut values) =
+        ("group,age\n".to_owned(), "group,value,count\n".to_owned());
+    for group in 1..=200 {
+        for row in 0..4 {
+            data.push_str(&format!("{group},{}\n", 20 + 7 * (group + 3 * row) % 40));
+        }
+        let rare = ["gout", "mumps"][group % 2];
+        values.push_str(&format!("{group},flu,2\n{group},cold,1\n{group},{rare},1\n"));
+    }
+    fs::write(release.join("data.csv"), data).unwrap();
+    fs::write(release.join("sensitive.csv"), values).unwrap();
+    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
+    let sum = |file: &str| checksum(&release.join(file)).unwrap();
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": false,
+        "rows": 800, "left_out": 0,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [
+            column("age", "quasi", "number"), column("disease", "sensitive", "category"),
+        ],
+        "buckets": { "file": "sensitive.csv", "column": "disease", "groups": 200 },
+        "method": { "name": "anatomy" },
+        "promises": [], "loss": {}, "not_promised": [],
+        "checksums": {
+            "data.csv": sum("data.csv"), "sensitive.csv": sum("sensitive.csv"),
+        },
+    });
+    let manifest = crate::by_hand::spelled_out(&manifest);
+    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
+    home
+}
+
+#[test]
+fn values_by_group_are_shared_out() {
+    let home = by_group();
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE]));
+    insta::assert_snapshot!(run(home.path(), &[BY_DISEASE, "--csv"]));
+    let question = "SELECT disease, COUNT(*) FROM release GROUP BY disease";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    let question = "SELECT COUNT(*) FROM release WHERE age > 58 AND disease = 'gout'";
+    insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--way", "inverse"]));
+}
+
+/// A release with a blurred `age`; `income` is missing for some.
+fn blurred() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let release = home.path().join("release");
+    fs::create_dir(&release).unwrap();
+    let mut data = "age,age.spread,income,income.spread,city\n".to_owned();
+    for row in 0..600 {
+        let city = ["Bern", "Rome"][row % 2];
+        let age = 20 + 7 * row % 50 + 10 * (row % 2);
+        let income = match row % 10 {
+            0 => ",".to_owned(),
+            rest => format!("{}.5,80", 1000 + 90 * rest + row % 50),
+        };
+        data.push_str(&format!("{age},6,{income},{city}\n"));
+    }
+    fs::write(release.join("data.csv"), data).unwrap();
+    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
+    let manifest = json!({
+        "format": 1, "software": "a test", "experiment": false,
+        "rows": 600, "left_out": 4,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [
+            column("age", "quasi", "number"), column("income", "quasi", "number"),
+            column("city", "other", "category"),
+        ],
+        "blur": {
+            "shape": "gaussian", "frame": "global", "strict": false,
+            "columns": [
+                { "name": "age", "decimals": 0, "domain": [18, 90] },
+                { "name": "income", "decimals": 1, "domain": [0, 5000] },
+            ],
+        },
+        "method": { "name": "blur" },
+        "promises": [], "loss": {}, "not_promised": [],
+        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
+    });
+    let manifest = crate::by_hand::spelled_out(&manifest);
+    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
+    home
+}
+
+#[test]
+fn blurred_numbers_count_where_they_may_lie() {
+    let home = blurred();
+    let question =
+        "SELECT city, COUNT(*) FROM release WHERE age BETWEEN 30 AND 39 GROUP BY city";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--way", "inverse"]));
+    let question = "SELECT city, AVG(income) FROM release GROUP BY city";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+    insta::assert_snapshot!(run(home.path(), &[question, "--csv"]));
+    let question = "SELECT SUM(income) FROM release WHERE age < 40";
+    insta::assert_snapshot!(run(home.path(), &[question, "--json"]));
+    let question = "SELECT age, COUNT(*) FROM release GROUP BY age";
+    insta::assert_snapshot!(run(home.path(), &[question]));
+}
+
+#[test]
+fn rows_get_the_class_of_their_neighbours() {
+    let home = blurred();
+    let rows = "city,income,age\nBern,1100,24\nRome,1500,75\nRome,1300,21\nBern,,30\n";
+    fs::write(home.path().join("new.csv"), rows).unwrap();
+    fs::write(home.path().join("bare.csv"), "age,income\n24,1100\n75,1500\n").unwrap();
+    let class = ["--class", "city", "--classify"];
+    let with = |rest: &[&str]| run(home.path(), &[&class[..], rest].concat());
+    insta::assert_snapshot!(with(&["new.csv"]));
+    insta::assert_snapshot!(with(&["new.csv", "--json", "--neighbours", "25"]));
+    insta::assert_snapshot!(with(&["bare.csv"]));
+    insta::assert_snapshot!(run(home.path(), &["--classify", "new.csv"]));
+    insta::assert_snapshot!(run(
+        home.path(),
+        &["--classify", "new.csv", "--class", "age"]
+    ));
+}
+
+/// A table of 120 people, published with coarse ages and zip codes.
+fn coarse() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    let mut table = "age,zip,sex,disease,cost\n".to_owned();
+    for row in 0..120 {
+        let (age, zip) = (20 + (row * 7) % 40, 47901 + (row * 3) % 6);
+        let sex = ["f", "m"][row % 2];
+        let disease = ["flu", "cold", "gout"][row % 3];
+        table.push_str(&format!("{age},{zip},{sex},{disease},{}\n", 100 + row));
+    }
+    fs::write(home.path().join("table.csv"), table).unwrap();
+    let recipe = "[input]\ntable = \"table.csv\"\n[columns]\n\
+        age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [5, 10, 20] } }\n\
+        zip = { role = \"quasi\", hierarchy = { mask = \"right\" } }\nsex = \"quasi\"\n\
+        disease = \"sensitive\"\ncost = \"other\"\n[promise]\nk-anonymity = 5\n\
+        [method]\nname = \"full-domain\"\n";
+    fs::write(home.path().join("recipe.toml"), recipe).unwrap();
+    crate::command::run(
+        home.path(),
+        &["publish", "recipe.toml", "--seed", "1", "--quiet"],
+    );
+    home
+}
+
+#[test]
+fn coarse_cells_are_asked_like_everything_else() {
+    let home = coarse();
+    let several = "SELECT sex, COUNT(*) AS n, AVG(age), SUM(cost), SHARE(disease = 'flu') \
+                   FROM release WHERE age BETWEEN 23 AND 41 GROUP BY sex";
+    insta::assert_snapshot!(run(home.path(), &[several]));
+    insta::assert_snapshot!(run(home.path(), &[several, "--csv"]));
+    let shares = "SELECT disease, SHARE(*) WHERE age < 33 GROUP BY disease";
+    insta::assert_snapshot!(run(home.path(), &[shares]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT SHARE(age < 33)", "--json"]));
+    let cells = "SELECT CELL(age), COUNT(*) GROUP BY CELL(age)";
+    insta::assert_snapshot!(run(home.path(), &[cells]));
+    // What a mask hides, and what would have to be guessed from nothing.
+    insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*) WHERE zip = '47903'"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*)", "--way", "simplex"]));
+    insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*), COUNT(*)"]));
+}

@@ -1,0 +1,174 @@
+//! Values that stand apart from the rows: who is in which group, and what the values of a
+//! group tell about its members.
+//!
+//! Everybody can be linked to a group by design, and no attack pretends otherwise.
+
+pub(crate) mod guesses;
+pub(crate) mod priors;
+pub(crate) mod truth;
+pub(crate) mod values;
+pub(crate) mod worlds;
+
+use std::collections::BTreeMap;
+
+use crate::audit::apart::priors::{Priors, Texts, Values, shown};
+use crate::audit::apart::truth::{ApartTruth, SUPPORT};
+use crate::audit::apart::values::ApartValues;
+use crate::audit::checks::l_diversity::{self, Diversity};
+use crate::audit::checks::r_robustness::{From, Robust};
+use crate::audit::given::needs_original;
+use crate::audit::{AtRisk, Knowledge, Risk};
+use crate::error::{Error, Result};
+use crate::loss::{AverageGroup, SizeLoss, Sizes};
+use crate::release::Manifest;
+use crate::table::{Domain, Reading, Stated, StatedSet};
+
+/// How sure somebody can be of everybody's value who knows nothing but groups.
+pub(crate) fn risk(view: &ApartValues) -> Risk {
+    let mut risk = Risk::new(AtRisk::Value(view.column.name.clone()));
+    let groups = &view.groups;
+    for group in 0..groups.len() {
+        let size = groups.size(group);
+        risk.add(groups.most(group) as f64 / size.max(1) as f64, size);
+    }
+    risk
+}
+
+/// What nobody should be believed more than: 1/r, or else 1/l.
+pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
+    let robust = Robust::asked(manifest).map(|robust| 1.0 / robust.r.to_f64());
+    let mut notes = manifest.promises.iter();
+    robust.or_else(|| {
+        notes.find_map(|note| match l_diversity::asked(note).ok()? {
+            Diversity::Distinct(l) => Some(1.0 / l as f64),
+            Diversity::Entropy(l) => Some(1.0 / l.to_f64()),
+            Diversity::Recursive { .. } => None,
+        })
+    })
+}
+
+/// Who knows something before the release: from the table, or from a file.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Believers<'a> {
+    pub(crate) manifest: &'a Manifest,
+    pub(crate) values: &'a ApartValues,
+    pub(crate) truth: Option<&'a ApartTruth<'a>>,
+    pub(crate) stated: Option<&'a Stated>,
+}
+
+impl Believers<'_> {
+    /// What an adversary believes who knows what r-robustness speaks of.
+    pub(crate) fn believed(&self, robust: &Robust) -> Result<Vec<Priors>> {
+        let cannot = "r-robustness cannot be rechecked";
+        match robust.from {
+            From::Table { support } => {
+                let original = self.truth.ok_or_else(|| needs_original(cannot))?;
+                robust.sets.iter().map(|set| counted(original, set, support)).collect()
+            }
+            From::File => {
+                let stated = self.stated.ok_or_else(|| {
+                    Error::input(format!("{cannot} without the file of what is known"))
+                        .with_hint("give it with `--knowledge FILE`")
+                })?;
+                let set = |columns: &Vec<String>| {
+                    let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+                    let set = stated.set(&names).ok_or_else(|| {
+                        Error::input(format!(
+                            "the file of what is known says nothing by {}",
+                            shown(columns)
+                        ))
+                        .with_hint("give the file the release was made with")
+                    })?;
+                    self.stated_by(set)
+                };
+                robust.sets.iter().map(set).collect()
+            }
+        }
+    }
+
+    /// What adversaries are taken to know: what the auditor says, or what the original tells
+    /// by every single column and by the sets that the release speaks of.
+    pub(crate) fn known(&self, knowledge: Option<&Knowledge>) -> Result<Vec<Priors>> {
+        if let Some(stated) = self.stated {
+            return stated.sets.iter().map(|set| self.stated_by(set)).collect();
+        }
+        let Some(original) = self.truth else {
+            return match knowledge {
+                Some(_) => Err(needs_original("what is known cannot be used")),
+                None => Ok(Vec::new()),
+            };
+        };
+        let mut known = original.by_single_columns();
+        let asked = Robust::asked(self.manifest);
+        if let Some(robust) = asked.filter(|robust| robust.from != From::File) {
+            for mut more in self.believed(&robust)? {
+                let From::Table { support } = robust.from else { continue };
+                if known.iter().any(|priors| priors.name == more.name) {
+                    if support == SUPPORT {
+                        continue;
+                    }
+                    more.name = format!("{} (support {support})", more.name);
+                }
+                known.push(more);
+            }
+        }
+        Ok(known)
+    }
+
+    /// What a file says by one set of columns.
+    fn stated_by(&self, set: &StatedSet) -> Result<Priors> {
+        let columns = self.values.quasi.iter().map(|column| Texts {
+            name: &column.name,
+            reading: &column.reading,
+            texts: &column.texts,
+            codes: &column.codes,
+        });
+        let columns: Vec<Texts<'_>> = columns.collect();
+        let reading = reading_of(self.manifest, &self.values.column.name);
+        let table = self.truth.map(ApartTruth::domain);
+        let published = &self.values.column.domain;
+        Priors::stated(set, &columns, Values { reading: &reading, published, table })
+    }
+}
+
+/// How the sensitive column is read.
+fn reading_of(manifest: &Manifest, name: &str) -> Reading {
+    manifest.column(name).map_or_else(Reading::category, |column| column.reading())
+}
+
+/// What the original says by one set of columns.
+fn counted(original: &ApartTruth<'_>, set: &[String], support: u64) -> Result<Priors> {
+    let quasi = &original.table.quasi;
+    let place = |name: &String| quasi.iter().position(|column| column.name == *name);
+    let places: Option<Vec<usize>> = set.iter().map(place).collect();
+    let places = places.ok_or_else(|| {
+        Error::input(format!("the original has no columns {}", shown(set)))
+    })?;
+    Ok(original.by(&places, support))
+}
+
+impl ApartTruth<'_> {
+    /// The values of the sensitive column.
+    fn domain(&self) -> &Domain {
+        &self.table.sensitive[self.sensitive].domain
+    }
+}
+
+/// How large groups are, and how surprising the true values are to somebody who sees them.
+pub(crate) fn losses(view: &ApartValues, left_out: u64) -> BTreeMap<String, f64> {
+    let groups = &view.groups;
+    let mut sizes = Sizes { left_out, ..Sizes::default() };
+    let mut surprise = 0.0;
+    for group in 0..groups.len() {
+        let size = groups.size(group);
+        sizes.add(size);
+        for (_, n) in groups.values(group) {
+            surprise += *n as f64 * (size as f64 / *n as f64).ln();
+        }
+    }
+    sizes.n_rows += left_out;
+    BTreeMap::from([
+        (AverageGroup.name().to_owned(), AverageGroup.total(&sizes)),
+        ("surprise".to_owned(), surprise / view.rows.max(1) as f64),
+    ])
+}

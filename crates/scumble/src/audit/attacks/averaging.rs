@@ -1,0 +1,156 @@
+//! The averaging attack, foretold: what further releases of the same people would tell.
+//!
+//! # Guarantee
+//! Of people drawn from the likeliest shares, so many would be guessed right by somebody
+//! who sees them in so many releases made by the same matrix with fresh noise, and
+//! multiplies the likelihoods. Always the same numbers for the same release.
+//!
+//! # Limits
+//! A simulation of a few thousand people: right to a percent or so. Takes rows of different
+//! releases as linked. With keyed noise every release shows the same draw, and all numbers
+//! are the first one; whether the noise is keyed is what the manifest says. Several real
+//! releases are compared by [`averaging()`].
+//!
+//! # Cost
+//! O(m) a person and release.
+//!
+//! # Source
+//! `chaytor2010randomization`, open problem; docs/methods.md, "Random numbers".
+
+mod linked;
+
+pub use linked::averaging;
+
+use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
+use serde_json::{Map, Value, json};
+
+use crate::audit::attacks::inference::commonest;
+use crate::audit::attacks::{Attack, NOT_RANDOMIZED, Tried};
+use crate::audit::drawn::Believed;
+use crate::audit::drawn::columns::DrawnColumn;
+use crate::audit::drawn::matrix::Matrix;
+use crate::audit::{Attacked, Held, Views};
+use crate::error::Result;
+use crate::random::Randomness;
+
+/// After how many releases it is looked.
+const LOOKS: [usize; 4] = [1, 2, 5, 10];
+
+/// Foretells what further releases would tell.
+#[derive(Debug)]
+pub struct Averaging;
+
+impl Attack for Averaging {
+    fn name(&self) -> &'static str {
+        "averaging"
+    }
+
+    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
+        let Some(drawn) = views.drawn()? else { return Tried::not(NOT_RANDOMIZED) };
+        let truth = held.true_counts()?;
+        let attacks = drawn.each().map(|(place, column, believed)| {
+            let mut told = foretold(column, believed);
+            if column.keyed {
+                told = [told[0]; LOOKS.len()];
+            }
+            let [.., (success, worst)] = told;
+            let after: Map<String, Value> = LOOKS
+                .iter()
+                .zip(told)
+                .map(|(releases, (right, _))| (releases.to_string(), json!(right)))
+                .collect();
+            let mut detail = Map::new();
+            detail.insert("column".into(), json!(column.name()));
+            detail.insert("after".into(), after.into());
+            let noise = if column.keyed { "keyed" } else { "fresh" };
+            detail.insert("noise".into(), json!(noise));
+            detail.insert("foretold".into(), json!(true));
+            let chance = commonest(column, place, believed, truth);
+            Attacked { name: self.name().to_owned(), success, chance, worst, detail }
+        });
+        Ok(Tried::Attacked(attacks.collect()))
+    }
+}
+
+/// The share of people guessed right, and the surest guess, after each number of releases.
+fn foretold(column: &DrawnColumn, believed: &[Believed]) -> [(f64, f64); LOOKS.len()] {
+    let largest = column.tables.iter().map(|table| table.values.len()).max();
+    let people = (4_000_000 / largest.unwrap_or(1).max(1)).clamp(200, 2000);
+    let mut draws = Randomness::of_seed(1).stream("audit averaging", 0);
+    let rows: Vec<f64> = column.tables.iter().map(|t| t.n_published()).collect();
+    let mut told = [(0.0, 0.0f64); LOOKS.len()];
+    for _ in 0..people {
+        let place = pick(&mut draws, rows.iter().copied());
+        let (table, shares) = (&column.tables[place], &believed[place].shares);
+        let value = pick(&mut draws, shares.iter().copied());
+        let mut belief = shares.clone();
+        let mut releases = 0;
+        for (look, (right, surest)) in LOOKS.iter().zip(&mut told) {
+            while releases < *look {
+                let published = publish(&mut draws, &table.matrix, value);
+                update(&mut belief, &table.matrix, published);
+                releases += 1;
+            }
+            let (guess, likely) = likeliest(&belief);
+            *right += if guess == value { 1.0 / people as f64 } else { 0.0 };
+            *surest = surest.max(likely);
+        }
+    }
+    told
+}
+
+/// Multiplies a belief by the likelihood of what was published.
+fn update(belief: &mut [f64], matrix: &Matrix, published: usize) {
+    let mut total = 0.0;
+    for (value, belief) in belief.iter_mut().enumerate() {
+        *belief *= matrix.entry(published, value);
+        total += *belief;
+    }
+    if total > 0.0 {
+        belief.iter_mut().for_each(|belief| *belief /= total);
+    }
+}
+
+/// The value believed in most, and how much.
+pub(crate) fn likeliest(belief: &[f64]) -> (usize, f64) {
+    let mut top = (0, 0.0);
+    for (value, belief) in belief.iter().enumerate() {
+        if *belief > top.1 {
+            top = (value, *belief);
+        }
+    }
+    top
+}
+
+/// A place drawn by weights.
+fn pick(draws: &mut ChaCha20Rng, weights: impl Iterator<Item = f64> + Clone) -> usize {
+    let total: f64 = weights.clone().sum();
+    let mut left = draws.random::<f64>() * total;
+    let mut last = 0;
+    for (place, weight) in weights.enumerate() {
+        if weight <= 0.0 {
+            continue;
+        }
+        last = place;
+        left -= weight;
+        if left < 0.0 {
+            break;
+        }
+    }
+    last
+}
+
+/// What a value is published as.
+fn publish(draws: &mut ChaCha20Rng, matrix: &Matrix, value: usize) -> usize {
+    match matrix {
+        Matrix::Mixed { keep, .. } => {
+            if draws.random::<f64>() < keep[value] {
+                value
+            } else {
+                draws.random_range(0..keep.len())
+            }
+        }
+        Matrix::General(rows) => pick(draws, rows.iter().map(|row| row[value])),
+    }
+}

@@ -1,0 +1,274 @@
+//! Background knowledge: somebody knows how values depend on quasi columns, and in which
+//! group everybody is.
+//!
+//! # Guarantee
+//! Beliefs are exact over all worlds of a group (see `worlds`), or for x and not x where
+//! that is said; each set of columns is an adversary of its own.
+//!
+//! # Limits
+//! Of a generalized release only groups are looked at that exactly as many people fit as it
+//! has rows, and nobody of them anywhere else. Where knowledge rules all worlds of a group
+//! out it is wrong, and the shares of the group are taken instead; also where a group is too
+//! large.
+//!
+//! # Cost
+//! See `worlds`, for each set of columns.
+//!
+//! # Source
+//! `wong2010inference`; docs/methods.md, "Beliefs and possible worlds" and "Audit and attacks".
+
+mod cells;
+
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::audit::apart::guesses::{Gathered, Piece, TupleGuesses};
+use crate::audit::apart::priors::{Priors, Work};
+use crate::audit::apart::truth::ApartTruth;
+use crate::audit::apart::values::{ApartValues, Groups};
+use crate::audit::apart::worlds::{How, Posteriors};
+use crate::audit::apart::{Believers, bound};
+use crate::audit::attacks::{Attack, Tried, homogeneity, no_cell_classes};
+use crate::audit::given::needs_original;
+use crate::audit::{Attacked, Held, Public, Views};
+use crate::error::Result;
+use crate::watch::Watch;
+
+/// Tries to guess values by how they depend on quasi columns.
+#[derive(Debug)]
+pub struct BackgroundKnowledge;
+
+impl Attack for BackgroundKnowledge {
+    fn name(&self) -> &'static str {
+        "background-knowledge"
+    }
+
+    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
+        let mut found = Vec::new();
+        if let Some(values) = views.apart()? {
+            found.extend(of_apart(values, views, held)?);
+        }
+        let classes = views.cells()?.filter(|classes| !classes.sensitive.is_empty());
+        if let Some((classes, knowledge)) =
+            classes.and_then(|classes| Some((classes, held.knowledge()?)))
+        {
+            let linked = held.linked()?;
+            let linked =
+                linked.ok_or_else(|| needs_original("what is known cannot be used"))?;
+            found.extend(cells::attack(views, classes, linked, knowledge)?);
+        }
+        if !found.is_empty() {
+            return Ok(Tried::Attacked(found));
+        }
+        match (views.apart()?, views.cells()?) {
+            (Some(_), _) => Tried::not("needs the original, or what somebody knows"),
+            (None, None) => Tried::not(no_cell_classes(views)),
+            (None, Some(classes)) if classes.sensitive.is_empty() => {
+                Tried::not("no sensitive column is published as it is")
+            }
+            (None, Some(_)) => Tried::not("nothing was given that somebody knows"),
+        }
+    }
+
+    fn shown(
+        &self,
+        _: &[Attacked],
+        views: &Views<'_>,
+        readers: &Held<'_>,
+    ) -> Result<Public<Vec<Attacked>>> {
+        let found = match views.apart()? {
+            Some(values) => of_apart(values, views, readers)?,
+            None => None,
+        };
+        let found = found.into_iter().collect();
+        Ok(Public::because(
+            "computed from published values and stated knowledge",
+            found,
+        ))
+    }
+}
+
+/// Tries the attack on values that stand apart, by everything that is known; nothing if
+/// nothing is.
+fn of_apart(
+    values: &ApartValues,
+    views: &Views<'_>,
+    held: &Held<'_>,
+) -> Result<Option<Attacked>> {
+    let truth = held.apart()?;
+    let believers =
+        Believers { manifest: views.manifest, values, truth, stated: held.stated() };
+    let known = believers.known(held.knowledge())?;
+    let target = Target {
+        column: &values.column.name,
+        groups: &values.groups,
+        n_tuples: values.tuples.len(),
+        n_values: values.column.domain.len(),
+        blind: homogeneity::blind(values),
+        bound: bound(views.manifest),
+        left_aside: 0,
+        watch: views.watch,
+    };
+    target.attack(&known, truth)
+}
+
+/// Beliefs above a bound by no more than this are rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// Groups whose values are known, and which beliefs are too strong.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    /// The sensitive column.
+    pub(crate) column: &'a str,
+    /// Who and what is in each group.
+    pub(crate) groups: &'a Groups,
+    /// How many tuples there are.
+    pub(crate) n_tuples: usize,
+    /// How many values there are.
+    pub(crate) n_values: usize,
+    /// The guess about somebody who is in no group, and its share.
+    pub(crate) blind: (u32, f64),
+    /// What nobody should be believed more than, if that is promised.
+    pub(crate) bound: Option<f64>,
+    /// How many groups cannot be looked at.
+    pub(crate) left_aside: u64,
+    /// Who follows the attack.
+    pub(crate) watch: &'a dyn Watch,
+}
+
+/// What one adversary concludes.
+#[derive(Debug)]
+struct Conclusions {
+    guesses: TupleGuesses,
+    /// By knowledge alone.
+    before: Vec<(u32, f64)>,
+    worst: f64,
+    /// Rows of which something is believed above the bound.
+    above: u64,
+    /// How far each group was followed.
+    followed: Vec<Followed>,
+}
+
+/// How far a group was followed, the worse the later.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Followed {
+    Exact,
+    Binary,
+    Impossible,
+    TooLarge,
+}
+
+impl Target<'_> {
+    /// Lets somebody draw conclusions.
+    fn conclude(
+        &self,
+        priors: &Priors,
+        gathered: &Gathered<'_>,
+    ) -> Result<Conclusions> {
+        let groups = self.groups;
+        let bound = self.bound.unwrap_or(1.0) + ROUNDING;
+        let look = |work: &mut Work, group: usize| {
+            self.watch.check()?;
+            let (values, size) = (groups.values(group), groups.size(group));
+            let mut found: Vec<Piece> = Vec::new();
+            let seen = match priors.believe(groups, group, work) {
+                Posteriors::Shares(shares) => {
+                    let share = |row, place| shares.share(row, place);
+                    gathered.add(group, share, &mut found);
+                    let rows = (0..size as usize).map(|row| shares.largest_of(row));
+                    let above = rows.filter(|share| *share > bound).count() as u64;
+                    let how = match shares.how {
+                        How::Binary { .. } => Followed::Binary,
+                        How::Alike | How::Worlds => Followed::Exact,
+                    };
+                    (how, shares.largest(), above)
+                }
+                not => {
+                    let share = |_, place: usize| values[place].1 as f64 / size as f64;
+                    gathered.add(group, share, &mut found);
+                    let how = match not {
+                        Posteriors::TooLarge => Followed::TooLarge,
+                        _ => Followed::Impossible,
+                    };
+                    (how, groups.most(group) as f64 / size as f64, 0)
+                }
+            };
+            Ok((seen, found))
+        };
+        let looked: Vec<((Followed, f64, u64), Vec<Piece>)> = (0..groups.len())
+            .into_par_iter()
+            .map_init(Work::default, look)
+            .collect::<Result<_>>()?;
+        let worst = looked.iter().map(|((_, worst, _), _)| *worst).fold(0.0, f64::max);
+        let above = looked.iter().map(|((.., above), _)| above).sum();
+        let followed = looked.iter().map(|((followed, ..), _)| *followed).collect();
+        let found = looked.into_iter().flat_map(|(_, found)| found).collect();
+        let guesses = gathered.guesses(found, self.blind);
+        let before = priors.guesses(self.n_values);
+        Ok(Conclusions { guesses, before, worst, above, followed })
+    }
+
+    /// Tries the attack by every set of columns; nothing if nothing is known. Only the
+    /// scores look at the original.
+    pub(crate) fn attack(
+        &self,
+        known: &[Priors],
+        original: Option<&ApartTruth<'_>>,
+    ) -> Result<Option<Attacked>> {
+        let gathered = Gathered::new(self.groups, self.n_tuples);
+        let rows: u64 =
+            (0..self.groups.len()).map(|group| self.groups.size(group)).sum();
+        let mut seen = vec![Followed::Exact; self.groups.len()];
+        let (mut worst, mut above) = (0.0f64, 0u64);
+        let mut posterior = Map::new();
+        let mut best: Option<(f64, f64, String)> = None;
+        for priors in known {
+            let found = self.conclude(priors, &gathered)?;
+            let (success, chance) = match original {
+                Some(original) => {
+                    let before: Vec<u32> = found.before.iter().map(|b| b.0).collect();
+                    (
+                        original.score(&found.guesses.values, self.blind.0),
+                        original.score(&before, self.blind.0),
+                    )
+                }
+                None => {
+                    let before: Vec<f64> = found.before.iter().map(|b| b.1).collect();
+                    (
+                        gathered.expected(&found.guesses.beliefs),
+                        gathered.expected(&before),
+                    )
+                }
+            };
+            for (all, this) in seen.iter_mut().zip(&found.followed) {
+                *all = (*all).max(*this);
+            }
+            worst = worst.max(found.worst);
+            above = above.max(found.above);
+            posterior.insert(priors.name.clone(), json!(found.worst));
+            if best.as_ref().is_none_or(|(known, ..)| success > *known) {
+                best = Some((success, chance, priors.name.clone()));
+            }
+        }
+        let Some((success, chance, set)) = best else { return Ok(None) };
+        let groups = |wanted: Followed| {
+            seen.iter().filter(|seen| **seen == wanted).count() as u64
+        };
+        let mut detail = Map::new();
+        let mut note = |name: &str, value: Value| detail.insert(name.to_owned(), value);
+        note("column", json!(self.column));
+        note("set", json!(set));
+        note("posterior", Value::Object(posterior));
+        note("exact", json!(groups(Followed::Exact)));
+        note("binary", json!(groups(Followed::Binary)));
+        note("skipped", json!(groups(Followed::TooLarge) + self.left_aside));
+        note("impossible", json!(groups(Followed::Impossible)));
+        if let Some(bound) = self.bound {
+            note("bound", json!(bound));
+            note("above", json!(above as f64 / rows.max(1) as f64));
+        }
+        note("expected", json!(original.is_none()));
+        let name = "background-knowledge".to_owned();
+        Ok(Some(Attacked { name, success, chance, worst, detail }))
+    }
+}

@@ -1,0 +1,210 @@
+//! Homogeneity: what the candidates have in common.
+//!
+//! For every person the adversary counts the sensitive values of all candidates (see
+//! linkage) and guesses the commonest. Who has no candidates was left out; for them the
+//! guess is the commonest value of the whole release. Where values stand apart, the
+//! candidates are the rows of the person's group.
+//!
+//! # Guarantee
+//! Without further knowledge no other guess is right more often, if candidates are equally
+//! likely.
+//!
+//! # Limits
+//! Columns are looked at one by one. An adversary who knows how values depend on quasi
+//! columns, or other people's values, guesses better.
+//!
+//! # Cost
+//! O(values of the candidates) for each distinct tuple with several groups; O(1) for those
+//! with one.
+//!
+//! # Source
+//! `machanavajjhala2006ldiversity`, section 2; docs/methods.md, "Audit and attacks".
+
+use rayon::prelude::*;
+use serde_json::{Map, json};
+
+use crate::audit::apart::guesses::{Gathered, TupleGuesses};
+use crate::audit::apart::truth::ApartTruth;
+use crate::audit::apart::values::ApartValues;
+use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, Tried, no_cell_classes};
+use crate::audit::cells::classes::CellClasses;
+use crate::audit::{Attacked, Held, Public, Views};
+use crate::error::Result;
+use crate::table::Histogram;
+
+/// Tries to guess everybody's sensitive value by what candidates have in common.
+#[derive(Debug)]
+pub struct Homogeneity;
+
+impl Attack for Homogeneity {
+    fn name(&self) -> &'static str {
+        "homogeneity"
+    }
+
+    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
+        let mut found = Vec::new();
+        if let Some((classes, linked)) = views.cells()?.zip(held.linked()?) {
+            found.extend(linked.truth.homogeneity(&linked.guesses, classes));
+        }
+        if let Some(values) = views.apart()? {
+            found.push(of_apart(values, held.apart()?));
+        }
+        if !found.is_empty() {
+            return Ok(Tried::Attacked(found));
+        }
+        match views.cells()? {
+            None => Tried::not(no_cell_classes(views)),
+            Some(classes) if classes.sensitive.is_empty() => {
+                Tried::not("no sensitive column is published as it is")
+            }
+            Some(_) => Tried::not(NEEDS_ORIGINAL),
+        }
+    }
+
+    fn shown(
+        &self,
+        tried: &[Attacked],
+        views: &Views<'_>,
+        readers: &Held<'_>,
+    ) -> Result<Public<Vec<Attacked>>> {
+        let mut found = tried.to_vec();
+        if let Some(values) = views.apart()? {
+            found.pop();
+            found.push(of_apart(values, readers.apart()?));
+        }
+        let because =
+            "of cells a share over all people, of values apart what readers compute";
+        Ok(Public::because(because, found))
+    }
+}
+
+/// A guess about the sensitive value of somebody.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ValueGuess {
+    /// The value, as a code of the published column.
+    pub(crate) value: u32,
+    /// How many of the candidates have it; 0 if there are none.
+    pub(crate) support: u64,
+}
+
+/// LinkageGuesses from groups.
+#[derive(Debug)]
+pub(crate) struct Guesser<'a> {
+    view: &'a CellClasses,
+    // For each sensitive column, the guess from each group alone, and from no group.
+    of_group: Vec<Vec<ValueGuess>>,
+    of_nobody: Vec<ValueGuess>,
+}
+
+impl<'a> Guesser<'a> {
+    pub(crate) fn new(view: &'a CellClasses) -> Self {
+        let places = 0..view.sensitive.len();
+        let of_group = places.clone().map(|place| {
+            (0..view.n_groups())
+                .into_par_iter()
+                .with_min_len(256)
+                .map_init(
+                    || view.histogram(place),
+                    |values, group| {
+                        values.clear();
+                        view.add_to(group, place, values);
+                        commonest(values)
+                    },
+                )
+                .collect()
+        });
+        let of_group = of_group.collect();
+        let of_nobody = places
+            .map(|place| ValueGuess { support: 0, ..commonest(&view.whole(place)) })
+            .collect();
+        Self { view, of_group, of_nobody }
+    }
+
+    /// A histogram for each sensitive column, to work with.
+    pub(crate) fn scratch(&self) -> Vec<Histogram> {
+        (0..self.view.sensitive.len()).map(|place| self.view.histogram(place)).collect()
+    }
+
+    /// The guess about somebody who could be in any of `groups`.
+    pub(crate) fn guess(
+        &self,
+        place: usize,
+        groups: &[u32],
+        scratch: &mut Histogram,
+    ) -> ValueGuess {
+        match groups {
+            [] => self.of_nobody[place],
+            [group] => self.of_group[place][*group as usize],
+            _ => {
+                scratch.clear();
+                for group in groups {
+                    self.view.add_to(*group as usize, place, scratch);
+                }
+                commonest(scratch)
+            }
+        }
+    }
+}
+
+/// The commonest value; of several the first in the order of the domain.
+pub(crate) fn commonest(values: &Histogram) -> ValueGuess {
+    let best = values.present().max_by_key(|(code, n)| (*n, std::cmp::Reverse(*code)));
+    let (value, support) = best.unwrap_or((0, 0));
+    ValueGuess { value, support }
+}
+
+/// Guesses everybody's value.
+fn guess_apart(view: &ApartValues, gathered: &Gathered<'_>) -> TupleGuesses {
+    let groups = &view.groups;
+    let mut found = Vec::new();
+    for group in 0..groups.len() {
+        let (values, size) = (groups.values(group), groups.size(group) as f64);
+        gathered.add(group, |_, place| values[place].1 as f64 / size, &mut found);
+    }
+    gathered.guesses(found, blind(view))
+}
+
+/// The commonest value of the whole release, and its share.
+pub(crate) fn blind(view: &ApartValues) -> (u32, f64) {
+    let guess = commonest(&view.whole());
+    (guess.value, guess.support as f64 / view.rows.max(1) as f64)
+}
+
+/// Tries the attack on values that stand apart; only the score looks at the truth.
+fn of_apart(view: &ApartValues, original: Option<&ApartTruth<'_>>) -> Attacked {
+    let gathered = Gathered::new(&view.groups, view.tuples.len());
+    let guesses = guess_apart(view, &gathered);
+    let (blindly, share) = blind(view);
+    let (success, chance) = match original {
+        Some(original) => (
+            original.score(&guesses.values, blindly),
+            original.score(&vec![blindly; guesses.values.len()], blindly),
+        ),
+        None => (gathered.expected(&guesses.beliefs), share),
+    };
+    let groups = &view.groups;
+    let (mut certain, mut worst) = (0u64, 0.0f64);
+    for group in 0..groups.len() {
+        let (most, size) = (groups.most(group), groups.size(group));
+        worst = worst.max(most as f64 / size.max(1) as f64);
+        certain += if most == size { size } else { 0 };
+    }
+    let mut detail = Map::new();
+    detail.insert("column".into(), json!(view.column.name));
+    let certain = certain as f64 / view.rows.max(1) as f64;
+    detail.insert("certain".into(), json!(certain));
+    detail.insert("expected".into(), json!(original.is_none()));
+    detail.insert("people".into(), json!(view.rows));
+    Attacked { name: "homogeneity".into(), success, chance, worst, detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equally_common_values_the_first_is_guessed() {
+        let guess = commonest(&Histogram::of(&[1, 4, 4, 0]));
+        assert_eq!(guess, ValueGuess { value: 1, support: 4 });
+    }
+}

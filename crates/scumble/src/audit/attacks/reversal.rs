@@ -1,0 +1,314 @@
+//! Reversal: what is learned from where the search for the release ended.
+//!
+//! The adversary holds the population and knows the method and what it was asked. A method
+//! that looks for the finest release ends where nothing finer keeps the promise, so that
+//! finer tables *fail* tells something about who is in the table (the minimality attack).
+//!
+//! - `full-domain`: every node one level finer in one column failed. For each such node
+//!   the groups fall into subgroups, and some subgroup somewhere breaks the promise.
+//! - `mondrian`: no group could be cut. For each column and value, one of the two sides
+//!   would break the promise.
+//!
+//! For each of these events the adversary computes the presence of everybody given that
+//! it happened, all tables that give the published groups being equally likely before.
+//!
+//! # Guarantee
+//! Each posterior is the exact one for its event, up to rounding. It is a report and
+//! decides nothing: delta-presence speaks of readers who do not know the search.
+//!
+//! # Limits
+//! - One event at a time. That *all* of them happened, and that coarser choices were not
+//!   taken for their loss, tells more; nobody knows how to compute it.
+//! - For promises delta-presence, alone or with k-anonymity, where no row was left out and
+//!   none could have been. Otherwise the attack is not tried.
+//! - `lowest` and `highest` of a recipe are not in the manifest. Where they stopped the
+//!   search an event did not happen, though the adversary thinks so; where it cannot have
+//!   happened, it is counted as impossible.
+//! - Events that cost too much are skipped and counted. Groups that were skipped inside an
+//!   event are taken to have kept the promise: the others then look the more suspicious.
+//! - The success is the mean certainty that the adversary comes to with the event that
+//!   tells most (for `mondrian`: of each group). With the original, those who are found for
+//!   certain are compared with the truth.
+//! - Weights of pdf cells are not used beside.
+//!
+//! # Cost
+//! `full-domain`: for each column O(N n log s) a group with N people, n rows and s
+//! different sizes of subgroups. `mondrian`: O(n) for each value of a column in a group.
+//! No more than [`MOST_STEPS`] altogether.
+//!
+//! # Source
+//! `wong2007minimality` for groups and values; for presence it is ours.
+
+mod cuts;
+mod levels;
+
+use serde_json::{Map, json};
+
+use crate::audit::attacks::presence::crowd;
+use crate::audit::attacks::{Attack, Tried};
+use crate::audit::cells::classes::CellClasses;
+use crate::audit::cells::people::People;
+use crate::audit::cells::shares::{Range, Share};
+use crate::audit::checks::{delta_presence, k_anonymity};
+use crate::audit::{Attacked, Held, Public, Views};
+use crate::error::Result;
+use crate::release::Manifest;
+
+/// Tries to say who is in the table, from where the search ended.
+#[derive(Debug)]
+pub struct Reversal;
+
+impl Attack for Reversal {
+    fn name(&self) -> &'static str {
+        "reversal"
+    }
+
+    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
+        let (classes, crowd) = match crowd(views, held)? {
+            Ok(found) => found,
+            Err(reason) => return Tried::not(reason),
+        };
+        let found = reverse(views.manifest, classes, &crowd.people);
+        views.watch.check()?;
+        match found {
+            Err(reason) => Tried::not(reason),
+            Ok(Reversed { mut attack, certain }) => {
+                held.members(crowd)?.note_certain(&mut attack, &certain);
+                Ok(Tried::Attacked(vec![attack]))
+            }
+        }
+    }
+
+    fn shown(
+        &self,
+        tried: &[Attacked],
+        _: &Views<'_>,
+        _: &Held<'_>,
+    ) -> Result<Public<Vec<Attacked>>> {
+        let found = tried.iter().map(|attack| {
+            let told = |name: &&str| {
+                Some(((*name).to_owned(), attack.detail.get(*name)?.clone()))
+            };
+            Attacked {
+                detail: TOLD.iter().filter_map(told).collect(),
+                ..attack.clone()
+            }
+        });
+        let because = "computed from published classes and the population";
+        Ok(Public::because(because, found.collect()))
+    }
+}
+
+/// What the population and the classes tell; whether it is true is not among it.
+const TOLD: [&str; 8] = [
+    "smallest",
+    "largest",
+    "outside",
+    "people",
+    "events",
+    "skipped",
+    "impossible",
+    "certain",
+];
+
+/// More multiplications than this are not done.
+const MOST_STEPS: u64 = 20_000_000_000;
+
+/// Posteriors are right up to this.
+const ROUNDING: f64 = 1e-9;
+
+/// What every group of the population must keep.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    range: Range,
+    /// Rows of a group that has any, at least.
+    k: u64,
+}
+
+impl Rule {
+    /// The promises, if they are of the kind this attack understands.
+    fn of(manifest: &Manifest) -> Option<Self> {
+        let (mut range, mut k) = (None, 1);
+        for note in &manifest.promises {
+            match note.name.as_str() {
+                "k-anonymity" => k = k.max(k_anonymity::asked(note).ok()?),
+                "delta-presence" if range.is_none() => {
+                    range = Some(delta_presence::asked(note).ok()?.0);
+                }
+                _ => return None,
+            }
+        }
+        range.map(|range| Self { range, k })
+    }
+
+    fn keeps(self, rows: u64, people: u64) -> bool {
+        Share::of(rows, people).is_in(self.range) && (rows == 0 || rows >= self.k)
+    }
+}
+
+/// What the events told.
+#[derive(Debug)]
+struct Told {
+    /// For each tuple the smallest and the largest posterior that any event gives it.
+    posteriors: Vec<(f64, f64)>,
+    /// The sum of everybody's certainty.
+    certainty: f64,
+    /// Events looked at, not looked at, and such that cannot have happened.
+    events: u64,
+    skipped: u64,
+    impossible: u64,
+}
+
+/// The attack, and of whom the adversary becomes certain: for each tuple whether they are
+/// in the table.
+#[derive(Debug)]
+struct Reversed {
+    attack: Attacked,
+    certain: Vec<Option<bool>>,
+}
+
+/// The attack, or why it does not apply.
+fn reverse(
+    manifest: &Manifest,
+    view: &CellClasses,
+    people: &People<'_>,
+) -> std::result::Result<Reversed, &'static str> {
+    let rule = Rule::of(manifest).ok_or(
+        "only promises of delta-presence, alone or with k-anonymity, are reversed",
+    )?;
+    if !people.several.is_empty() {
+        return Err("somebody fits several groups");
+    }
+    if !nothing_left_out(manifest) {
+        return Err("rows were left out, or could have been");
+    }
+    const NO_EVENT: &str = "nothing finer was refused";
+    let told = match manifest.method.name.as_str() {
+        "full-domain" => levels::tell(manifest, view, people, rule).ok_or(NO_EVENT)?,
+        "mondrian" => cuts::tell(view, people, rule),
+        _ => return Err("it is not known how this method searches"),
+    };
+    if told.events + told.skipped == 0 {
+        return Err(NO_EVENT);
+    }
+    let before = Told::before(view, people);
+    let (mut smallest, mut largest, mut outside) = (1.0f64, 0.0f64, 0u64);
+    let mut certain = vec![None; people.group_of.len()];
+    for (tuple, group) in people.group_of.iter().enumerate() {
+        // Who fits no group is known to be absent, before and after.
+        if group.is_none() {
+            continue;
+        }
+        let (low, high) = told.posteriors[tuple];
+        smallest = smallest.min(low);
+        largest = largest.max(high);
+        if is_outside(rule.range, low) || is_outside(rule.range, high) {
+            outside += people.known.people[tuple];
+        }
+        let (prior, _) = before.posteriors[tuple];
+        certain[tuple] = match prior > 0.0 && prior < 1.0 {
+            true if high > 1.0 - ROUNDING => Some(true),
+            true if low < ROUNDING => Some(false),
+            _ => None,
+        };
+    }
+    let total = people.total.max(1) as f64;
+    let mut detail = Map::new();
+    detail.insert("smallest".into(), json!(smallest));
+    detail.insert("largest".into(), json!(largest));
+    detail.insert("outside".into(), json!(outside));
+    detail.insert("people".into(), json!(people.total));
+    detail.insert("events".into(), json!(told.events));
+    detail.insert("skipped".into(), json!(told.skipped));
+    detail.insert("impossible".into(), json!(told.impossible));
+    let attack = Attacked {
+        name: "reversal".into(),
+        success: told.certainty / total,
+        chance: before.certainty / total,
+        worst: largest.max(1.0 - smallest),
+        detail,
+    };
+    Ok(Reversed { attack, certain })
+}
+
+/// Whether no row was left out, and none could have been.
+fn nothing_left_out(manifest: &Manifest) -> bool {
+    let share = manifest.method.parameters.get("suppression");
+    let share = share.and_then(serde_json::Value::as_f64).unwrap_or(0.0);
+    manifest.left_out == 0 && share * (manifest.rows as f64) < 1.0
+}
+
+impl Told {
+    /// What is known without knowing the method.
+    fn before(view: &CellClasses, people: &People<'_>) -> Self {
+        let share = |group: Option<u32>| {
+            group.map_or(0.0, |group| {
+                let group = group as usize;
+                view.sizes[group] as f64 / people.of_group[group].max(1) as f64
+            })
+        };
+        let shares = people.group_of.iter().map(|group| share(*group));
+        let groups = view.sizes.iter().zip(&people.of_group);
+        let published: u64 = groups.map(|(rows, n)| *rows.max(&(n - rows))).sum();
+        Self {
+            posteriors: shares.map(|share| (share, share)).collect(),
+            certainty: (published + people.unpublished) as f64,
+            events: 0,
+            skipped: 0,
+            impossible: 0,
+        }
+    }
+
+    /// Adds a posterior of a tuple.
+    fn add(&mut self, tuple: u32, (low, high): (f64, f64)) {
+        let held = &mut self.posteriors[tuple as usize];
+        *held = (held.0.min(low), held.1.max(high));
+    }
+}
+
+/// How sure somebody is who believes this.
+fn certainty(belief: f64) -> f64 {
+    belief.max(1.0 - belief)
+}
+
+/// Whether a posterior is out of the range, by more than rounding.
+fn is_outside(range: Range, belief: f64) -> bool {
+    belief < range.min.to_f64() - ROUNDING || belief > range.max.to_f64() + ROUNDING
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decimal::Decimal;
+
+    pub(crate) fn rule(min: f64, max: f64, k: u64) -> Rule {
+        let decimal = |value| Decimal::from_f64("share", value).unwrap();
+        Rule { range: Range { min: decimal(min), max: decimal(max) }, k }
+    }
+
+    /// Every way to draw `rows` of the people of parts with these sizes, as how many of
+    /// each part are drawn, and in how many ways.
+    pub(crate) fn draws(sizes: &[u64], rows: u64) -> Vec<(Vec<u64>, f64)> {
+        let people: u64 = sizes.iter().sum();
+        let mut found: Vec<(Vec<u64>, f64)> = Vec::new();
+        for world in 0..1u64 << people {
+            if u64::from(world.count_ones()) != rows {
+                continue;
+            }
+            let mut start = 0;
+            let drawn: Vec<u64> = sizes
+                .iter()
+                .map(|size| {
+                    let part = world >> start & ((1 << size) - 1);
+                    start += size;
+                    u64::from(part.count_ones())
+                })
+                .collect();
+            match found.iter_mut().find(|(held, _)| *held == drawn) {
+                Some((_, ways)) => *ways += 1.0,
+                None => found.push((drawn, 1.0)),
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,97 @@
+//! The people of a population, each in the published group that fits.
+
+use std::borrow::Cow;
+
+use crate::audit::cells::classes::CellClasses;
+use crate::audit::cells::covers::Covers;
+use crate::audit::cells::fits::{QuasiKnowledge, fitting};
+use crate::audit::given::quasi_columns;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Column, Microdata};
+use crate::release::Manifest;
+use crate::watch::Watch;
+
+/// Everybody who may be in the table, and where.
+#[derive(Debug)]
+pub(crate) struct People<'a> {
+    /// The quasi columns in the order of the manifest, with the population's domains.
+    pub(crate) columns: Vec<Cow<'a, Column>>,
+    /// Their quasi values.
+    pub(crate) known: QuasiKnowledge<'a>,
+    /// For each distinct tuple the first group that fits, if any does.
+    pub(crate) group_of: Vec<Option<u32>>,
+    /// Tuples that fit several groups, and which.
+    pub(crate) several: Vec<(u32, Vec<u32>)>,
+    /// How many people fit each group; never fewer than it has rows.
+    pub(crate) of_group: Vec<u64>,
+    /// How many people fit none; never fewer than were left out.
+    pub(crate) unpublished: u64,
+    /// How many people there are.
+    pub(crate) total: u64,
+    /// Rows of the table, published or not.
+    pub(crate) inside: u64,
+    /// Rows of the table that were not published.
+    pub(crate) left_out: u64,
+}
+
+impl<'a> People<'a> {
+    /// Finds the group of everybody. Fails if there are too few people for the release.
+    pub(crate) fn of(
+        manifest: &Manifest,
+        view: &CellClasses,
+        population: &'a Microdata,
+        watch: &'a dyn Watch,
+    ) -> Result<Self> {
+        let (columns, places) = quasi_columns(manifest, population, "population")?;
+        let covers = Covers::read(manifest, view, &columns)?;
+        let known = QuasiKnowledge::of(population, &places, watch);
+        let mut people = Self {
+            columns,
+            group_of: vec![None; known.people.len()],
+            several: Vec::new(),
+            of_group: vec![0; view.n_groups()],
+            unpublished: 0,
+            total: known.people.iter().sum(),
+            inside: view.rows.saturating_add(manifest.left_out),
+            left_out: manifest.left_out,
+            known,
+        };
+        for (tuple, groups) in fitting(view, &covers, &people.known)? {
+            let n = people.known.people[tuple as usize];
+            match &groups[..] {
+                [] => people.unpublished += n,
+                [first, rest @ ..] => {
+                    people.group_of[tuple as usize] = Some(*first);
+                    for group in &groups {
+                        people.of_group[*group as usize] += n;
+                    }
+                    if !rest.is_empty() {
+                        people.several.push((tuple, groups));
+                    }
+                }
+            }
+        }
+        let crowded = people.of_group.iter().zip(&view.sizes).any(|(n, size)| n < size);
+        if crowded || people.left_out > people.unpublished {
+            return Err(Error::input("the release is not of this population")
+                .with_hint("give the file it was made with"));
+        }
+        Ok(people)
+    }
+
+    /// How many people fit several groups.
+    pub(crate) fn overlapping(&self) -> u64 {
+        self.several.iter().map(|(tuple, _)| self.known.people[*tuple as usize]).sum()
+    }
+
+    /// For each group its tuples, ascending.
+    pub(crate) fn tuples_of_groups(&self) -> Vec<Vec<u32>> {
+        let mut tuples = vec![Vec::new(); self.of_group.len()];
+        for (tuple, group) in (0u32..).zip(&self.group_of) {
+            if let Some(group) = group {
+                tuples[*group as usize].push(tuple);
+            }
+        }
+        tuples
+    }
+}

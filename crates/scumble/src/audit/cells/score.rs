@@ -1,0 +1,202 @@
+//! How good guesses about rows and values are. Only here, and in `members` for guesses about
+//! presence, is the truth known.
+
+use serde_json::{Map, Value, json};
+
+use crate::audit::Attacked;
+use crate::audit::attacks::homogeneity::{ValueGuess, commonest};
+use crate::audit::attacks::linkage::LinkageGuesses;
+use crate::audit::cells::classes::CellClasses;
+use crate::audit::given::no_column;
+use crate::error::Result;
+use crate::hierarchy::Microdata;
+
+/// The original, and how its sensitive values are called in the release.
+#[derive(Debug)]
+pub(crate) struct TrueRows<'a> {
+    original: &'a Microdata,
+    columns: Vec<TrueColumn>,
+}
+
+#[derive(Debug)]
+struct TrueColumn {
+    /// Its place among the original's sensitive columns.
+    place: usize,
+    /// For each published value the original's code, if it has the value.
+    codes: Vec<Option<u32>>,
+}
+
+impl<'a> TrueRows<'a> {
+    /// Finds the published sensitive columns in the original.
+    pub(crate) fn of(original: &'a Microdata, view: &CellClasses) -> Result<Self> {
+        let mut columns = Vec::with_capacity(view.sensitive.len());
+        for published in &view.sensitive {
+            let known = original.sensitive.iter();
+            let place = known.clone().position(|column| column.name == published.name);
+            let place = place.ok_or_else(|| no_column("original", &published.name))?;
+            let domain = &original.sensitive[place].domain;
+            let index = domain.index();
+            let code = |code: u32| match published.domain.missing() {
+                Some(missing) if missing == code => domain.missing(),
+                _ => index.get(published.domain.text(code)).copied(),
+            };
+            let codes = (0..published.domain.len() as u32).map(code).collect();
+            columns.push(TrueColumn { place, codes });
+        }
+        Ok(Self { original, columns })
+    }
+
+    /// How often the right row is picked, and how few candidates people have.
+    pub(crate) fn linkage(
+        &self,
+        guesses: &LinkageGuesses,
+        rows: u64,
+        k: Option<u64>,
+    ) -> Attacked {
+        let (mut people, mut success) = (0u64, 0.0);
+        let (mut alone, mut below_k, mut nowhere) = (0u64, 0u64, 0u64);
+        let mut smallest: Option<u64> = None;
+        for ((_, n), candidates) in guesses.tuples.iter().zip(&guesses.candidates) {
+            people += n;
+            if *candidates == 0 {
+                nowhere += n;
+                continue;
+            }
+            success += *n as f64 / *candidates as f64;
+            if *candidates == 1 {
+                alone += n;
+            }
+            if k.is_some_and(|k| *candidates < k) {
+                below_k += n;
+            }
+            smallest = Some(smallest.map_or(*candidates, |held| held.min(*candidates)));
+        }
+        let share = |n: u64| n as f64 / people.max(1) as f64;
+        let mut detail = Map::new();
+        detail.insert("alone".into(), json!(share(alone)));
+        if k.is_some() {
+            detail.insert("below_k".into(), json!(share(below_k)));
+        }
+        detail.insert("no_candidates".into(), json!(share(nowhere)));
+        detail.insert("smallest".into(), json!(smallest));
+        self.note_people(guesses, people, &mut detail);
+        Attacked {
+            name: "linkage".into(),
+            success: success / people.max(1) as f64,
+            chance: 1.0 / rows.max(1) as f64,
+            worst: smallest.map_or(0.0, |smallest| 1.0 / smallest as f64),
+            detail,
+        }
+    }
+
+    /// How often the sensitive value is guessed; the numbers are those of the column where
+    /// the release helps most. Nothing without sensitive columns.
+    pub(crate) fn homogeneity(
+        &self,
+        guesses: &LinkageGuesses,
+        view: &CellClasses,
+    ) -> Option<Attacked> {
+        let scores: Vec<Score> = self
+            .columns
+            .iter()
+            .zip(&guesses.values)
+            .enumerate()
+            .map(|(place, (column, values))| {
+                self.score(column, guesses, values, commonest(&view.whole(place)))
+            })
+            .collect();
+        let gain = |score: &Score| score.success - score.chance;
+        let best = scores
+            .iter()
+            .zip(&view.sensitive)
+            .max_by(|a, b| gain(a.0).total_cmp(&gain(b.0)))?;
+        let largest =
+            |of: fn(&Score) -> f64| scores.iter().map(of).fold(0.0, |a, b| b.max(a));
+        let by_column: Map<String, Value> = view
+            .sensitive
+            .iter()
+            .zip(&scores)
+            .map(|(column, score)| {
+                let numbers = json!({
+                    "success": score.success, "chance": score.chance,
+                    "worst": score.worst, "certain": score.certain,
+                });
+                (column.name.clone(), numbers)
+            })
+            .collect();
+        let mut detail = Map::new();
+        detail.insert("column".into(), json!(best.1.name));
+        detail.insert("certain".into(), json!(largest(|score| score.certain)));
+        detail.insert("columns".into(), Value::Object(by_column));
+        let people = guesses.tuples.iter().map(|(_, n)| n).sum();
+        self.note_people(guesses, people, &mut detail);
+        Some(Attacked {
+            name: "homogeneity".into(),
+            success: best.0.success,
+            chance: best.0.chance,
+            worst: largest(|score| score.worst),
+            detail,
+        })
+    }
+
+    /// Scores the guesses about one column. `blind` is the guess without quasi values.
+    fn score(
+        &self,
+        column: &TrueColumn,
+        guesses: &LinkageGuesses,
+        values: &[ValueGuess],
+        blind: ValueGuess,
+    ) -> Score {
+        let census = &self.original.census;
+        let truth = &census.sensitive[column.place];
+        let code = |guess: ValueGuess| {
+            column.codes.get(guess.value as usize).copied().flatten()
+        };
+        let blind = code(blind);
+        let (mut people, mut right, mut blindly) = (0u64, 0.0, 0.0);
+        let (mut certain, mut worst) = (0u64, 0.0f64);
+        let found = guesses.tuples.iter().zip(&guesses.candidates).zip(values);
+        for (((tuple, n), candidates), guess) in found {
+            people += n;
+            let guessed = code(*guess);
+            let tuple = *tuple as usize;
+            let (mut n_right, mut n_blindly) = (0u64, 0u64);
+            let entries = census.starts[tuple]..census.starts[tuple + 1];
+            for (value, n) in
+                truth[entries.clone()].iter().zip(&census.entries[entries])
+            {
+                n_right += if Some(*value) == guessed { *n } else { 0 };
+                n_blindly += if Some(*value) == blind { *n } else { 0 };
+            }
+            // All of a tuple's people, or as many as were sampled.
+            let weight = *n as f64 / census.rows[tuple].max(1) as f64;
+            right += weight * n_right as f64;
+            blindly += weight * n_blindly as f64;
+            if *candidates > 0 {
+                worst = worst.max(guess.support as f64 / *candidates as f64);
+                certain += if guess.support == *candidates { *n } else { 0 };
+            }
+        }
+        let all = people.max(1) as f64;
+        let (success, chance) = (right / all, blindly / all);
+        Score { success, chance, worst, certain: certain as f64 / all }
+    }
+
+    fn note_people(
+        &self,
+        guesses: &LinkageGuesses,
+        people: u64,
+        detail: &mut Map<String, Value>,
+    ) {
+        detail.insert("people".into(), json!(people));
+        detail.insert("sampled".into(), json!(guesses.people_of_group.is_none()));
+    }
+}
+
+/// How guesses about one column went.
+struct Score {
+    success: f64,
+    chance: f64,
+    worst: f64,
+    certain: f64,
+}

@@ -1,0 +1,130 @@
+//! delta-presence: everybody of the population is in the table with a probability in a range.
+//!
+//! # Guarantee
+//! See `presence` for what is exact; a share is compared with the range in whole numbers, or
+//! with a margin for rounding.
+//!
+//! # Limits
+//! Holds against readers who do not know how the release was searched for: see `reversal`.
+//!
+//! # Cost
+//! That of finding everybody's class, see `people`; of weights see `counting`.
+//!
+//! # Source
+//! `nergiz2007presence`; of weights `nergiz2007pdf`.
+
+use hashbrown::HashSet;
+use serde_json::{Value, json};
+
+use crate::audit::cells::people::People;
+use crate::audit::cells::shares::{Range, Share, Shares};
+use crate::audit::checks::k_anonymity::without_quasi;
+use crate::audit::checks::{Check, malformed, says_nothing};
+use crate::audit::{Checked, Held, Views};
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
+use crate::release::{Manifest, PromiseNote};
+
+/// Rechecks delta-presence.
+#[derive(Debug)]
+pub struct DeltaPresence;
+
+/// Who reads the weights of pdf cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// Somebody who sees that weights are counts.
+    Counting,
+    /// Somebody who takes them for likelihoods and nothing more.
+    Paper,
+}
+
+impl Check for DeltaPresence {
+    fn name(&self) -> &'static str {
+        "delta-presence"
+    }
+
+    fn recheck(
+        &self,
+        promise: &PromiseNote,
+        views: &Views<'_>,
+        held: &Held<'_>,
+    ) -> Result<Checked> {
+        let (range, reader) = asked(promise)?;
+        let classes = views.cells()?.ok_or_else(|| says_nothing(promise, views))?;
+        if classes.quasi.is_empty() {
+            return Err(without_quasi(promise));
+        }
+        let crowd = held.crowd()?.ok_or_else(|| {
+            Error::input(format!(
+                "{} cannot be rechecked without the population",
+                promise.name
+            ))
+            .with_hint("give it with `--population FILE`")
+        })?;
+        let shares = crowd.presence.seen_by(reader);
+        let (measured, at_risk) = measured(range, shares, &crowd.people);
+        Ok(Checked::of(promise, measured, at_risk))
+    }
+}
+
+/// Whether a manifest promises it.
+pub(crate) fn is_promised(manifest: &Manifest) -> bool {
+    manifest.promises.iter().any(|note| note.name == DeltaPresence.name())
+}
+
+/// What was asked.
+pub(crate) fn asked(promise: &PromiseNote) -> Result<(Range, Reader)> {
+    let share = |name: &str| {
+        let number = promise.asked.get(name).and_then(Value::as_f64);
+        number
+            .and_then(|number| Decimal::from_f64(name, number).ok())
+            .filter(|share| !share.exceeds(1, 1))
+            .ok_or_else(|| malformed(promise, &format!("share `{name}` from 0 to 1")))
+    };
+    let range = Range { min: share("min")?, max: share("max")? };
+    let reader = match promise.asked.get("adversary") {
+        None => Reader::Counting,
+        Some(name) if name == "paper" => Reader::Paper,
+        Some(_) => return Err(malformed(promise, "known `adversary`")),
+    };
+    Ok((range, reader))
+}
+
+/// Measures presence, and counts the people at risk: those whose share is not known to be
+/// in the range, and those who fit several groups.
+fn measured(range: Range, shares: &Shares, people: &People<'_>) -> (Value, u64) {
+    let keeps: Vec<bool> =
+        shares.distinct.iter().map(|share| share.is_in(range)).collect();
+    let several: HashSet<u32> =
+        people.several.iter().map(|(tuple, _)| *tuple).collect();
+    let (mut smallest, mut largest) = (1.0f64, 0.0f64);
+    let (mut at_risk, mut uncertified) = (0, 0);
+    for (tuple, n) in (0u32..).zip(people.known.people) {
+        let place = shares.of_tuple[tuple as usize] as usize;
+        match shares.distinct[place] {
+            Share::Guess(_) => uncertified += n,
+            share => {
+                smallest = smallest.min(share.to_f64());
+                largest = largest.max(share.to_f64());
+            }
+        }
+        if !keeps[place] || several.contains(&tuple) {
+            at_risk += n;
+        }
+    }
+    let mut measured = match smallest <= largest {
+        true => json!({ "min": smallest, "max": largest }),
+        false => json!({ "min": null, "max": null }),
+    };
+    if people.unpublished > 0 {
+        let share = people.left_out as f64 / people.unpublished as f64;
+        measured["unpublished"] = json!(share);
+    }
+    if !people.several.is_empty() {
+        measured["overlapping"] = json!(people.overlapping());
+    }
+    if uncertified > 0 {
+        measured["uncertified"] = json!(uncertified);
+    }
+    (measured, at_risk)
+}

@@ -1,0 +1,165 @@
+//! expected-anonymity: everybody is hidden among as many as they ask for, on average over the
+//! noise; or in a group of so many whose numbers were drawn anew.
+//!
+//! # Guarantee
+//! Who is at which level is found again from the true table by the public rule, in code of
+//! the audit's own; everybody's company is counted there, and published numbers must lie
+//! around the true ones as the stated noise would have them.
+//!
+//! # Limits
+//! Without the table only that the promise is broken can be seen, not that it holds. Of
+//! numbers that were drawn anew see `redrawn`.
+//!
+//! # Cost
+//! See `measure` and `noise`.
+//!
+//! # Source
+//! `aggarwal2008unifying`; groups: `aggarwal2004condensation`.
+
+use serde_json::json;
+
+use crate::audit::checks::{Check, columns_of, malformed, says_nothing};
+use crate::audit::given::needs_original;
+use crate::audit::noisy::measure::Measured;
+use crate::audit::noisy::rows::NoisyRows;
+use crate::audit::noisy::{
+    NoiseAsked, NoisyFindings, NoisyTruth, PROMISE, Wish, shortened, wish,
+};
+use crate::audit::redrawn::RedrawnGroups;
+use crate::audit::{Checked, Held, Views};
+use crate::error::{Error, Result};
+use crate::release::{PromiseNote, Treatment};
+
+/// What is said if published numbers are not around true ones as they should be.
+const NOT_AS_STATED: &str = "the noise is not as stated";
+
+/// Rechecks expected-anonymity.
+#[derive(Debug)]
+pub struct ExpectedAnonymity;
+
+impl Check for ExpectedAnonymity {
+    fn name(&self) -> &'static str {
+        PROMISE
+    }
+
+    fn recheck(
+        &self,
+        promise: &PromiseNote,
+        views: &Views<'_>,
+        held: &Held<'_>,
+    ) -> Result<Checked> {
+        let (mut noisy, mut redrawn) = (false, false);
+        for column in columns_of(promise, views.manifest)? {
+            match &column.treatment {
+                Treatment::Noisy { .. } => noisy = true,
+                Treatment::Redrawn => redrawn = true,
+                // Exact columns: only rows that share them count.
+                Treatment::Kept | Treatment::Coarse { .. } | Treatment::Weighted => {}
+                Treatment::Drawn { .. } | Treatment::Apart => {
+                    return Err(says_nothing(promise, views));
+                }
+            }
+        }
+        match (views.noisy()?, views.redrawn()?) {
+            (Some(rows), _) if noisy => of_noisy(promise, rows, views, held),
+            (_, Some(groups)) if redrawn => of_redrawn(promise, groups, views, held),
+            _ => Err(says_nothing(promise, views)),
+        }
+    }
+}
+
+fn of_noisy(
+    promise: &PromiseNote,
+    rows: &NoisyRows,
+    views: &Views<'_>,
+    held: &Held<'_>,
+) -> Result<Checked> {
+    match held.noisy()?.map(|NoisyTruth { found, .. }| found) {
+        None => without_table(promise, rows, views),
+        Some(NoisyFindings::Strict { measured, unlike, .. }) => {
+            Ok(strict(promise, rows, measured, *unlike))
+        }
+        Some(NoisyFindings::Loose(found)) => {
+            let mut measured = json!({
+                "k": shortened(found.smallest, 1000.0),
+                "strict": false,
+                "counted": if found.sampled { "a sample" } else { "all company" },
+            });
+            let mut failing = found.at_risk;
+            if !found.noise_fits {
+                measured["noise"] = NOT_AS_STATED.into();
+                failing = rows.n_rows() as u64;
+            }
+            Ok(Checked::of(promise, measured, failing))
+        }
+    }
+}
+
+fn strict(
+    promise: &PromiseNote,
+    rows: &NoisyRows,
+    measured: &Measured,
+    unlike: u64,
+) -> Checked {
+    let mut found = json!({
+        "k": shortened(measured.smallest, 1000.0),
+        "mean": shortened(measured.mean, 10.0),
+        "levels": measured.classes,
+        "counted": if measured.all { "all company" } else { "company within reach" },
+    });
+    let mut holds = measured.at_risk == 0 && unlike == 0;
+    if let Some(bound) = rows.note.best_guess {
+        found["best-guess"] = measured.best_guess.into();
+        holds &= measured.best_guess <= bound;
+    }
+    if unlike > 0 {
+        found["noise"] = NOT_AS_STATED.into();
+    }
+    let at_risk = measured.at_risk.max(unlike);
+    Checked { holds, ..Checked::of(promise, found, at_risk) }
+}
+
+/// Without the table only that the promise is broken can be seen.
+fn without_table(
+    promise: &PromiseNote,
+    rows: &NoisyRows,
+    views: &Views<'_>,
+) -> Result<Checked> {
+    let sizes = rows.classes().into_iter().flatten().map(|rows| rows.len());
+    let sizes: Vec<usize> = sizes.filter(|n| *n > 0).collect();
+    let smallest = sizes.iter().min().copied().unwrap_or(0);
+    match NoiseAsked::of(views.manifest)?.wish {
+        Wish::Same(k) if rows.note.strict && (smallest as f64) < k => {
+            let failing = sizes.iter().filter(|n| (**n as f64) < k).sum::<usize>();
+            let measured = json!({ "k": smallest, "levels": sizes.len() });
+            Ok(Checked::of(promise, measured, failing as u64))
+        }
+        _ => Err(needs_original(&format!("{PROMISE} cannot be rechecked"))),
+    }
+}
+
+fn of_redrawn(
+    promise: &PromiseNote,
+    groups: &RedrawnGroups,
+    views: &Views<'_>,
+    held: &Held<'_>,
+) -> Result<Checked> {
+    let left_out = views.manifest.left_out;
+    let numbers = held.redrawn()?;
+    let failing = match wish(&promise.asked) {
+        Some(Wish::Same(k)) => groups.below(k),
+        Some(Wish::Column(name)) => {
+            let numbers = numbers.filter(|n| n.wishes.len() == n.n_rows);
+            let numbers = numbers.ok_or_else(|| {
+                Error::input(format!(
+                    "{} cannot be rechecked without the original’s column `{name}`",
+                    promise.name
+                ))
+                .with_hint("give it with `--original FILE`")
+            })?;
+            groups.crowded(&numbers.wishes, left_out)
+        }
+        None => return Err(malformed(promise, "number `k` from 1 on")),
+    };
+    Ok(Checked::of(promise, json!({ "k": groups.smallest() }), failing))
+}

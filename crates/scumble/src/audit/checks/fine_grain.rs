@@ -1,0 +1,47 @@
+//! fine-grain: every randomized value has a bound of its own, listed or a multiple of its share.
+//!
+//! Guarantee, limits, cost and source: see `bounds`, which this shares with breach.
+
+use serde_json::Value;
+
+use crate::audit::checks::bounds::{self, AskedBound};
+use crate::audit::checks::{Check, malformed, says_nothing};
+use crate::audit::{Checked, Held, Views};
+use crate::error::Result;
+use crate::release::PromiseNote;
+
+/// Rechecks fine-grain.
+#[derive(Debug)]
+pub struct FineGrain;
+
+impl Check for FineGrain {
+    fn name(&self) -> &'static str {
+        "fine-grain"
+    }
+
+    fn recheck(
+        &self,
+        promise: &PromiseNote,
+        views: &Views<'_>,
+        held: &Held<'_>,
+    ) -> Result<Checked> {
+        let drawn = views.drawn()?.ok_or_else(|| says_nothing(promise, views))?;
+        bounds::recheck(promise, asked(promise)?, drawn, (views, held))
+    }
+
+    fn is_sharper_with_original(&self) -> bool {
+        true
+    }
+}
+
+/// What was asked.
+pub(crate) fn asked(promise: &PromiseNote) -> Result<AskedBound> {
+    let both = bounds::both(promise)?;
+    if promise.asked.get("values").and_then(Value::as_str) == Some("listed") {
+        return Ok(AskedBound::Listed { both });
+    }
+    let factor = promise.asked.get("factor").and_then(Value::as_f64);
+    let factor = factor.filter(|factor| *factor > 1.0);
+    let factor = factor.ok_or_else(|| malformed(promise, "`factor` above 1"))?;
+    Ok(AskedBound::Factor { factor, both })
+}

@@ -1,0 +1,73 @@
+//! k-anonymity: every row is one of at least k that share their quasi cells, or stands for so
+//! many.
+//!
+//! # Guarantee
+//! Sizes are whole numbers: a class exactly at k is large enough.
+//!
+//! # Limits
+//! The recheck believes the manifest's roles: it cannot know that a column called sensitive
+//! is known to the adversary. Of noisy quasi columns k-anonymity says nothing.
+//!
+//! # Cost
+//! One pass over the published rows.
+//!
+//! # Source
+//! `sweeney2002kanonymity`.
+
+use serde_json::json;
+
+use crate::audit::checks::{Check, says_nothing, whole};
+use crate::audit::{Checked, Held, Views};
+use crate::error::{Error, Result};
+use crate::release::{Manifest, PromiseNote};
+
+/// Rechecks k-anonymity.
+#[derive(Debug)]
+pub struct KAnonymity;
+
+impl Check for KAnonymity {
+    fn name(&self) -> &'static str {
+        "k-anonymity"
+    }
+
+    fn recheck(
+        &self,
+        promise: &PromiseNote,
+        views: &Views<'_>,
+        _: &Held<'_>,
+    ) -> Result<Checked> {
+        let k = asked(promise)?;
+        let (smallest, failing) = if let Some(sizes) = views.sample()? {
+            let failing = sizes.iter().filter(|(size, _)| *size < k);
+            (sizes.first().map_or(0, |size| size.0), failing.map(|(_, n)| n).sum())
+        } else if let Some(classes) = views.cells()? {
+            if classes.quasi.is_empty() {
+                return Err(without_quasi(promise));
+            }
+            let failing = classes.sizes.iter().filter(|size| **size < k).sum();
+            (classes.sizes.iter().min().copied().unwrap_or(0), failing)
+        } else {
+            return Err(says_nothing(promise, views));
+        };
+        Ok(Checked::of(promise, json!({ "k": smallest }), failing))
+    }
+}
+
+/// The k that was asked.
+pub(crate) fn asked(promise: &PromiseNote) -> Result<u64> {
+    whole(promise, "k")
+}
+
+/// The k of the first k-anonymity of a manifest.
+pub(crate) fn first(manifest: &Manifest) -> Option<u64> {
+    let mut notes = manifest.promises.iter();
+    notes.find(|note| note.name == KAnonymity.name()).and_then(|note| asked(note).ok())
+}
+
+/// That a promise about cells has none.
+pub(super) fn without_quasi(promise: &PromiseNote) -> Error {
+    Error::input(format!(
+        "the manifest promises {} without a quasi column",
+        promise.name
+    ))
+}

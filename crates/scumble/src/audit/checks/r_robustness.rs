@@ -1,0 +1,236 @@
+//! r-robustness: nobody with the knowledge that was asked for believes anything of anybody
+//! more than 1/r.
+//!
+//! # Guarantee
+//! Every belief of every row and value under every set of columns is computed anew; where all rows
+//! of a group are alike, beliefs are shares of whole numbers, elsewhere they must stay below
+//! 1/r by [`MARGIN`], which is far more than rounding can do. A manifest that claims more
+//! groups to be certified over all worlds than can be found here fails.
+//!
+//! # Limits
+//! r-robustness speaks of the knowledge that was asked for. Groups too large for all their
+//! worlds are judged by a bound on all beliefs; where that does not do, against somebody who
+//! only tells x from not x, and counted apart.
+//!
+//! # Cost
+//! See `worlds`.
+//!
+//! # Source
+//! `wong2010inference`.
+
+use rayon::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::audit::apart::Believers;
+use crate::audit::apart::priors::{Priors, Work};
+use crate::audit::apart::values::ApartValues;
+use crate::audit::apart::worlds::{How, Posteriors};
+use crate::audit::checks::{Check, malformed, says_nothing};
+use crate::audit::{Checked, Held, Views};
+use crate::decimal::Decimal;
+use crate::error::{Error, Result};
+use crate::release::{Manifest, PromiseNote};
+use crate::table::Role;
+use crate::watch::Watch;
+
+/// The name of the promise.
+pub(crate) const ROBUST: &str = "r-robustness";
+
+/// By which share of 1/r a belief must be below it that is not a share of whole numbers. Less
+/// than publishers are to leave, so that rounding the other way does not matter.
+pub(crate) const MARGIN: f64 = 5e-10;
+
+/// What r-robustness asks.
+#[derive(Debug, Clone)]
+pub(crate) struct Robust {
+    /// No belief above 1/r.
+    pub(crate) r: Decimal,
+    /// Where the adversary's knowledge comes from.
+    pub(crate) from: From,
+    /// The sets of columns it is known by.
+    pub(crate) sets: Vec<Vec<String>>,
+}
+
+/// Where knowledge comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum From {
+    /// The original, by signatures with so many rows.
+    Table { support: u64 },
+    /// A file.
+    File,
+}
+
+/// Rechecks r-robustness.
+#[derive(Debug)]
+pub struct RRobustness;
+
+impl Check for RRobustness {
+    fn name(&self) -> &'static str {
+        ROBUST
+    }
+
+    fn recheck(
+        &self,
+        promise: &PromiseNote,
+        views: &Views<'_>,
+        held: &Held<'_>,
+    ) -> Result<Checked> {
+        let values = views.apart()?.ok_or_else(|| says_nothing(promise, views))?;
+        let robust = Robust::of(promise, views.manifest)?;
+        let believers = Believers {
+            manifest: views.manifest,
+            values,
+            truth: held.apart()?,
+            stated: held.stated(),
+        };
+        let priors = believers.believed(&robust)?;
+        let (measured, at_risk) =
+            robustness(promise, &robust, values, &priors, views.watch)?;
+        Ok(Checked::of(promise, measured, at_risk))
+    }
+}
+
+/// What was found out about a group under all sets.
+#[derive(Debug, Clone, Copy)]
+struct Judged {
+    holds: bool,
+    exact: bool,
+    posterior: f64,
+}
+
+fn robustness(
+    note: &PromiseNote,
+    robust: &Robust,
+    view: &ApartValues,
+    priors: &[Priors],
+    watch: &dyn Watch,
+) -> Result<(Value, u64)> {
+    let groups = &view.groups;
+    let judge = |work: &mut Work, group: usize| {
+        let mut all = Judged { holds: true, exact: true, posterior: 0.0 };
+        for priors in priors {
+            watch.check()?;
+            let found = priors.believe(groups, group, work);
+            let found =
+                judged(robust.r, &found, groups.size(group), groups.most(group));
+            all.holds &= found.holds;
+            all.exact &= found.exact;
+            all.posterior = all.posterior.max(found.posterior);
+        }
+        Ok(all)
+    };
+    let judged: Vec<Judged> = (0..groups.len())
+        .into_par_iter()
+        .map_init(Work::default, judge)
+        .collect::<Result<_>>()?;
+    let exact = judged.iter().filter(|group| group.exact).count() as u64;
+    let posterior = judged.iter().map(|group| group.posterior).fold(0.0, f64::max);
+    let too_much = claimed(note, groups.len() as u64)? > exact;
+    let at_risk = (0..)
+        .zip(&judged)
+        .filter(|(_, group)| !group.holds || (too_much && !group.exact));
+    let mut at_risk: u64 = at_risk.map(|(group, _)| groups.size(group)).sum();
+    if too_much {
+        // More groups are claimed than there are.
+        at_risk = at_risk.max(1);
+    }
+    let measured =
+        json!({ "posterior": posterior, "groups": groups.len(), "exact": exact });
+    Ok((measured, at_risk))
+}
+
+fn judged(r: Decimal, found: &Posteriors, size: u64, most: u64) -> Judged {
+    match found {
+        Posteriors::Shares(found) if found.how == How::Alike => {
+            let holds = !r.exceeds(size.into(), most.into());
+            Judged { holds, exact: true, posterior: most as f64 / size.max(1) as f64 }
+        }
+        Posteriors::Shares(found) => {
+            let below = |belief: f64| belief * r.to_f64() <= 1.0 - MARGIN;
+            if let How::Binary { bound } = found.how
+                && below(bound)
+            {
+                return Judged { holds: true, exact: true, posterior: bound };
+            }
+            let posterior = found.largest();
+            let exact = found.how == How::Worlds;
+            Judged { holds: below(posterior), exact, posterior }
+        }
+        Posteriors::Impossible => Judged { holds: false, exact: true, posterior: 1.0 },
+        Posteriors::TooLarge => Judged { holds: false, exact: false, posterior: 1.0 },
+    }
+}
+
+/// How many groups the manifest says were certified over all worlds: none before anything
+/// is measured, all if it does not say.
+fn claimed(note: &PromiseNote, n_groups: u64) -> Result<u64> {
+    match note.measured.get("exact") {
+        None if note.measured.is_null() => Ok(0),
+        None => Ok(n_groups),
+        Some(exact) => exact.as_u64().ok_or_else(|| {
+            Error::input(format!(
+                "the manifest's promise `{}` is malformed: `measured` has no whole number \
+                 `exact`",
+                note.name
+            ))
+        }),
+    }
+}
+
+impl Robust {
+    /// What the manifest asks, if it does.
+    pub(crate) fn asked(manifest: &Manifest) -> Option<Self> {
+        let note = manifest.promises.iter().find(|note| note.name == ROBUST)?;
+        Self::of(note, manifest).ok()
+    }
+
+    /// Reads what was asked.
+    fn of(note: &PromiseNote, manifest: &Manifest) -> Result<Self> {
+        let malformed = |what: &str| malformed(note, what);
+        let asked = note.asked.as_object();
+        let asked = asked.ok_or_else(|| malformed("number `r` above 1"))?;
+        let r = asked.get("r").and_then(Value::as_f64);
+        let r = r.and_then(|r| Decimal::from_f64("r", r).ok());
+        let r = r.filter(|r| r.exceeds(1, 1));
+        let r = r.ok_or_else(|| malformed("number `r` above 1"))?;
+        let from = match asked.get("knowledge").and_then(Value::as_str) {
+            Some("file") => From::File,
+            Some("table") => {
+                let support = asked.get("support").and_then(Value::as_u64);
+                let support = support.filter(|support| *support > 0);
+                let support = support
+                    .ok_or_else(|| malformed("whole number `support` from 1 on"))?;
+                From::Table { support }
+            }
+            _ => return Err(malformed("known `knowledge`")),
+        };
+        let sets = signatures(asked, manifest)
+            .ok_or_else(|| malformed("list of sets of quasi columns `signatures`"))?;
+        Ok(Self { r, from, sets })
+    }
+}
+
+/// The sets of columns: none empty, of quasi columns, no column twice in one.
+fn signatures(
+    asked: &Map<String, Value>,
+    manifest: &Manifest,
+) -> Option<Vec<Vec<String>>> {
+    let quasi = |name: &str| {
+        let mut columns = manifest.columns.iter();
+        columns.any(|column| column.name == name && column.role == Role::Quasi)
+    };
+    let set = |set: &Value| -> Option<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for name in set.as_array()? {
+            let name = name.as_str().filter(|name| quasi(name))?;
+            if names.iter().any(|known| known == name) {
+                return None;
+            }
+            names.push(name.to_owned());
+        }
+        (!names.is_empty()).then_some(names)
+    };
+    let sets = asked.get("signatures")?.as_array()?;
+    let sets: Vec<Vec<String>> = sets.iter().map(set).collect::<Option<_>>()?;
+    (!sets.is_empty()).then_some(sets)
+}

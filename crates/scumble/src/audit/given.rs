@@ -1,0 +1,273 @@
+//! What an auditor is given besides the release, and how it is read: from the manifest alone.
+
+use std::borrow::Cow;
+
+use crate::audit::views::forms_cell_classes;
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
+use crate::release::{Manifest, Parameters, PublishedColumn, Treatment};
+use crate::table::{Census, Numbers, NumbersTask, Reading, Role, Source, Stated};
+use crate::watch::Watch;
+
+/// What an auditor is given besides the release. What nothing uses is an error.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Given<'a> {
+    /// The table it was made from.
+    pub original: Option<&'a Original<'a>>,
+    /// Everyone who may be in the table, as a table of its own with the quasi columns, see
+    /// [`read_population`]: promises about presence cannot be rechecked without it.
+    pub population: Option<&'a Microdata>,
+    /// What an adversary knows of how sensitive values depend on quasi columns.
+    pub knowledge: Option<&'a Knowledge>,
+}
+
+/// Where an adversary's knowledge comes from.
+#[derive(Debug, Clone)]
+pub enum Knowledge {
+    /// From the original itself, by every single quasi column.
+    Table,
+    /// From a file.
+    Stated(Stated),
+}
+
+/// The table a release was made from, as far as an audit looks at it: counted where cells
+/// and values are, row by row where numbers are.
+#[derive(Debug)]
+pub struct Original<'a> {
+    pub(super) counted: Option<Own<'a, Microdata>>,
+    pub(super) numbers: Option<Own<'a, Numbers>>,
+}
+
+/// Somebody's, or ours.
+#[derive(Debug)]
+pub(super) enum Own<'a, T> {
+    Borrowed(&'a T),
+    Owned(Box<T>),
+}
+
+impl<T> std::ops::Deref for Own<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Borrowed(value) => value,
+            Self::Owned(value) => value,
+        }
+    }
+}
+
+impl<'a> Original<'a> {
+    /// Reads what the release was made of.
+    pub fn read(
+        source: &Source,
+        manifest: &Manifest,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        Self::read_within(source, None, manifest, watch).map(|(original, _)| original)
+    }
+
+    /// The same, within a population that it is part of, which is read with it.
+    pub fn read_within(
+        source: &Source,
+        everyone: Option<&Source>,
+        manifest: &Manifest,
+        watch: &dyn Watch,
+    ) -> Result<(Self, Option<Microdata>)> {
+        let numbers = numbers_task(manifest)
+            .map(|task| Numbers::read(source, &task, watch))
+            .transpose()?;
+        let columns = counted_columns(manifest);
+        let (mut counted, mut population) = (None, None);
+        if columns.iter().any(|column| column.role == Role::Quasi) {
+            let within = everyone.map(|source| Population { source, key: &[] });
+            let table = Microdata::read_within(source, within, &columns, watch)?;
+            population = table.everyone();
+            counted = Some(table);
+        } else {
+            if !columns.is_empty() {
+                counted = Some(Microdata::read(source, &columns, watch)?);
+            }
+            population = everyone
+                .map(|source| read_population(source, manifest, watch))
+                .transpose()?
+                .or(population);
+        }
+        let counted = counted.map(|table| Own::Owned(Box::new(table)));
+        let numbers = numbers.map(|numbers| Own::Owned(Box::new(numbers)));
+        Ok((Self { counted, numbers }, population))
+    }
+
+    /// A table that was counted before, with the quasi and sensitive columns of the release.
+    pub fn counted(table: &'a Microdata) -> Self {
+        Self { counted: Some(Own::Borrowed(table)), numbers: None }
+    }
+
+    /// Numbers that were read before: those of the release's numbers, and its exact columns.
+    pub fn numbers(numbers: &'a Numbers) -> Self {
+        Self { counted: None, numbers: Some(Own::Borrowed(numbers)) }
+    }
+}
+
+/// Reads everybody who may be in the table, by the quasi columns of a release.
+pub fn read_population(
+    source: &Source,
+    manifest: &Manifest,
+    watch: &dyn Watch,
+) -> Result<Microdata> {
+    let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
+    let columns: Vec<ColumnSpec> = quasi.map(spec).collect();
+    Microdata::read(source, &columns, watch)
+}
+
+/// The columns whose values are counted.
+fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
+    let has = |kind: fn(&Treatment) -> bool| {
+        manifest.columns.iter().any(|column| kind(&column.treatment))
+    };
+    let by_cells = forms_cell_classes(manifest);
+    // Beside randomized columns quasi columns are untouched, or a sample of one row a group:
+    // nothing is computed from them.
+    let linkable = by_cells || has(|treatment| *treatment == Treatment::Apart);
+    let is_counted = |column: &&PublishedColumn| match (&column.treatment, column.role)
+    {
+        (_, Role::Identifier | Role::Other | Role::Drop) => false,
+        (Treatment::Kept | Treatment::Coarse { .. } | Treatment::Weighted, role) => {
+            if role == Role::Quasi {
+                linkable
+            } else {
+                by_cells
+            }
+        }
+        (Treatment::Drawn { .. } | Treatment::Apart, _) => true,
+        (Treatment::Noisy { .. } | Treatment::Redrawn, _) => false,
+    };
+    manifest.columns.iter().filter(is_counted).map(spec).collect()
+}
+
+fn spec(column: &PublishedColumn) -> ColumnSpec {
+    let rule = column.hierarchy.clone().unwrap_or(Rule::Plain);
+    ColumnSpec {
+        weight: weight(column.weight),
+        cells: column.cells().unwrap_or(Cells::Taxonomy),
+        ..ColumnSpec::new(&column.name, column.role, column.reading(), rule)
+    }
+}
+
+/// How numbers are read row by row; nothing if none were blurred or drawn anew.
+fn numbers_task(manifest: &Manifest) -> Option<NumbersTask<'_>> {
+    let mut classes = manifest.classes.iter();
+    let (columns, exact) = classes.find_map(|class| match &class.parameters {
+        Parameters::Frames { exact, .. } | Parameters::Moments { exact, .. } => {
+            Some((&class.of, exact))
+        }
+        Parameters::Cells { .. }
+        | Parameters::Values { .. }
+        | Parameters::Subtables { .. }
+        | Parameters::Levels => None,
+    })?;
+    let reading = |name: &str, or: Reading| {
+        manifest.column(name).map_or(or, |column| column.reading())
+    };
+    let wish = manifest.promises.iter().find_map(|note| note.asked.get("k")?.as_str());
+    Some(NumbersTask {
+        numbers: columns
+            .iter()
+            .map(|name| (&**name, reading(name, Reading::number())))
+            .collect(),
+        exact: exact
+            .iter()
+            .map(|name| (&**name, reading(name, Reading::category())))
+            .collect(),
+        wish,
+    })
+}
+
+/// The quasi columns of the original (or of another table, which `whose` names) that form
+/// classes of cells, in the order of the manifest, with its cells and weights, and the place
+/// of each in the table.
+pub(super) fn quasi_columns<'a>(
+    manifest: &Manifest,
+    original: &'a Microdata,
+    whose: &str,
+) -> Result<(Vec<Cow<'a, Column>>, Vec<usize>)> {
+    let mut columns = Vec::new();
+    let mut places = Vec::new();
+    for published in manifest.columns.iter().filter(|column| in_cell_classes(column)) {
+        let place =
+            original.quasi.iter().position(|known| known.name == published.name);
+        let place = place.ok_or_else(|| no_column(whose, &published.name))?;
+        let mut column = Cow::Borrowed(&original.quasi[place]);
+        let cells = published.cells().unwrap_or(Cells::Taxonomy);
+        if column.cells != cells {
+            column.to_mut().cells = cells;
+        }
+        let weight = weight(published.weight);
+        if column.weight != weight {
+            column.to_mut().weight = weight;
+        }
+        columns.push(column);
+        places.push(place);
+    }
+    Ok((columns, places))
+}
+
+/// Whether the cells of a column tell rows apart that are of different classes.
+pub(super) fn in_cell_classes(column: &PublishedColumn) -> bool {
+    column.role == Role::Quasi
+        && match &column.treatment {
+            Treatment::Kept | Treatment::Coarse { .. } | Treatment::Weighted => true,
+            Treatment::Drawn { .. }
+            | Treatment::Noisy { .. }
+            | Treatment::Apart
+            | Treatment::Redrawn => false,
+        }
+}
+
+/// That a table was read without a column of the release.
+pub(super) fn no_column(whose: &str, name: &str) -> Error {
+    Error::input(format!("the {whose} has no column `{name}`"))
+        .with_hint("give the file the release was made from")
+}
+
+/// That something cannot be found out without the table.
+pub(super) fn needs_original(what: &str) -> Error {
+    Error::input(format!("{what} without the original"))
+        .with_hint("give it with `--original FILE`")
+}
+
+/// The table itself, if it was read within a population: the census then also has the
+/// tuples of people who are not in the table, and no attack may mistake them for rows.
+/// Domains stay those of the population, as they were when the release was made.
+pub(super) fn without_others(original: &Microdata) -> Option<Microdata> {
+    let census = &original.census;
+    census.people.as_ref()?;
+    let there: Vec<usize> =
+        (0..census.n_tuples()).filter(|tuple| census.rows[*tuple] > 0).collect();
+    let quasi = census.quasi.iter();
+    let mut starts: Vec<usize> =
+        there.iter().map(|tuple| census.starts[*tuple]).collect();
+    starts.push(census.entries.len());
+    Some(Microdata {
+        quasi: original.quasi.clone(),
+        sensitive: original.sensitive.clone(),
+        census: Census {
+            quasi: quasi
+                .map(|codes| there.iter().map(|tuple| codes[*tuple]).collect())
+                .collect(),
+            rows: there.iter().map(|tuple| census.rows[*tuple]).collect(),
+            people: None,
+            // Who has no rows has no entries, so these stay as they are.
+            sensitive: census.sensitive.clone(),
+            entries: census.entries.clone(),
+            starts,
+            sensitive_sizes: census.sensitive_sizes.clone(),
+        },
+        specs: original.specs.clone(),
+        codes: original.codes.clone(),
+    })
+}
+
+/// A weight that a loss can work with.
+fn weight(given: Option<f64>) -> f64 {
+    given.filter(|weight| weight.is_finite() && *weight > 0.0).unwrap_or(1.0)
+}

@@ -1,0 +1,381 @@
+//! Rows that may be taken for each other, and the largest set of them that is hidden well
+//! enough.
+//!
+//! # Guarantee
+//! [`Company::settle`] keeps the largest set of rows in which everybody has the company they
+//! need by the published rule, and, if that is asked, is the best guess seldom enough. There
+//! is one such set, whatever the order: taking a row away lowers the company of all others
+//! and makes them the best guess more often, so a row that fails among all that are left
+//! fails in every smaller set, and none that was taken away belongs to a set that holds.
+//!
+//! # Limits
+//! Sums of up to a few thousand tails are exact to about 1e-12 of themselves. The rule asks
+//! for 1e-9 more than is promised, so that this cannot break the promise.
+//!
+//! # Cost
+//! A row with plenty of company is done after a few dozen neighbours; one without costs a
+//! look at all within reach. Rows are looked at again only if somebody leaves whom they
+//! counted on.
+//!
+//! # Source
+//! docs/methods.md, "The calibration attack". The publisher has code of its own for this.
+
+use std::ops::ControlFlow;
+
+use rayon::prelude::*;
+
+use crate::audit::noisy::guess::Guesses;
+use crate::audit::noisy::law::{CHORD, Law, Tails};
+use crate::audit::noisy::peel::MARGIN;
+use crate::space::{Shape, Space};
+use crate::watch::Watch;
+
+/// What is just within reach may be so by rounding alone, and is computed exactly.
+const BORDER: f64 = 1e-9;
+
+/// What each row needs to be hidden.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Needs<'a> {
+    /// How much company each row of the frame needs.
+    pub(crate) company: &'a [f64],
+    /// How often the best guess may be right, and how that is computed.
+    pub(crate) best_guess: Option<(f64, &'a Guesses)>,
+    /// Who follows the audit. Once it is no longer wanted, what is found means nothing.
+    pub(crate) watch: &'a dyn Watch,
+}
+
+/// Rows that do not differ where there is no noise.
+#[derive(Debug)]
+pub(crate) struct Company<'a> {
+    /// The law of their noise.
+    pub(crate) law: &'a Law,
+    /// Which rows of the frame they are.
+    pub(crate) rows: Vec<u32>,
+    /// Coordinates along all axes.
+    exact: Vec<f64>,
+    /// The axes with noise.
+    moving: Vec<usize>,
+    /// Coordinates along these axes in units of the spread.
+    pub(crate) space: Space,
+    /// Where the space begins: differences of small numbers are more exact.
+    origin: Vec<f64>,
+    /// How far a difference in the space may be off by rounding.
+    slip: f64,
+    /// How many are left, if no axis has noise: then the space is empty.
+    left: usize,
+}
+
+/// How much company there is, and how far off the last one counted is.
+pub(crate) struct Counted {
+    pub(crate) enough: bool,
+    radius: f64,
+}
+
+impl<'a> Company<'a> {
+    /// Divides rows of a frame with these coordinates into companies, and drops those that
+    /// are too small for anybody.
+    pub(crate) fn all(
+        law: &'a Law,
+        rows: &[u32],
+        coordinates: &[f64],
+        least: f64,
+    ) -> Vec<Self> {
+        let dims = law.spreads.len();
+        let still: Vec<usize> =
+            (0..dims).filter(|axis| law.spreads[*axis] == 0.0).collect();
+        let at = |row: u32| &coordinates[row as usize * dims..][..dims];
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        if still.is_empty() && dims > 0 {
+            return vec![Self::new(law, rows.to_vec(), at)];
+        }
+        let mut sorted = rows.to_vec();
+        let compare = |a: u32, b: u32| {
+            let axes = still.iter();
+            let mut orders = axes.map(|axis| at(a)[*axis].total_cmp(&at(b)[*axis]));
+            orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+        };
+        sorted.par_sort_unstable_by(|a, b| compare(*a, *b).then(a.cmp(b)));
+        let apart = sorted.chunk_by(|a, b| compare(*a, *b).is_eq());
+        let apart = apart.filter(|rows| rows.len() as f64 * MARGIN >= least);
+        apart.map(|rows| Self::new(law, rows.to_vec(), at)).collect()
+    }
+
+    fn new<'b>(law: &'a Law, rows: Vec<u32>, at: impl Fn(u32) -> &'b [f64]) -> Self {
+        let dims = law.spreads.len();
+        let moving: Vec<usize> =
+            (0..dims).filter(|axis| law.spreads[*axis] > 0.0).collect();
+        let mut exact = Vec::with_capacity(rows.len() * dims);
+        let origin: Vec<f64> = rows.first().map_or(Vec::new(), |row| at(*row).to_vec());
+        let mut scaled = Vec::with_capacity(rows.len() * moving.len());
+        for row in &rows {
+            exact.extend(at(*row));
+            scaled.extend(
+                moving.iter().map(|a| (at(*row)[*a] - origin[*a]) / law.spreads[*a]),
+            );
+        }
+        let largest = scaled.iter().fold(0.0f64, |most, v| most.max(v.abs()));
+        let slip = dims as f64 * largest * 4e-16;
+        let space = Space::new(moving.len(), &scaled);
+        let left = rows.len();
+        Self { law, rows, exact, moving, space, origin, slip, left }
+    }
+
+    /// How many have not been taken away.
+    pub(crate) fn n_left(&self) -> usize {
+        if self.moving.is_empty() { self.left } else { self.space.n_living() }
+    }
+
+    /// How many axes have noise.
+    pub(crate) fn n_moving(&self) -> usize {
+        self.moving.len()
+    }
+
+    /// The coordinates of a place, in units of the spread, on axes with noise.
+    pub(crate) fn scaled(&self, coordinates: &[f64]) -> Vec<f64> {
+        let axes = self.moving.iter();
+        let scaled = axes.map(|axis| {
+            (coordinates[*axis] - self.origin[*axis]) / self.law.spreads[*axis]
+        });
+        scaled.collect()
+    }
+
+    /// Lengths along all axes, in units of the spread, on axes with noise.
+    pub(crate) fn in_spreads(&self, lengths: &[f64]) -> Vec<f64> {
+        let axes = self.moving.iter();
+        axes.map(|axis| lengths[*axis] / self.law.spreads[*axis]).collect()
+    }
+
+    /// The cuts of its law, in units of the spread, on axes with noise.
+    pub(crate) fn cuts(&self) -> Vec<f64> {
+        self.in_spreads(&self.law.cuts)
+    }
+
+    /// The coordinates of a row along all axes.
+    pub(crate) fn coordinates(&self, row: usize) -> &[f64] {
+        let dims = self.law.spreads.len();
+        &self.exact[row * dims..][..dims]
+    }
+
+    /// Visits all that are left and might count: how far each is, squared for balls.
+    pub(crate) fn visit(
+        &self,
+        centre: &[f64],
+        visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+    ) {
+        match self.law.shape {
+            Shape::Gaussian => {
+                let radius = 2.0 * (self.law.reach() * (1.0 + BORDER) + self.slip);
+                self.space.within_ball(centre, radius, visit);
+            }
+            Shape::Uniform => {
+                self.space.within_cube(centre, 1.0 + BORDER + self.slip, visit);
+            }
+        }
+    }
+
+    /// The company of a row, by the rule, but with rows up to `reach`; not more than is
+    /// needed to know that it is at least `most`.
+    pub(crate) fn anonymity(&self, row: usize, reach: f64, most: f64) -> f64 {
+        if self.moving.is_empty() {
+            return self.left as f64;
+        }
+        let this = self.coordinates(row);
+        let mut sum = 0.0;
+        let add = |other: usize, _: &[f64], _: f64| {
+            sum += self.law.count(this, self.coordinates(other), reach);
+            if sum >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        if reach.is_infinite() && self.law.shape == Shape::Gaussian {
+            self.space.within_ball(self.space.point(row), f64::INFINITY, add);
+        } else {
+            self.visit(self.space.point(row), add);
+        }
+        sum
+    }
+
+    /// Whether a row has the company it needs.
+    pub(crate) fn enough(&self, row: usize, need: f64, tails: &Tails) -> Counted {
+        let centre = self.space.point(row);
+        let reach = self.law.reach();
+        let within = reach * (1.0 - BORDER) - self.slip;
+        // Bounds decide nearly always.
+        let (mut low, mut high, mut radius, mut equal) = (0.0, 0.0, 0.0f64, 0.0);
+        let cuts = self.cuts();
+        let done = need * (1.0 + 1e-11);
+        self.visit(centre, |_, point, far| {
+            if far == 0.0 {
+                low += 1.0;
+                high += 1.0;
+                equal += 1.0;
+            } else if self.law.shape == Shape::Gaussian {
+                let half = 0.5 * far.sqrt();
+                let above = tails.above(half);
+                high += above + self.slip;
+                if half <= within {
+                    low += (above - CHORD - self.slip).max(0.0);
+                }
+            } else {
+                let mut common = 1.0;
+                for ((a, b), cut) in point.iter().zip(centre).zip(&cuts) {
+                    let free = (1.0 - 2.0 * cut).min(1.0 - cut - (a - b).abs());
+                    common *= free.max(0.0);
+                }
+                low += (common - self.slip).max(0.0);
+                high += common + self.slip;
+            }
+            radius = radius.max(far);
+            if low >= done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        let enough = match (low >= done, high < need * (1.0 - 1e-11)) {
+            (true, _) => true,
+            // Equal rows are whole numbers and need no margin.
+            _ if equal * MARGIN >= need => true,
+            (_, true) => false,
+            _ => self.anonymity(row, reach, f64::INFINITY) >= need,
+        };
+        Counted { enough, radius }
+    }
+
+    /// The company of a row, to about a millionth of the rows within reach: for means.
+    pub(crate) fn roughly(&self, row: usize, tails: &Tails) -> f64 {
+        if self.law.shape == Shape::Uniform || self.moving.is_empty() {
+            return self.anonymity(row, self.law.reach(), f64::INFINITY);
+        }
+        let mut sum = 0.0;
+        self.visit(self.space.point(row), |_, _, far| {
+            sum += if far == 0.0 { 1.0 } else { tails.above(0.5 * far.sqrt()) };
+            ControlFlow::Continue(())
+        });
+        sum
+    }
+
+    /// Takes rows away until all that are left have what they need; says which are left.
+    pub(crate) fn settle(&mut self, needs: Needs<'_>, tails: &Tails) -> Vec<u32> {
+        if self.moving.is_empty() {
+            return self.settle_still(needs);
+        }
+        let of = |row: u32| needs.company[self.rows[row as usize] as usize];
+        let least = self.rows.iter().map(|row| needs.company[*row as usize]);
+        if self.rows.len() as f64 * MARGIN < least.fold(f64::INFINITY, f64::min) {
+            return Vec::new();
+        }
+        let n_rows = self.rows.len();
+        let mut radii = vec![[0.0f64; 2]; n_rows];
+        let all: Vec<u32> = self.space.in_order().to_vec();
+        let mut dirty = [all.clone(), all];
+        loop {
+            if needs.watch.is_cancelled() {
+                return Vec::new();
+            }
+            // Company first: the best guess takes longer.
+            let which = usize::from(dirty[0].is_empty());
+            let rows = std::mem::take(&mut dirty[which]);
+            let rows: Vec<u32> = rows
+                .into_iter()
+                .filter(|row| self.space.lives(*row as usize))
+                .collect();
+            let looked: Vec<Counted> = match (which, needs.best_guess) {
+                (0, _) => rows
+                    .par_iter()
+                    .with_min_len(32)
+                    .map(|row| match needs.watch.is_cancelled() {
+                        true => Counted { enough: true, radius: 0.0 },
+                        false => self.enough(*row as usize, of(*row), tails),
+                    })
+                    .collect(),
+                (_, Some((bound, guesses))) => rows
+                    .par_iter()
+                    .map(|row| {
+                        if needs.watch.is_cancelled() {
+                            return Counted { enough: true, radius: 0.0 };
+                        }
+                        let (share, radius) =
+                            guesses.best_guess(self, *row as usize, bound);
+                        Counted { enough: share <= bound, radius }
+                    })
+                    .collect(),
+                _ => break,
+            };
+            let mut failed = Vec::new();
+            for (row, counted) in rows.iter().zip(looked) {
+                match counted.enough {
+                    true => radii[*row as usize][which] = counted.radius,
+                    false => failed.push(*row),
+                }
+            }
+            if failed.is_empty() && dirty.iter().all(Vec::is_empty) {
+                break;
+            }
+            failed.iter().for_each(|row| self.space.remove(*row as usize));
+            self.touched(&failed, &radii, &mut dirty);
+        }
+        let order = self.space.in_order().iter().copied();
+        let left: Vec<u32> =
+            order.filter(|row| self.space.lives(*row as usize)).collect();
+        let mut left: Vec<u32> =
+            left.into_iter().map(|row| self.rows[row as usize]).collect();
+        left.sort_unstable();
+        left
+    }
+
+    /// Adds the rows that counted on somebody who left.
+    fn touched(&self, failed: &[u32], radii: &[[f64; 2]], dirty: &mut [Vec<u32>; 2]) {
+        if failed.is_empty() {
+            return;
+        }
+        if failed.len() * 32 > self.space.n_living() {
+            // Most rows are touched.
+            let order = self.space.in_order().iter().copied();
+            let left: Vec<u32> =
+                order.filter(|row| self.space.lives(*row as usize)).collect();
+            *dirty = [left.clone(), left];
+            return;
+        }
+        let found: Vec<Vec<(u32, [bool; 2])>> = failed
+            .par_iter()
+            .map(|row| {
+                let mut found = Vec::new();
+                self.visit(self.space.point(*row as usize), |other, _, far| {
+                    // Distances seen from both ends may differ by rounding.
+                    let near = radii[other]
+                        .map(|radius| far <= radius * (1.0 + BORDER) + BORDER);
+                    if near != [false; 2] {
+                        found.push((other as u32, near));
+                    }
+                    ControlFlow::Continue(())
+                });
+                found
+            })
+            .collect();
+        for (other, near) in found.into_iter().flatten() {
+            for (list, near) in dirty.iter_mut().zip(near) {
+                if near {
+                    list.push(other);
+                }
+            }
+        }
+        for list in dirty {
+            list.sort_unstable();
+            list.dedup();
+        }
+    }
+
+    /// Without noise all rows are equal and are company for each other.
+    fn settle_still(&mut self, needs: Needs<'_>) -> Vec<u32> {
+        let mut left = self.rows.clone();
+        loop {
+            let before = left.len();
+            let company = before as f64;
+            let seldom = needs.best_guess.is_none_or(|(b, _)| 1.0 / company <= b);
+            left.retain(|row| {
+                company * MARGIN >= needs.company[*row as usize] && seldom
+            });
+            if left.len() == before {
+                self.left = before;
+                return left;
+            }
+        }
+    }
+}

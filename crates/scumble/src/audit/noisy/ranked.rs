@@ -1,0 +1,168 @@
+//! How well rows of a class fit a published row, by somebody who holds the true table and
+//! knows the public rule.
+//!
+//! # Guarantee
+//! Noise is drawn by the auditor himself, from the stated law: published rows do not say
+//! whose they are.
+//!
+//! # Limits
+//! Each row is looked at alone. Draws are for at most [`SAMPLE`] rows.
+//!
+//! # Cost
+//! Rows nearer than the true one, for every draw.
+//!
+//! # Source
+//! docs/methods.md, "The calibration attack" and "Audit and attacks".
+
+use std::ops::ControlFlow;
+
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+use serde_json::Map;
+
+use crate::audit::Attacked;
+use crate::audit::noisy::company::Company;
+use crate::audit::noisy::measure::Measured;
+use crate::audit::noisy::peel::Framed;
+use crate::space::Shape;
+use crate::watch::Watch;
+
+/// The most rows that noise is drawn for.
+const SAMPLE: usize = 5_000;
+
+/// How one published row looks: how many rows fit it as well as the true one, and with which
+/// probability the true one is picked as the best.
+#[derive(Debug, Clone, Copy)]
+struct Draw {
+    rank: f64,
+    picked: f64,
+    below: bool,
+}
+
+/// How the attackers fare who look for the true row by how well rows fit.
+#[derive(Debug)]
+pub(crate) struct Ranked {
+    /// Who ranks all rows of the class.
+    pub(crate) rank: Attacked,
+    /// Who takes the one that fits best.
+    pub(crate) best_guess: Attacked,
+}
+
+/// Draws noise anew, and ranks the rows of the class by how well they fit.
+pub(crate) fn ranked(
+    frames: &[Framed],
+    measured: &Measured,
+    watch: &dyn Watch,
+) -> Ranked {
+    let sizes = frames.iter().flat_map(|frame| frame.levels.iter().map(Vec::len));
+    let rows: usize = sizes.sum();
+    let step = rows.div_ceil(SAMPLE).max(1);
+    let mut draws: Vec<Draw> = Vec::new();
+    let (mut skip, mut stream) = (0, 0);
+    let mut least = f64::INFINITY;
+    for frame in frames {
+        least = frame.wishes.iter().copied().fold(least, f64::min);
+        for level in 0..frame.laws.len() {
+            stream += 1;
+            for company in frame.companies(level) {
+                let n = company.rows.len();
+                if watch.is_cancelled() {
+                    break;
+                }
+                let sample: Vec<usize> = (skip..n).step_by(step).collect();
+                skip = sample
+                    .last()
+                    .map_or(skip.saturating_sub(n), |last| last + step - n);
+                draws.par_extend(sample.into_par_iter().map(|row| {
+                    if watch.is_cancelled() {
+                        return Draw { rank: 0.0, picked: 0.0, below: false };
+                    }
+                    // Each row has a stream of its own, whatever the threads.
+                    let mut rng = ChaCha20Rng::seed_from_u64(0x7261_6e6b + stream);
+                    rng.set_stream(u64::from(company.rows[row]));
+                    let wish = frame.wishes[company.rows[row] as usize];
+                    let noise = frame.axes.noise(&company.law.spreads, &mut rng);
+                    rank(&company, &frame.axes.cells, row, &noise, wish)
+                }));
+            }
+        }
+    }
+    let n = draws.len().max(1) as f64;
+    let mean = |of: fn(&Draw) -> f64| draws.iter().map(of).sum::<f64>() / n;
+    let mut detail = Map::new();
+    detail.insert("mean_rank".into(), mean(|draw| draw.rank).into());
+    detail.insert("expected".into(), measured.mean.into());
+    detail.insert("smallest".into(), measured.smallest.into());
+    detail.insert("k".into(), least.into());
+    detail.insert("below".into(), mean(|draw| f64::from(u8::from(draw.below))).into());
+    detail.insert("people".into(), draws.len().into());
+    detail.insert("sampled".into(), (draws.len() < rows).into());
+    let rank = Attacked {
+        name: "rank".to_owned(),
+        success: measured.at_risk as f64 / rows.max(1) as f64,
+        chance: 0.0,
+        worst: 1.0 / measured.smallest.max(1.0),
+        detail,
+    };
+    let mut detail = Map::new();
+    detail.insert("people".into(), draws.len().into());
+    detail.insert("sampled".into(), (draws.len() < rows).into());
+    let best_guess = Attacked {
+        name: "best-guess".to_owned(),
+        success: mean(|draw| draw.picked),
+        chance: measured.classes as f64 / rows.max(1) as f64,
+        worst: measured.best_guess,
+        detail,
+    };
+    Ranked { rank, best_guess }
+}
+
+/// Who fits a row that was blurred by this noise.
+fn rank(
+    company: &Company<'_>,
+    cells: &[f64],
+    row: usize,
+    noise: &[f64],
+    wish: f64,
+) -> Draw {
+    if company.n_moving() == 0 {
+        let n = company.n_left() as f64;
+        return Draw { rank: n, picked: 1.0 / n, below: n < wish };
+    }
+    let place = company.coordinates(row).iter().zip(noise).map(|(x, e)| x + e);
+    let place = company.scaled(&place.collect::<Vec<f64>>());
+    let this = company.space.point(row);
+    let (mut fitting, mut better) = (0.0, 0.0);
+    match company.law.shape {
+        Shape::Gaussian => {
+            let apart = place.iter().zip(this).map(|(z, x)| (z - x) * (z - x));
+            let far: f64 = apart.sum();
+            let radius = (far * (1.0 + 1e-9)).sqrt();
+            company.space.within_ball(&place, radius, |_, _, other| {
+                fitting += 1.0;
+                better += f64::from(u8::from(other < far * (1.0 - 1e-9)));
+                ControlFlow::Continue(())
+            });
+        }
+        Shape::Uniform => {
+            // After rounding a turned box is seen through the cells it touches.
+            let turned = company.law.cuts.iter().any(|cut| *cut > 0.0);
+            let slack: Vec<f64> = match turned {
+                true => company.in_spreads(cells),
+                false => vec![0.0; company.n_moving()],
+            };
+            let half = |axis: usize| 0.5 + 0.5 * slack[axis] + 1e-9;
+            let widest = (0..slack.len()).map(half).fold(0.5, f64::max);
+            company.space.within_cube(&place, widest, |_, other, _| {
+                let axes = other.iter().zip(&place).enumerate();
+                let mut fits = axes.map(|(axis, (x, z))| (x - z).abs() <= half(axis));
+                fitting += f64::from(u8::from(fits.all(|fits| fits)));
+                ControlFlow::Continue(())
+            });
+        }
+    }
+    let fitting = f64::max(fitting, 1.0);
+    let picked = if better > 0.0 { 0.0 } else { 1.0 / fitting };
+    Draw { rank: fitting, picked, below: fitting < wish }
+}

@@ -1,0 +1,410 @@
+//! What generalized cells stand for.
+//!
+//! # Guarantee
+//! A cell is a distribution over values of its column, and the one that docs/methods.md,
+//! "Cells of a group", gives it: even over the leaves below a node, even over the numbers
+//! of a range or the values of a set, by weight for a pdf cell. Numbers of a
+//! range are those with the column's decimals.
+//!
+//! What a release does not list is taken from other rows, not made up. `*` in a column whose
+//! values nobody lists stands for what other rows have there, in the same shares, and a mask
+//! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
+//! two ends. Such cells are guesses ([`Cells::is_guess`]). Where there are no others, the
+//! values of a cell are open, and who asks for them is told so.
+//!
+//! # Limits
+//! Evenness is an assumption: nobody can see from a release how values lie within a cell.
+//! Between two words without a hierarchy file only words that some cell names are known.
+//!
+//! # Cost
+//! That of the distinct cells and of their values.
+//!
+//! # Source
+//! docs/methods.md, "Cells of a group" and "The weight of a row".
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::error::{Error, Result};
+use crate::estimate::evidence::lattice::Lattice;
+use crate::estimate::evidence::{Column, Nature, in_order};
+use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
+use crate::release::{
+    GROUP_COLUMN, Manifest, PdfCells, PublishedColumn, WeightsNote, cell,
+};
+use crate::table::{Kind, Reading, Role, parse_date, parse_number};
+
+/// What the cells of a column stand for.
+#[derive(Debug)]
+pub(in crate::estimate) struct Cells {
+    /// The numbers or days of the column, if its cells are ranges of them.
+    pub(in crate::estimate) lattice: Option<Lattice>,
+    /// For each published cell what it stands for.
+    pub(in crate::estimate) meanings: Vec<Meaning>,
+    /// The published cells.
+    pub(in crate::estimate) texts: Vec<Box<str>>,
+    /// For each cell, whether its probabilities are the shares of its own rows that have
+    /// each value.
+    pub(in crate::estimate) counted: Vec<bool>,
+}
+
+/// What a cell stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::estimate) enum Meaning {
+    /// These values, by code, with probabilities above nought that add up to 1.
+    Values(Vec<(u32, f64)>),
+    /// Every number from the first to the last, in steps, with the same probability; and
+    /// "not known" as one more.
+    Numbers { low: f64, high: f64, missing: bool },
+    /// "Not known".
+    Missing,
+    /// What these cells stand for, with these probabilities.
+    Like(Vec<(u32, f64)>),
+    /// Which values, the release does not say.
+    Open,
+}
+
+impl Cells {
+    /// What the cells of a coarse column stand for. Beside it a column appears with the
+    /// cells as they are.
+    pub(in crate::estimate) fn coarse(
+        listed: &PublishedColumn,
+        columns: &mut Vec<Column>,
+        rows: &[u64],
+        number: usize,
+    ) -> Result<Self> {
+        let missing = || Error::input(format!("there is no column `{}`", listed.name));
+        let column = columns.iter_mut().find(|column| column.name == listed.name);
+        let column = column.ok_or_else(missing)?;
+        let mut rows_of = vec![0; column.texts.len()];
+        for (code, rows) in column.codes.iter().zip(rows) {
+            rows_of[*code as usize] += rows;
+        }
+        let texts = std::mem::take(&mut column.texts);
+        let (values, found) = Self::read(listed, texts.clone(), &rows_of)?;
+        (column.texts, column.nature) = (values, Nature::Coarse(number));
+        let published = Column {
+            name: format!("CELL({})", listed.name),
+            reading: Reading { missing: Vec::new(), ..Reading::category() },
+            texts,
+            codes: column.codes.clone(),
+            nature: Nature::Kept,
+            rule: None,
+            shared: true,
+        };
+        columns.push(published);
+        Ok(found)
+    }
+
+    /// What the cells of a weighted column stand for, which is added to those of the data:
+    /// its cells are the groups.
+    pub(in crate::estimate) fn weighted(
+        manifest: &Manifest,
+        listed: &PublishedColumn,
+        pdf: &PdfCells,
+        note: &WeightsNote,
+        columns: &mut Vec<Column>,
+        number: usize,
+    ) -> Result<Self> {
+        let missing = || Error::input(format!("there is no column `{GROUP_COLUMN}`"));
+        let group = columns.iter().find(|column| column.name == GROUP_COLUMN);
+        let group = group.ok_or_else(missing)?;
+        let mut quasi = manifest.columns.iter().filter(|c| c.role == Role::Quasi);
+        let place = quasi.position(|column| column.name == listed.name);
+        let place =
+            place.ok_or_else(|| Error::input("only quasi columns have weights"))?;
+        let (texts, found) = Self::of_groups(listed, place, pdf, &group.texts, note)?;
+        columns.push(Column {
+            name: listed.name.clone(),
+            reading: listed.reading(),
+            texts,
+            codes: group.codes.clone(),
+            nature: Nature::Coarse(number),
+            rule: listed.hierarchy.clone(),
+            shared: true,
+        });
+        Ok(found)
+    }
+
+    /// Whether what a cell stands for is taken from other rows: there may be more to it.
+    pub(in crate::estimate) fn is_guess(&self, cell: u32) -> bool {
+        let text = &self.texts[cell as usize];
+        matches!(self.meanings[cell as usize], Meaning::Like(_))
+            || self.lattice.is_some()
+                && (text.ends_with(", inf)") || text.starts_with("(-inf"))
+    }
+
+    /// Whether a cell may stand for "not known" although nothing says so: `*` stands for
+    /// every value there is.
+    pub(in crate::estimate) fn may_be_missing(&self, cell: u32) -> bool {
+        *self.texts[cell as usize] == *ROOT_LABEL
+    }
+
+    /// Reads the cells of a column, of which `rows` says how often each occurs; the values
+    /// they stand for come with them, unless they are numbers of a lattice.
+    pub(in crate::estimate) fn read(
+        listed: &PublishedColumn,
+        texts: Vec<Box<str>>,
+        rows: &[u64],
+    ) -> Result<(Vec<Box<str>>, Self)> {
+        let form = listed.cells().unwrap_or(Form::Taxonomy);
+        let tree = matches!(listed.hierarchy, Some(Rule::Tree(_)));
+        let ranges = form != Form::Set && !tree && listed.kind != Kind::Category;
+        let malformed = |text: &str| {
+            let name = &listed.name;
+            Error::input(format!("`{name}` has the cell `{text}`, which is none"))
+                .with_hint("the release was changed, or made by another version")
+        };
+        let (values, lattice, mut meanings) = if ranges {
+            let (lattice, meanings) = numbers(listed, form, &texts)
+                .map_err(|place| malformed(&texts[place]))?;
+            (Vec::new(), Some(lattice), meanings)
+        } else {
+            let (values, meanings) = words(listed, form, &texts)
+                .map_err(|place| malformed(&texts[place]))?;
+            (values, None, meanings)
+        };
+        like_others(&mut meanings, &texts, rows);
+        let counted = vec![false; texts.len()];
+        Ok((values, Self { lattice, meanings, texts, counted }))
+    }
+
+    /// The cells of a quasi column that has distributions, for groups that are called so.
+    pub(in crate::estimate) fn of_groups(
+        listed: &PublishedColumn,
+        place: usize,
+        pdf: &PdfCells,
+        groups: &[Box<str>],
+        note: &WeightsNote,
+    ) -> Result<(Vec<Box<str>>, Self)> {
+        let reading = listed.reading();
+        let all = || pdf.cells.iter().flat_map(|cells| &cells[place]);
+        let mut distinct: Vec<&str> = all().map(|(text, _)| &**text).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let owned = distinct.iter().map(|text| Box::from(*text)).collect();
+        let (values, ranks) = in_order(owned, &reading);
+        let codes: HashMap<&str, u32> = distinct.into_iter().zip(ranks).collect();
+        let named = pdf.groups.iter().enumerate();
+        let numbers: HashMap<&str, usize> =
+            named.map(|(n, text)| (&**text, n)).collect();
+        let meaning = |group: &str| {
+            let wrong = |what: &str| Error::input(format!("group `{group}` {what}"));
+            let number = numbers.get(group);
+            let number =
+                number.ok_or_else(|| wrong("has rows, but no distributions"))?;
+            let cell = &pdf.cells[*number][place];
+            let total: f64 = cell.iter().map(|(_, weight)| weight).sum();
+            if !(total > 0.0 && total.is_finite()) {
+                return Err(wrong("has weights that do not add up to 1"));
+            }
+            let weights = cell.iter().filter(|(_, weight)| *weight > 0.0);
+            let mut weights: Vec<(u32, f64)> = weights
+                .map(|(text, weight)| (codes[&**text], weight / total))
+                .collect();
+            weights.sort_by_key(|(code, _)| *code);
+            if let [(_, weight)] = weights.as_mut_slice() {
+                *weight = 1.0;
+            }
+            Ok(Meaning::Values(weights))
+        };
+        let meanings =
+            groups.iter().map(|group| meaning(group)).collect::<Result<_>>()?;
+        let counted = match note.kind.as_str() {
+            "table" => vec![true; groups.len()],
+            "counted" => {
+                let own = note.table.get(&listed.name).into_iter().flatten();
+                let own: HashSet<String> = own.map(u64::to_string).collect();
+                groups.iter().map(|group| own.contains(&**group)).collect()
+            }
+            _ => vec![false; groups.len()],
+        };
+        Ok((values, Self { lattice: None, meanings, texts: groups.to_vec(), counted }))
+    }
+}
+
+/// What cells of words stand for, or the place of one that is not well formed.
+fn words(
+    listed: &PublishedColumn,
+    form: Form,
+    texts: &[Box<str>],
+) -> Result<(Vec<Box<str>>, Vec<Meaning>), usize> {
+    let reading = listed.reading();
+    let rule = listed.hierarchy.clone().unwrap_or(Rule::Plain);
+    let masked = matches!(rule, Rule::Mask(_)) && form == Form::Taxonomy;
+    let tree = matches!(rule, Rule::Tree(_));
+    let missing = |text: &str| reading.is_missing(text);
+    // A mask is open unless it hides nothing.
+    let open = |text: &str| {
+        text == ROOT_LABEL && !tree || masked && text.contains('*') && !missing(text)
+    };
+    let mut known: Vec<Box<str>> = Vec::new();
+    for (place, text) in texts.iter().enumerate().filter(|(_, text)| !open(text)) {
+        let (named, or_missing) = match form {
+            Form::Taxonomy => (vec![text.to_string()], false),
+            _ if **text == *ROOT_LABEL => (Vec::new(), false),
+            _ => cell::named(form, text).ok_or(place)?,
+        };
+        // A tree has all its leaves; what is not known may be none of them.
+        let own = named.into_iter().filter(|text| !tree || missing(text));
+        known.extend(own.map(String::into_boxed_str));
+        known.extend(or_missing.then(|| reading.missing_text().into()));
+    }
+    let plain = if masked { Rule::Plain } else { rule };
+    let (domain, _) = plain.domain(&known, &reading).map_err(|_| 0usize)?;
+    let bound = Bound {
+        name: listed.name.clone(),
+        hierarchy: plain.bind(&domain, &reading),
+        rows: vec![0; domain.len()],
+        lowest: 0,
+        highest: 0,
+        weight: 1.0,
+        cells: form,
+        domain,
+    };
+    let level = listed.level().filter(|_| !masked);
+    let meaning = |(place, text): (usize, &str)| {
+        if open(text) {
+            return Ok(Meaning::Open);
+        }
+        let cover: Cover = cell::parse(&bound, level, text).ok_or(place)?;
+        let codes = cover.codes(&bound.domain, &bound.hierarchy);
+        if codes.is_empty() {
+            return Err(place);
+        }
+        let each = 1.0 / codes.len() as f64;
+        Ok(Meaning::Values(codes.into_iter().map(|code| (code, each)).collect()))
+    };
+    let meanings = texts.iter().map(|text| &**text).enumerate().map(meaning);
+    let meanings = meanings.collect::<Result<_, _>>()?;
+    Ok((bound.domain.texts().to_vec(), meanings))
+}
+
+/// What cells of numbers or days stand for, or the place of one that is not well formed.
+fn numbers(
+    listed: &PublishedColumn,
+    form: Form,
+    texts: &[Box<str>],
+) -> Result<(Lattice, Vec<Meaning>), usize> {
+    let reading = listed.reading();
+    let rule = listed.hierarchy.clone().unwrap_or(Rule::Plain);
+    let ends = |text: &str| -> Option<(f64, f64, bool, bool)> {
+        if form == Form::Taxonomy {
+            if let Some((low, high)) = rule.span(text) {
+                return Some((low, high, true, false));
+            }
+            let number = number_of(text, &reading)?;
+            return Some((number, number, false, false));
+        }
+        let (words, missing) = cell::named(form, text)?;
+        let (first, last) = (words.first()?, words.last()?);
+        let (low, high) = (number_of(first, &reading)?, number_of(last, &reading)?);
+        (words.len() <= 2 && low <= high).then_some((low, high, false, missing))
+    };
+    let decimals = match listed.decimals {
+        _ if listed.kind == Kind::Date => 0,
+        Some(decimals) => decimals,
+        None => {
+            let bounds = texts.iter().filter_map(|text| ends(text));
+            let digits = |number: f64| {
+                let text = number.to_string();
+                text.split_once('.').map_or(0, |(_, digits)| digits.len() as u32)
+            };
+            bounds
+                .map(|(low, high, ..)| digits(low).max(digits(high)))
+                .max()
+                .unwrap_or(0)
+        }
+    };
+    let mut lattice = Lattice::new(&listed.name, decimals, [0.0, 0.0]);
+    let mut meanings = Vec::with_capacity(texts.len());
+    for (place, text) in texts.iter().enumerate() {
+        meanings.push(if reading.is_missing(text) {
+            Meaning::Missing
+        } else if **text == *ROOT_LABEL {
+            Meaning::Open
+        } else {
+            let (low, high, half_open, missing) = ends(text).ok_or(place)?;
+            // The first number from `low` on, and the last before or up to `high`.
+            let low = lattice.around(low).0 + 1.0;
+            let (below, above) = lattice.around(high);
+            let high = if half_open { below } else { above - 1.0 };
+            if low > high {
+                return Err(place);
+            }
+            Meaning::Numbers { low, high, missing }
+        });
+    }
+    close(&mut meanings);
+    lattice.low = f64::INFINITY;
+    lattice.high = f64::NEG_INFINITY;
+    for meaning in &meanings {
+        if let Meaning::Numbers { low, high, .. } = meaning {
+            lattice.low = lattice.low.min(*low);
+            lattice.high = lattice.high.max(*high);
+        }
+    }
+    if lattice.low > lattice.high {
+        (lattice.low, lattice.high) = (0.0, 0.0);
+    }
+    Ok((lattice, meanings))
+}
+
+fn number_of(text: &str, reading: &Reading) -> Option<f64> {
+    match reading.kind {
+        Kind::Number => parse_number(text),
+        Kind::Date => parse_date(text, None),
+        Kind::Category => None,
+    }
+}
+
+/// Gives ranges that are open at one end the width of the widest that is not.
+fn close(meanings: &mut [Meaning]) {
+    let widths = meanings.iter().filter_map(|meaning| match meaning {
+        Meaning::Numbers { low, high, .. } => Some(high - low),
+        _ => None,
+    });
+    let widest = widths.filter(|width| width.is_finite()).reduce(f64::max);
+    for meaning in meanings {
+        let Meaning::Numbers { low, high, .. } = meaning else { continue };
+        match (widest, low.is_finite(), high.is_finite()) {
+            (_, true, true) => {}
+            (Some(width), true, false) => *high = *low + width,
+            (Some(width), false, true) => *low = *high - width,
+            _ => *meaning = Meaning::Open,
+        }
+    }
+}
+
+/// Lets `*` stand for what others have, and masks for what others have that they would hide,
+/// where nothing lists their values.
+fn like_others(meanings: &mut [Meaning], texts: &[Box<str>], rows: &[u64]) {
+    let others: Vec<(u32, f64)> = meanings
+        .iter()
+        .zip(rows)
+        .zip(0u32..)
+        .filter(|((meaning, rows), _)| **meaning != Meaning::Open && **rows > 0)
+        .map(|((_, rows), place)| (place, *rows as f64))
+        .collect();
+    for (meaning, mask) in meanings.iter_mut().zip(texts) {
+        if *meaning != Meaning::Open {
+            continue;
+        }
+        let hidden = |(place, _): &&(u32, f64)| hides(mask, &texts[*place as usize]);
+        let own: Vec<&(u32, f64)> = others.iter().filter(hidden).collect();
+        let total: f64 = own.iter().map(|(_, rows)| rows).sum();
+        if total > 0.0 {
+            let share = |(place, rows): &(u32, f64)| (*place, rows / total);
+            *meaning = Meaning::Like(own.into_iter().map(share).collect());
+        }
+    }
+}
+
+/// Whether a mask could hide a text; nothing else but `*` hides texts of another length.
+pub(in crate::estimate) fn hides(mask: &str, text: &str) -> bool {
+    mask == ROOT_LABEL
+        || mask.chars().count() == text.chars().count()
+            && mask
+                .chars()
+                .zip(text.chars())
+                .all(|(shown, own)| shown == '*' || shown == own)
+}

@@ -1,0 +1,149 @@
+//! The groups of a release whose sensitive values stand in a file of their own.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::estimate::evidence::{Column, Nature, in_order};
+use crate::estimate::laws::MOST_ROWS;
+use crate::release::{Bucket, PublishedColumn, Seen, Treatment};
+use crate::watch::Watch;
+
+/// Which rows and which values each group has.
+#[derive(Debug)]
+pub(in crate::estimate) struct Groups {
+    /// The place of the sensitive column.
+    pub(in crate::estimate) sensitive: usize,
+    /// Distinct rows, group by group.
+    entries: Vec<u32>,
+    /// Where each group begins there.
+    entry_starts: Vec<usize>,
+    /// Values and how many rows have each, group by group.
+    values: Vec<(u32, u64)>,
+    /// Where each group begins there.
+    value_starts: Vec<usize>,
+    /// How many rows each group has.
+    sizes: Vec<u64>,
+}
+
+impl Groups {
+    /// Reads the values, and adds their column to those of the data; nothing if no column
+    /// stands apart.
+    pub(in crate::estimate) fn read(
+        seen: &Seen<'_>,
+        columns: &mut Vec<Column>,
+        rows: &[u64],
+        watch: &dyn Watch,
+    ) -> Result<Option<Self>> {
+        let manifest = seen.manifest();
+        let apart = manifest.columns.iter().filter(|c| c.treatment == Treatment::Apart);
+        let apart: Vec<&PublishedColumn> = apart.collect();
+        let [listed] = apart.as_slice() else {
+            return match apart.len() {
+                0 => Ok(None),
+                n => Err(Error::input(format!(
+                    "{n} columns stand apart, but values of only one can be read"
+                ))),
+            };
+        };
+        let reading = listed.reading();
+        let note = manifest.buckets().zip(seen.values(watch)?);
+        let (note, buckets) =
+            note.ok_or_else(|| Error::input("values stand apart, but nowhere"))?;
+        let wrong = |what: String| Error::input(what).in_file(note.file.as_str());
+        let class =
+            manifest.classes.iter().find(|class| class.of.contains(&listed.name));
+        let class = class.and_then(|class| class.column.as_deref());
+        let groups = columns.iter().position(|c| class == Some(c.name.as_str()));
+        let groups = groups.ok_or_else(|| {
+            wrong("no column of the rows tells the groups".to_owned())
+        })?;
+        let groups = &columns[groups];
+        let mut sizes = vec![0; groups.texts.len()];
+        let mut starts = vec![0; sizes.len() + 1];
+        for (code, n) in groups.codes.iter().zip(rows) {
+            sizes[*code as usize] += n;
+            starts[*code as usize + 1] += 1;
+        }
+        let bucket_of = by_group(groups, &buckets)
+            .ok_or_else(|| wrong("a group has values, but no rows".to_owned()))?;
+
+        let all = buckets.iter().flat_map(|bucket| &bucket.values);
+        let mut distinct: Vec<&str> = all.map(|(text, _)| &**text).collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        let owned = distinct.iter().map(|text| Box::from(*text)).collect();
+        let (texts, ranks) = in_order(owned, &reading);
+        let codes: HashMap<&str, u32> = distinct.into_iter().zip(ranks).collect();
+        let (mut values, mut value_starts) = (Vec::new(), vec![0]);
+        for (bucket, size) in bucket_of.iter().zip(&sizes) {
+            let bucket = bucket
+                .ok_or_else(|| wrong("a group has rows, but no values".to_owned()))?;
+            let total =
+                bucket.values.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n));
+            if total != Some(*size) {
+                return Err(wrong("a group has not as many values as rows".to_owned()));
+            }
+            if *size > MOST_ROWS {
+                return Err(wrong(format!("a group has more than {MOST_ROWS} rows")));
+            }
+            let coded = bucket.values.iter().map(|(text, n)| (codes[&**text], *n));
+            let mut coded: Vec<(u32, u64)> = coded.collect();
+            coded.sort_unstable();
+            // Two texts can mean the same number.
+            coded.dedup_by(|next, kept| {
+                let same = next.0 == kept.0;
+                kept.1 += if same { next.1 } else { 0 };
+                same
+            });
+            values.extend(coded);
+            value_starts.push(values.len());
+        }
+
+        for group in 0..sizes.len() {
+            starts[group + 1] += starts[group];
+        }
+        let mut next = starts.clone();
+        let mut entries = vec![0; rows.len()];
+        for (entry, code) in groups.codes.iter().enumerate() {
+            entries[next[*code as usize]] = entry as u32;
+            next[*code as usize] += 1;
+        }
+        columns.push(Column {
+            name: listed.name.clone(),
+            reading,
+            texts,
+            codes: Vec::new(),
+            nature: Nature::Apart,
+            rule: listed.hierarchy.clone(),
+            shared: false,
+        });
+        let sensitive = columns.len() - 1;
+        let entry_starts = starts;
+        Ok(Some(Self { sensitive, entries, entry_starts, values, value_starts, sizes }))
+    }
+
+    /// The groups: how many rows, which distinct rows, and which values how often.
+    pub(in crate::estimate) fn iter(
+        &self,
+    ) -> impl Iterator<Item = (u64, &[u32], &[(u32, u64)])> {
+        self.sizes.iter().enumerate().map(|(group, size)| {
+            let entries = self.entry_starts[group]..self.entry_starts[group + 1];
+            let values = self.value_starts[group]..self.value_starts[group + 1];
+            (*size, &self.entries[entries], &self.values[values])
+        })
+    }
+}
+
+/// The values of each group of the rows; nothing if there are values of another.
+fn by_group<'a>(
+    groups: &Column,
+    buckets: &'a [Bucket],
+) -> Option<Vec<Option<&'a Bucket>>> {
+    let names = groups.texts.iter().enumerate();
+    let numbers: HashMap<&str, usize> = names.map(|(n, text)| (&**text, n)).collect();
+    let mut found = vec![None; groups.texts.len()];
+    for bucket in buckets {
+        found[*numbers.get(&*bucket.group)?] = Some(bucket);
+    }
+    Some(found)
+}

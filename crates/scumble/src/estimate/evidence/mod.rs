@@ -1,0 +1,398 @@
+//! The published rows of a release, in memory, and what its manifest says of their columns.
+
+pub(in crate::estimate) mod cells;
+mod drawn;
+pub(in crate::estimate) mod groups;
+pub(in crate::estimate) mod lattice;
+
+pub(in crate::estimate) use drawn::DrawnColumns;
+
+use crate::error::{Error, Result};
+use crate::estimate::evidence::cells::Cells;
+use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::lattice::Lattice;
+use crate::estimate::laws::numbers::{Blurred, NumberColumns};
+use crate::estimate::sample::of_table;
+use crate::hierarchy::Rule;
+use crate::release::{
+    Class, DataColumn, Parameters, PublishedColumn, Release, Seen, Treatment,
+};
+use crate::table::{Kind, Numbers, NumbersTask, Reading, Role, Scan, parse_number};
+use crate::watch::Watch;
+use crate::words::nearest;
+
+/// What an analyst has: published rows and how they were made.
+#[derive(Debug)]
+pub struct Evidence {
+    pub(in crate::estimate) columns: Vec<Column>,
+    pub(in crate::estimate) noises: Vec<DrawnColumns>,
+    /// How many published rows are the same in all columns.
+    pub(in crate::estimate) rows: Vec<u64>,
+    /// How many rows of the table each of them stands for, if they are a sample.
+    pub(in crate::estimate) stands_for: Option<Vec<f64>>,
+    /// Rows and values of each group, if values are in a file of their own.
+    pub(in crate::estimate) groups: Option<Groups>,
+    /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
+    /// columns are one distinct row.
+    pub(in crate::estimate) blurred: Option<Blurred>,
+    /// What generalized cells stand for.
+    pub(in crate::estimate) cells: Vec<Cells>,
+    /// The places of the columns that the table has, too.
+    pub(in crate::estimate) table: Vec<usize>,
+}
+
+/// A published column.
+#[derive(Debug)]
+pub(in crate::estimate) struct Column {
+    pub(in crate::estimate) name: String,
+    pub(in crate::estimate) reading: Reading,
+    /// Its values in their own order; of a randomized column, those of all its domains.
+    pub(in crate::estimate) texts: Vec<Box<str>>,
+    /// The value of each distinct row; of a generalized column, its cell.
+    pub(in crate::estimate) codes: Vec<u32>,
+    pub(in crate::estimate) nature: Nature,
+    /// How values coarsen, if the release says so.
+    pub(in crate::estimate) rule: Option<Rule>,
+    /// Whether all rows of a group of people have the same.
+    pub(in crate::estimate) shared: bool,
+}
+
+/// What was done to a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::estimate) enum Nature {
+    /// Published as it was.
+    Kept,
+    /// Randomized: which noise, and which of its columns this is.
+    Drawn(usize, usize),
+    /// Coarsened: which of the generalized columns it is.
+    Coarse(usize),
+    /// In a file of its own, by group.
+    Apart,
+    /// Blurred or drawn anew: which of these columns it is. It has neither texts nor codes.
+    Number(usize),
+}
+
+impl Evidence {
+    /// Reads a release, once its files are found to be those that were published.
+    pub fn read(release: &Release, watch: &dyn Watch) -> Result<Self> {
+        let seen = Seen::open(release)?;
+        let manifest = seen.manifest();
+        let in_file = |error: Error| error.in_file(seen.name());
+        let numbers = NumberColumns::of(manifest).map_err(in_file)?;
+        let layout = manifest.layout();
+        let known = layout.iter().filter(|column| !numbers.has(column.name()));
+        let known: Vec<DataColumn<'_>> = known.copied().collect();
+        let (distinct, read) = match numbers.is_empty() {
+            true => {
+                let names: Vec<&str> = known.iter().map(|c| c.name()).collect();
+                (Distinct::of_scan(seen.count(&names, watch)?), None)
+            }
+            false => {
+                let exact = known.iter().map(|c| (c.name(), reading(*c))).collect();
+                let task =
+                    NumbersTask { numbers: numbers.task(manifest), exact, wish: None };
+                let read = seen.numbers(&task, watch)?;
+                (Distinct::of_numbers(&read, known.len()), Some(read))
+            }
+        };
+        let rows = distinct.rows;
+        let mut raw = known.iter().zip(distinct.columns);
+        let mut columns: Vec<Column> = Vec::with_capacity(layout.len());
+        for column in &layout {
+            match column {
+                DataColumn::Cells(listed) if numbers.has(&listed.name) => {
+                    columns.push(Column::of_numbers(listed, &numbers));
+                }
+                _ if numbers.has(column.name()) => {}
+                _ => columns.extend(raw.next().map(|(column, (texts, codes))| {
+                    Column::known(*column, texts, codes)
+                })),
+            }
+        }
+
+        let (mut cells, mut noises) = (Vec::new(), Vec::new());
+        let mut pdf = seen.cells(watch)?;
+        for listed in &manifest.columns {
+            let found = match &listed.treatment {
+                Treatment::Coarse { level: Some(0), .. } | Treatment::Kept => continue,
+                Treatment::Coarse { .. } => {
+                    Cells::coarse(listed, &mut columns, &rows, cells.len())
+                }
+                Treatment::Weighted => {
+                    let (pdf, note) = pdf
+                        .as_mut()
+                        .zip(manifest.weights())
+                        .ok_or_else(|| Error::input("the manifest has no weights"))?;
+                    Cells::weighted(
+                        manifest,
+                        listed,
+                        pdf,
+                        &note,
+                        &mut columns,
+                        cells.len(),
+                    )
+                }
+                // What rows of a class share says more than the treatment.
+                Treatment::Drawn { .. }
+                | Treatment::Noisy { .. }
+                | Treatment::Apart
+                | Treatment::Redrawn => continue,
+            };
+            cells.push(found.map_err(in_file)?);
+        }
+        let notes = manifest.perturbation();
+        let subtables =
+            |class: &&Class| matches!(class.parameters, Parameters::Subtables { .. });
+        if manifest.classes.iter().filter(subtables).count() != notes.len() {
+            return Err(in_file(Error::input("the manifest randomizes nothing")));
+        }
+        for (number, note) in notes.iter().enumerate() {
+            noises
+                .push(DrawnColumns::read(note, number, &mut columns).map_err(in_file)?);
+        }
+        let stands_for = match &manifest.sampled {
+            None => None,
+            Some(name) => {
+                let column = columns.iter().find(|column| column.name == *name);
+                let sizes = column.and_then(|column| column.whole_numbers());
+                Some(sizes.ok_or_else(|| {
+                    in_file(Error::input(format!(
+                        "column `{name}` must tell how many rows each row stands for"
+                    )))
+                })?)
+            }
+        };
+        let blurred = match read {
+            None => None,
+            Some(read) => {
+                let numbers = numbers.numbers(manifest, &read, &columns);
+                Some(numbers.map_err(|what| in_file(Error::input(what)))?)
+            }
+        };
+        let groups = Groups::read(&seen, &mut columns, &rows, watch)?;
+        let table = of_table(manifest, &columns);
+        let found =
+            Self { columns, noises, rows, stands_for, groups, blurred, cells, table };
+        found.check_sample()?;
+        Ok(found)
+    }
+
+    /// Rows of a sample stand for others, which have other values and numbers.
+    fn check_sample(&self) -> Result<()> {
+        let Some(what) = [
+            self.groups.as_ref().map(|_| "values that stand apart"),
+            self.blurred.as_ref().map(|_| "numbers with noise"),
+        ]
+        .into_iter()
+        .flatten()
+        .next()
+        .filter(|_| self.stands_for.is_some()) else {
+            return Ok(());
+        };
+        Err(Error::input(format!(
+            "a release with {what} cannot be a sample of one row of each group"
+        )))
+    }
+
+    /// The numbers that a column of numbers can have.
+    pub(in crate::estimate) fn lattice(&self, number: usize) -> &Lattice {
+        let blurred = self.blurred.as_ref();
+        blurred.expect("a column of numbers was read with them").lattice(number)
+    }
+
+    /// How many rows of the table the release stands for.
+    pub fn n_rows(&self) -> f64 {
+        (0..self.rows.len()).map(|entry| self.weight(entry).0).sum()
+    }
+
+    /// For how many rows of the table a distinct row stands, and the sum of the squares of
+    /// these numbers over the published rows.
+    pub(in crate::estimate) fn weight(&self, entry: usize) -> (f64, f64) {
+        let rows = self.rows[entry] as f64;
+        match &self.stands_for {
+            None => (rows, rows),
+            Some(sizes) => (rows * sizes[entry], rows * sizes[entry].powi(2)),
+        }
+    }
+
+    /// The place of a column that questions can be asked of. Case matters only if two
+    /// names differ by nothing else.
+    pub(in crate::estimate) fn column(&self, name: &str) -> Result<usize> {
+        let names = || self.columns.iter().map(|column| column.name.as_str());
+        let alike = |other: &str| other.eq_ignore_ascii_case(name);
+        let exact = names().position(|other| other == name);
+        let place = exact.or_else(|| match names().filter(|o| alike(o)).count() {
+            1 => names().position(alike),
+            _ => None,
+        });
+        match place {
+            Some(place) => Ok(place),
+            None => {
+                let cell = name.strip_prefix("CELL(").and_then(|n| n.strip_suffix(')'));
+                if let Some(own) = cell
+                    .filter(|own| names().any(|other| other.eq_ignore_ascii_case(own)))
+                {
+                    return Err(Error::recipe(format!(
+                        "`{own}` has no generalized cells here"
+                    ))
+                    .with_hint(format!("ask about `{own}` itself")));
+                }
+                let error = Error::recipe(format!("no column is called `{name}`"));
+                Err(match nearest(name, names()) {
+                    Some(near) => error.with_hint(format!("the release has `{near}`")),
+                    None => error.with_hint(format!(
+                        "the release has {}",
+                        names()
+                            .map(|n| format!("`{n}`"))
+                            .collect::<Vec<_>>()
+                            .join(", ")
+                    )),
+                })
+            }
+        }
+    }
+}
+
+/// Distinct rows: how often each occurs, and for each column its texts and their codes.
+struct Distinct {
+    rows: Vec<u64>,
+    columns: Vec<(Vec<Box<str>>, Vec<u32>)>,
+}
+
+impl Distinct {
+    fn of_scan(found: Scan) -> Self {
+        let texts = found.dictionaries.into_iter().map(|dictionary| dictionary.texts);
+        let columns = texts.zip(found.counts.columns).collect();
+        Self { rows: found.counts.rows, columns }
+    }
+
+    /// The same of what rows have beside their numbers.
+    fn of_numbers(read: &Numbers, n_columns: usize) -> Self {
+        let mut rows = vec![0; read.kind_cells.len()];
+        read.kinds.iter().for_each(|kind| rows[*kind as usize] += 1);
+        let codes: Vec<u32> = (0..rows.len() as u32).collect();
+        let column = |place: usize| {
+            let texts = read.kind_cells.iter().map(|cells| cells[place].clone());
+            (texts.collect(), codes.clone())
+        };
+        Self { columns: (0..n_columns).map(column).collect(), rows }
+    }
+}
+
+/// How the texts of a column of the data are read.
+fn reading(column: DataColumn<'_>) -> Reading {
+    match column {
+        DataColumn::Cells(listed) => listed.reading(),
+        DataColumn::Class(
+            Class { parameters: Parameters::Subtables { .. }, .. },
+            _,
+        )
+        | DataColumn::Size(_) => Reading { kind: Kind::Number, ..Reading::category() },
+        DataColumn::Class(..) | DataColumn::Spread(..) => Reading::category(),
+    }
+}
+
+impl Column {
+    /// A column as it is in the data.
+    fn known(column: DataColumn<'_>, texts: Vec<Box<str>>, codes: Vec<u32>) -> Self {
+        let listed = match column {
+            DataColumn::Cells(listed) => Some(listed),
+            DataColumn::Class(..) | DataColumn::Spread(..) | DataColumn::Size(_) => {
+                None
+            }
+        };
+        let reading = reading(column);
+        let (texts, ranks) = in_order(texts, &reading);
+        let codes = codes.into_iter().map(|code| ranks[code as usize]).collect();
+        let rule = listed.and_then(|column| column.hierarchy.clone());
+        let shared = listed.is_some_and(|column| column.role == Role::Quasi);
+        let (name, nature) = (column.name().to_owned(), Nature::Kept);
+        Self { name, reading, texts, codes, nature, rule, shared }
+    }
+
+    /// A column of numbers that rows have one by one.
+    fn of_numbers(listed: &PublishedColumn, numbers: &NumberColumns) -> Self {
+        Self {
+            name: listed.name.clone(),
+            reading: Reading { kind: Kind::Number, ..listed.reading() },
+            texts: Vec::new(),
+            codes: Vec::new(),
+            nature: Nature::Number(numbers.place(&listed.name)),
+            rule: None,
+            shared: false,
+        }
+    }
+
+    /// The values as whole numbers of at least 1.
+    pub(in crate::estimate) fn whole_numbers(&self) -> Option<Vec<f64>> {
+        let number = |text: &str| {
+            let number = parse_number(text)?;
+            (number >= 1.0 && number.fract() == 0.0).then_some(number)
+        };
+        let numbers: Vec<f64> =
+            self.texts.iter().map(|text| number(text)).collect::<Option<_>>()?;
+        Some(self.codes.iter().map(|code| numbers[*code as usize]).collect())
+    }
+}
+
+impl Column {
+    /// Adds values that may not occur among the rows.
+    pub(in crate::estimate) fn extend(&mut self, texts: Vec<Box<str>>) {
+        let all = std::mem::take(&mut self.texts).into_iter().chain(texts).collect();
+        let (texts, ranks) = in_order(all, &self.reading);
+        for code in &mut self.codes {
+            *code = ranks[*code as usize];
+        }
+        self.texts = texts;
+    }
+}
+
+/// The one text for what `text` means.
+pub(in crate::estimate) fn canonical(text: &str, reading: &Reading) -> String {
+    if reading.is_missing(text) {
+        return reading.missing_text().to_owned();
+    }
+    // Sensitive dates are published in ISO 8601, whatever they were before.
+    let iso = Reading { date_format: None, ..reading.clone() };
+    let number = iso.number_of(text).or_else(|| reading.number_of(text));
+    number.map_or_else(|| text.to_owned(), |number| reading.canonical(text, number))
+}
+
+/// Distinct values in their own order, missing last, and the place of each given text.
+pub(in crate::estimate) fn in_order(
+    texts: Vec<Box<str>>,
+    reading: &Reading,
+) -> (Vec<Box<str>>, Vec<u32>) {
+    let texts: Vec<String> =
+        texts.iter().map(|text| canonical(text, reading)).collect();
+    let numbers: Vec<Option<f64>> = match reading.kind {
+        // ISO 8601 is in the order of its bytes.
+        Kind::Date => vec![None; texts.len()],
+        _ => texts.iter().map(|text| parse_number(text)).collect(),
+    };
+    let all_numbers = texts
+        .iter()
+        .zip(&numbers)
+        .all(|(text, number)| number.is_some() || reading.is_missing(text));
+    let number = |place: usize| match numbers[place] {
+        Some(number) if all_numbers || reading.kind == Kind::Number => number,
+        _ => f64::INFINITY,
+    };
+    let mut order: Vec<usize> = (0..texts.len()).collect();
+    order.sort_by(|a, b| {
+        let missing = |place: usize| reading.is_missing(&texts[place]);
+        missing(*a)
+            .cmp(&missing(*b))
+            .then(number(*a).total_cmp(&number(*b)))
+            .then_with(|| texts[*a].cmp(&texts[*b]))
+    });
+    let mut sorted: Vec<Box<str>> = Vec::new();
+    let mut ranks = vec![0; texts.len()];
+    for place in order {
+        if sorted.last().is_none_or(|last| **last != *texts[place]) {
+            sorted.push(texts[place].as_str().into());
+        }
+        ranks[place] = sorted.len() as u32 - 1;
+    }
+    (sorted, ranks)
+}

@@ -1,0 +1,384 @@
+//! Answers about values that stand apart, beside whatever else was done to other columns:
+//! any order of a group's values among its rows is as likely.
+//!
+//! # Guarantee
+//! If within each group every arrangement of its values among its rows is equally likely, and
+//! other cells are as their own laws say, every estimate is the mean of the true number over
+//! all tables that fit the release (beside drawn columns, right on average over their noise),
+//! and the square of its standard error is exact (or unbiased). No table that fits is outside
+//! the limits.
+//!
+//! *Why.* Let `a(i, j)` be the mean of what row `i` adds if it gets value `j`, given its true
+//! drawn values, and `q(i, j)` that of the square. With `w` a random permutation of `N` the
+//! true sum of a group has the mean `sum a / N`. Its variance is that of independent cells,
+//! the mean over `j` of `q - a²` summed over rows, and that of the arrangement: the sum of
+//! `(a - row mean - column mean + mean)²` divided by `N - 1` (Hoeffding), which is
+//! `(sum a² - N sum r² - sum c²/N + t²) / (N - 1)` with `r` the row means, `c` the sums of
+//! columns, `t` the sum of row means. For two numbers of the same rows the same holds of the
+//! products.
+//!
+//! Of drawn columns only `h` is known, with mean `a`. Its noise adds the variance of the mean
+//! of `h` over `j`. Squares of `a` and `r` are undone as a whole. In `c²` and `t²` products
+//! of different rows are those of `h`, because noise of different rows is independent, and
+//! squares are undone.
+//!
+//! Limits: a row that may use a value is one that some cells let count; see
+//! `arrangement.rs`.
+//!
+//! # Limits
+//! The assumption is the whole of it: values must not depend on the columns asked about
+//! within a group. Columns with counted weights are taken as independent here. Intervals are
+//! normal: rough for a handful of rows.
+//!
+//! # Cost
+//! For each group and answer, classes of its rows (or its rows, if numbers are asked about)
+//! times its distinct values that the question tells apart.
+//!
+//! # Source
+//! `hoeffding1951combinatorial`; docs/methods.md, "Anatomy" and "The weight of a row".
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::estimate::evidence::groups::Groups;
+use crate::estimate::laws::arrangement::cover;
+use crate::estimate::laws::numbers::Blurred;
+use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::prospect::{Prospects, RowLaw, RowMoments};
+use crate::estimate::laws::rows::{Undone, kernel, products};
+use crate::estimate::laws::tally::{Guess, Tally};
+use crate::estimate::laws::valuation::{ApartColumn, Valuation};
+use crate::estimate::query::Measure;
+use crate::estimate::query::classes::Numbers;
+use crate::estimate::query::question::Question;
+
+/// Rows of a group that are alike.
+struct Unit {
+    rows: u64,
+    entry: usize,
+    /// The row, if numbers are asked about.
+    row: Option<usize>,
+    /// The place of what its class is worth.
+    class: usize,
+}
+
+/// What a unit adds to an answer if it gets a value.
+struct Use {
+    answer: u32,
+    unit: usize,
+    label: usize,
+    /// For each combination of drawn values.
+    moments: Vec<RowMoments>,
+    /// What undoes noise, if there is something to undo.
+    kernel: Option<Vec<f64>>,
+    sure: bool,
+    possible: bool,
+    guessed: bool,
+}
+
+/// The rows and values of a group.
+type Group<'g> = (u64, &'g [u32], &'g [(u32, u64)]);
+
+/// The rows that have each distinct row's cells, one distinct row after the other.
+struct RowsOf {
+    starts: Vec<usize>,
+    rows: Vec<u32>,
+}
+
+impl RowsOf {
+    fn new(blurred: &Blurred, n_entries: usize) -> Self {
+        let mut starts = vec![0; n_entries + 1];
+        (0..blurred.n_rows()).for_each(|row| starts[blurred.kind(row) + 1] += 1);
+        for entry in 0..n_entries {
+            starts[entry + 1] += starts[entry];
+        }
+        let (mut next, mut rows) = (starts.clone(), vec![0; blurred.n_rows()]);
+        for row in 0..blurred.n_rows() {
+            rows[next[blurred.kind(row)]] = row as u32;
+            next[blurred.kind(row)] += 1;
+        }
+        Self { starts, rows }
+    }
+
+    fn of(&self, entry: usize) -> &[u32] {
+        &self.rows[self.starts[entry]..self.starts[entry + 1]]
+    }
+}
+
+impl Question<'_> {
+    /// The answers, in the order of the values that are counted apart.
+    pub(in crate::estimate) fn answer_exchangeable(
+        &self,
+        groups: &Groups,
+        measure: &Measure,
+    ) -> Result<Vec<Estimate>> {
+        let valuation = Valuation::new(self, measure)?;
+        let (class_of, _) = self.sorted(valuation.measured, &valuation.facets);
+        let blurred =
+            self.evidence.blurred.as_ref().filter(|_| !valuation.cuts.is_empty());
+        let rows_of = blurred.map(|blurred| RowsOf::new(blurred, class_of.len()));
+        let Some(apart) = &valuation.apart else { return Ok(Vec::new()) };
+        let context = Context {
+            valuation: &valuation,
+            apart,
+            class_of: &class_of,
+            numbers: blurred.zip(rows_of.as_ref()),
+            limited: *measure == Measure::Count,
+        };
+        let all: Vec<Group<'_>> = groups.iter().collect();
+        let found = all.par_iter().map(|group| {
+            self.watch.check()?;
+            context.tallies(group)
+        });
+        let found: Vec<Vec<(Vec<u32>, Tally)>> = found.collect::<Result<_>>()?;
+        let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
+        for (key, tally) in found.into_iter().flatten() {
+            sums.entry(key).or_default().add(&tally);
+        }
+        valuation.settled(sums, measure)
+    }
+}
+
+/// What all groups share.
+struct Context<'c, 'q, 'a> {
+    valuation: &'c Valuation<'q, 'a>,
+    apart: &'c ApartColumn,
+    class_of: &'c [u32],
+    numbers: Option<(&'c Blurred, &'c RowsOf)>,
+    /// Whether limits are of use.
+    limited: bool,
+}
+
+impl<'a> Context<'_, '_, 'a> {
+    /// What a group adds to each answer.
+    fn tallies(&self, group: &Group<'_>) -> Result<Vec<(Vec<u32>, Tally)>> {
+        let (size, entries, values) = group;
+        let mut labels: BTreeMap<u32, u64> = BTreeMap::new();
+        for (code, n) in *values {
+            *labels.entry(self.apart.label_of[*code as usize]).or_default() += n;
+        }
+        let counts: Vec<u64> = labels.values().copied().collect();
+        let (units, classes) = self.units(entries, labels.keys().copied())?;
+        let mut answers = Numbers::default();
+        let mut uses = self.uses(&units, &classes, &mut answers)?;
+        uses.sort_by_key(|own| own.answer);
+        let tallies = uses.chunk_by(|a, b| a.answer == b.answer).map(|uses| {
+            let mut tally = arranged(*size, &counts, &units, uses);
+            if self.limited {
+                (tally.sure, tally.possible) = limits(&counts, &units, uses);
+            }
+            (answers.items[uses[0].answer as usize].clone(), tally)
+        });
+        Ok(tallies.collect())
+    }
+
+    /// The rows of a group, and for each class of them what they are worth with each label.
+    fn units(
+        &self,
+        entries: &[u32],
+        labels: impl Iterator<Item = u32> + Clone,
+    ) -> Result<(Vec<Unit>, Vec<Vec<Prospects<'a>>>)> {
+        let mut units: Vec<Unit> = Vec::new();
+        let mut classes: Vec<Vec<Prospects<'a>>> = Vec::new();
+        let mut class_at: HashMap<(u32, Vec<bool>), usize> = HashMap::new();
+        let mut unit_at: HashMap<(usize, usize), usize> = HashMap::new();
+        let valuation = self.valuation;
+        let mut class = |entry: usize, missing: Vec<bool>| -> Result<usize> {
+            let key = (self.class_of[entry], missing);
+            if let Some(class) = class_at.get(&key) {
+                return Ok(*class);
+            }
+            let codes = labels.clone().map(|label| self.apart.examples[label as usize]);
+            let each =
+                codes.map(|code| valuation.prospects(entry, Some(code), Some(&key.1)));
+            classes.push(each.collect::<Result<_>>()?);
+            class_at.insert(key, classes.len() - 1);
+            Ok(classes.len() - 1)
+        };
+        for entry in entries.iter().map(|entry| *entry as usize) {
+            if let Some((blurred, rows_of)) = self.numbers {
+                for row in rows_of.of(entry).iter().map(|row| *row as usize) {
+                    let class = class(entry, blurred.missing(row, &valuation.cuts))?;
+                    units.push(Unit { rows: 1, entry, row: Some(row), class });
+                }
+                continue;
+            }
+            let class = class(entry, Vec::new())?;
+            let rows = valuation.question.evidence.rows[entry];
+            let published = valuation.question.published(entry);
+            let unit = *unit_at.entry((class, published)).or_insert_with(|| {
+                units.push(Unit { rows: 0, entry, row: None, class });
+                units.len() - 1
+            });
+            units[unit].rows += rows;
+        }
+        Ok((units, classes))
+    }
+
+    /// What units add to answers with each value they may get.
+    fn uses(
+        &self,
+        units: &[Unit],
+        classes: &[Vec<Prospects<'a>>],
+        answers: &mut Numbers<Vec<u32>>,
+    ) -> Result<Vec<Use>> {
+        let valuation = self.valuation;
+        let (mut uses, mut law) = (Vec::new(), RowLaw::default());
+        for (number, unit) in units.iter().enumerate() {
+            let blurred = self.numbers.map(|(blurred, _)| blurred);
+            let numbers = blurred.zip(unit.row);
+            for (label, prospects) in classes[unit.class].iter().enumerate() {
+                valuation.locate(numbers, unit.entry, prospects, &mut law);
+                for answer in &prospects.answers {
+                    let (sure, possible) = valuation.limits(answer, &law);
+                    if !possible {
+                        continue;
+                    }
+                    let drawn =
+                        if answer.uneven { 0..prospects.joint.size() } else { 0..1 };
+                    let moments = drawn.map(|drawn| {
+                        valuation.moments(answer, &law, drawn).shifted(law.number)
+                    });
+                    let kernel = answer.uneven.then(|| {
+                        let published = valuation.question.published(unit.entry);
+                        kernel(&prospects.joint, published)
+                            .map_err(|p| valuation.singular(&prospects.subtables, p))
+                    });
+                    uses.push(Use {
+                        answer: answers.number(answer.key.clone()),
+                        unit: number,
+                        label,
+                        moments: moments.collect(),
+                        kernel: kernel.transpose()?,
+                        sure,
+                        possible,
+                        guessed: answer.guessed,
+                    });
+                }
+            }
+        }
+        Ok(uses)
+    }
+}
+
+/// Count and sum of a group of `size` rows with so many values of each label, over all
+/// arrangements.
+fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> Tally {
+    let n = size as f64;
+    let mut tally = Tally { possible: n, ..Tally::default() };
+    let mut total = [0.0; 2];
+    let (mut cells, mut rows) = ([0.0; 3], [0.0; 3]);
+    let (mut within, mut noise) = ([0.0; 3], [0.0; 3]);
+    let mut columns = vec![([0.0; 2], [0.0; 3]); values.len()];
+    for uses in uses.chunk_by(|a, b| a.unit == b.unit) {
+        let rows_of = units[uses[0].unit].rows as f64;
+        let guessed = uses.iter().any(|own| own.guessed);
+        let mut mean = [0.0; 2];
+        let mut second = 0.0;
+        for own in uses {
+            let value = values[own.label] as f64;
+            let share = value / n;
+            let found = Undone::new(own.kernel.as_deref(), &own.moments);
+            let (column, same) = &mut columns[own.label];
+            for which in 0..2 {
+                mean[which] += share * found.first[which];
+                column[which] += rows_of * found.first[which];
+            }
+            let squares = products(found.first);
+            second += share * found.second[1];
+            for pair in 0..3 {
+                let open = found.second[pair] - found.product[pair];
+                // What is left by rounding.
+                let least = 1e-13 * found.second[pair].abs();
+                if open.abs() > least && !guessed {
+                    within[pair] += rows_of * share * open;
+                }
+                cells[pair] += rows_of * value * found.product[pair];
+                same[pair] += rows_of * (squares[pair] - found.product[pair]);
+            }
+        }
+        let square = mean_products(n, values, uses, mean);
+        for (pair, own) in products(mean).into_iter().enumerate() {
+            rows[pair] += rows_of * square[pair];
+            noise[pair] += rows_of * (own - square[pair]);
+        }
+        total = [total[0] + rows_of * mean[0], total[1] + rows_of * mean[1]];
+        if guessed {
+            tally.guess.add(&Guess {
+                rows: rows_of,
+                count: rows_of * mean[0],
+                sum: rows_of * mean[1],
+                square: rows_of * second,
+            });
+        }
+    }
+    let both = products(total);
+    let noisy = uses.iter().any(|own| own.kernel.is_some());
+    let spread = |pair: usize| {
+        let of_columns: f64 = columns
+            .iter()
+            .zip(values)
+            .map(|((column, same), value)| {
+                *value as f64 * (products(*column)[pair] - same[pair])
+            })
+            .sum();
+        let spread =
+            cells[pair] - n * rows[pair] - of_columns / n + both[pair] - noise[pair];
+        // What is left by rounding where nothing is open, and a single row leaves nothing.
+        let least = 1e-12 * (cells[pair].abs() + both[pair].abs());
+        let spread =
+            if spread.abs() > least && size > 1 { spread / (n - 1.0) } else { 0.0 };
+        // Estimates of variances may be below nought where there is noise.
+        if noisy || pair == 2 { spread } else { spread.max(0.0) }
+    };
+    let variance = |pair: usize| {
+        spread(pair) + within[pair] + if noisy { noise[pair] } else { 0.0 }
+    };
+    (tally.count, tally.sum) = (total[0], total[1]);
+    tally.count_variance = variance(0);
+    tally.sum_variance = variance(1);
+    tally.covariance = variance(2);
+    tally
+}
+
+/// Products of the means over values of what a unit adds, undone.
+fn mean_products(n: f64, values: &[u64], uses: &[Use], mean: [f64; 2]) -> [f64; 3] {
+    let Some(kernel) = uses.iter().find_map(|own| own.kernel.as_ref()) else {
+        return products(mean);
+    };
+    let mut found = [0.0; 3];
+    for (drawn, weight) in kernel.iter().enumerate() {
+        let mut means = [0.0; 2];
+        for own in uses {
+            let share = values[own.label] as f64 / n;
+            // What does not depend on drawn values is the same for all.
+            let moments = own.moments.get(drawn).unwrap_or(&own.moments[0]);
+            means = [means[0] + share * moments.count, means[1] + share * moments.sum];
+        }
+        for (sum, product) in found.iter_mut().zip(products(means)) {
+            *sum += weight * product;
+        }
+    }
+    found
+}
+
+/// As many rows as count in every table that fits, and as many as count in some.
+fn limits(values: &[u64], units: &[Unit], uses: &[Use]) -> (f64, f64) {
+    let mut classes: BTreeMap<(Vec<bool>, Vec<bool>), u64> = BTreeMap::new();
+    for uses in uses.chunk_by(|a, b| a.unit == b.unit) {
+        let mut can = (vec![false; values.len()], vec![false; values.len()]);
+        for own in uses {
+            can.0[own.label] = own.possible;
+            can.1[own.label] = own.sure;
+        }
+        *classes.entry(can).or_default() += units[uses[0].unit].rows;
+    }
+    let rows: Vec<u64> = classes.values().copied().collect();
+    let can: Vec<&(Vec<bool>, Vec<bool>)> = classes.keys().collect();
+    let most = cover(&rows, values, 0, &|class, label| can[class].0[label]);
+    let missed = cover(&rows, values, 0, &|class, label| !can[class].1[label]);
+    (rows.iter().sum::<u64>().saturating_sub(missed) as f64, most as f64)
+}

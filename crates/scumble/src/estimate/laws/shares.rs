@@ -1,0 +1,138 @@
+//! Shares: one count by another.
+//!
+//! # Guarantee
+//! The share is the ratio of the two counts, each estimated as it is alone. Where both are
+//! exact, so is the share. Its error follows how the ratio moves with its parts: with `m` the
+//! share, `N` the part and `D` the whole, it is that of `N - m D`, divided by `D`.
+//!
+//! *Why only counts are needed.* The rest `M` of the whole is a count, too, and `D = N + M`.
+//! So the covariance of `N` and `D` is half of `var D + var N - var M`, whatever the kind of
+//! release.
+//!
+//! # Limits
+//! Rough where the whole is uncertain itself. Shares of groups that are counted apart ask one
+//! more question for each group, unless the whole is exact.
+//!
+//! # Cost
+//! Three counts; for shares of a whole that is not exact, one more for each group.
+//!
+//! # Source
+//! docs/methods.md, "The weight of a row"; the delta method.
+
+use crate::error::{Error, Result};
+use crate::estimate::evidence::Evidence;
+use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::reconstruct::Way;
+use crate::estimate::query::{
+    Check, Comparison, Condition, Literal, Measure, Query, Test,
+};
+use crate::watch::Watched;
+
+impl Evidence {
+    /// Shares of rows: those that satisfy `part` of those that satisfy the condition, or,
+    /// without it, each group of all.
+    pub(in crate::estimate) fn shares(
+        &self,
+        query: Watched<'_, Query>,
+        part: Option<&Condition>,
+        way: Way,
+    ) -> Result<Vec<Estimate>> {
+        let count = |group_by: &[String], condition: Condition| {
+            let (measure, group_by) = (Measure::Count, group_by.to_vec());
+            let count = Query { measure, group_by, condition };
+            self.answer(query.watch.over(&count), way)
+        };
+        let Query { group_by, condition, .. } = query.task;
+        let Some(part) = part else {
+            let whole = match group_by.is_empty() {
+                true => Condition::always(),
+                false => condition.clone(),
+            };
+            let whole = count(&[], whole)?.remove(0);
+            let parts = count(group_by, condition.clone())?;
+            let share = |part: &Estimate| {
+                let rest = match whole.standard_error {
+                    Some(0.0) => None,
+                    _ => {
+                        let others = Condition::NotTrue(Box::new(of(group_by, part)));
+                        Some(count(&[], condition.and(&others))?.remove(0))
+                    }
+                };
+                Ok(ratio(part, &whole, rest.as_ref()))
+            };
+            let shares: Vec<_> = parts.iter().map(share).collect::<Result<_>>()?;
+            return listed(shares, group_by);
+        };
+        let wholes = count(group_by, condition.clone())?;
+        let parts = count(group_by, condition.and(part))?;
+        let others = Condition::NotTrue(Box::new(part.clone()));
+        let rests = count(group_by, condition.and(&others))?;
+        let of_group = |all: &[Estimate], values: &[String]| {
+            let found = all.iter().find(|estimate| estimate.values == values);
+            found.cloned().unwrap_or_else(|| Estimate {
+                values: values.to_vec(),
+                count: 0.0,
+                unbiased: Some(0.0),
+                standard_error: Some(0.0),
+                at_least: 0.0,
+                at_most: 0.0,
+            })
+        };
+        let shares = wholes.iter().map(|whole| {
+            let part = of_group(&parts, &whole.values);
+            ratio(&part, whole, Some(&of_group(&rests, &whole.values)))
+        });
+        listed(shares.collect(), group_by)
+    }
+}
+
+/// The shares that there are.
+fn listed(shares: Vec<Option<Estimate>>, group_by: &[String]) -> Result<Vec<Estimate>> {
+    let shares: Vec<Estimate> = shares.into_iter().flatten().collect();
+    if shares.is_empty() && group_by.is_empty() {
+        return Err(Error::recipe("there is no share: no row satisfies the condition"));
+    }
+    Ok(shares)
+}
+
+/// The rows that are counted in this answer.
+fn of(group_by: &[String], answer: &Estimate) -> Condition {
+    let test = |(column, value): (&String, &String)| {
+        // The text for "missing" asks for missing values.
+        let literal = Literal::Text(value.clone());
+        let check = Check::Compare(Comparison::Equal, literal);
+        Condition::Test(Test { column: column.clone(), check })
+    };
+    Condition::And(group_by.iter().zip(&answer.values).map(test).collect())
+}
+
+/// One count by another; without the rest the whole is exact. Nothing if there is no whole.
+fn ratio(
+    part: &Estimate,
+    whole: &Estimate,
+    rest: Option<&Estimate>,
+) -> Option<Estimate> {
+    if whole.count <= 0.0 {
+        return None;
+    }
+    let share = part.count / whole.count;
+    let variance = |estimate: &Estimate| estimate.standard_error.map(|e| e * e);
+    let standard_error = || {
+        let (own, all) = (variance(part)?, variance(whole)?);
+        let together = match rest {
+            Some(rest) => (all + own - variance(rest)?) / 2.0,
+            None => 0.0,
+        };
+        let moved = own - 2.0 * share * together + share * share * all;
+        let moved = if moved > 1e-12 * (own + all) { moved } else { 0.0 };
+        Some(moved.sqrt() / whole.count)
+    };
+    Some(Estimate {
+        values: part.values.clone(),
+        count: share,
+        unbiased: part.unbiased.zip(whole.unbiased).map(|(part, whole)| part / whole),
+        standard_error: standard_error(),
+        at_least: if share < 0.0 { f64::NEG_INFINITY } else { 0.0 },
+        at_most: if share > 1.0 { f64::INFINITY } else { 1.0 },
+    })
+}

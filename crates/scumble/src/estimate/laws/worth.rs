@@ -1,0 +1,229 @@
+//! What a row is worth for a question: the mean over all that its cells may stand for.
+
+use hashbrown::HashMap;
+
+use crate::error::{Error, Result};
+use crate::estimate::laws::effects::Effect;
+use crate::estimate::laws::joint::Joint;
+use crate::estimate::laws::valuation::{Added, Given, Valuation};
+use crate::estimate::query::Truth;
+use crate::estimate::query::facets::{Facet, Odd};
+use crate::estimate::query::question::digits;
+
+/// The most combinations of values that are looked at for one combination of cells.
+const MOST_COMBINATIONS: usize = 1 << 20;
+
+/// What rows of a class are worth, for each combination of true randomized values.
+#[derive(Clone)]
+pub(in crate::estimate) struct Worth {
+    pub(in crate::estimate) key: Vec<u32>,
+    /// How likely they count, the mean of what they add and of its square.
+    pub(in crate::estimate) count: Vec<f64>,
+    pub(in crate::estimate) sum: Vec<f64>,
+    pub(in crate::estimate) square: Vec<f64>,
+    /// Whether there is a combination of values for which they do not count.
+    pub(in crate::estimate) open: bool,
+    /// Whether something was taken from other rows.
+    pub(in crate::estimate) guessed: bool,
+    /// How that depends on columns whose values are counted.
+    pub(in crate::estimate) effects: Vec<Effect>,
+}
+
+impl Valuation<'_, '_> {
+    /// Tries all combinations of values that the question tells apart.
+    pub(in crate::estimate) fn enumerate(
+        &self,
+        entry: usize,
+        subtables: &[u32],
+        joint: &Joint,
+        given: Given,
+    ) -> Result<Vec<Worth>> {
+        let mut worths: Vec<Worth> = Vec::new();
+        let question = self.question;
+        let columns = &question.evidence.columns;
+        let odds: Vec<&[Odd]> = self
+            .facets
+            .iter()
+            .map(|facet| {
+                let code = columns[facet.place].codes[entry];
+                facet.odds[code as usize].as_deref().unwrap_or_default()
+            })
+            .collect();
+        let size = joint.size();
+        let n = odds.iter().try_fold(size, |n, odds| n.checked_mul(odds.len()));
+        if n.is_none_or(|n| n > MOST_COMBINATIONS) {
+            return Err(Error::recipe(
+                "the question tells too many combinations of values apart",
+            )
+            .with_hint("ask about fewer columns at once"));
+        }
+        if n == Some(0) {
+            return Ok(worths);
+        }
+        let sizes = joint.sizes();
+        let counted: Vec<usize> = match self.group(entry) {
+            Some(group) => {
+                (0..odds.len()).filter(|f| self.facets[*f].counted[group]).collect()
+            }
+            None => Vec::new(),
+        };
+        let guessed =
+            |facet: &Facet| facet.guesses[columns[facet.place].codes[entry] as usize];
+        let guessed: Vec<usize> =
+            (0..odds.len()).filter(|facet| guessed(&self.facets[*facet])).collect();
+        let missing = |facet: &usize| {
+            let facet = &self.facets[*facet];
+            facet.may_be_missing[columns[facet.place].codes[entry] as usize]
+        };
+        let missing: Vec<usize> = (0..odds.len()).filter(missing).collect();
+        let (mut matters, mut limits) = (false, false);
+        let mut places: HashMap<Vec<u32>, usize> = HashMap::new();
+        let mut truths = self.truths(entry, given);
+        let mut chosen = vec![0; odds.len()];
+        let mut open = false;
+        loop {
+            let (mut chance, mut first, mut second) = (1.0, 1.0, 1.0);
+            for (number, (facet, odds)) in self.facets.iter().zip(&odds).enumerate() {
+                let odd = odds[chosen[number]];
+                for (test, truth) in
+                    facet.tests.iter().zip(&facet.truths[odd.label as usize])
+                {
+                    truths[*test] = *truth;
+                }
+                chance *= odd.chance;
+                let own = matches!(self.added, Added::Cells(own) if own == number);
+                first *= if own { odd.first } else { odd.chance };
+                second *= if own { odd.second } else { odd.chance };
+            }
+            matters |= self.matters(&guessed, &truths);
+            limits |= self.matters(&missing, &truths);
+            for cell in 0..size {
+                let values = digits(cell, &sizes);
+                let satisfied = self.satisfied(&truths, subtables, &values);
+                if !satisfied {
+                    open = true;
+                    continue;
+                }
+                let code = |place: usize| {
+                    let own = question.code(place, subtables, &values);
+                    let apart = self.apart.as_ref().filter(|a| a.place == place);
+                    own.or_else(|| apart.and(given.code))
+                        .unwrap_or_else(|| columns[place].codes[entry])
+                };
+                let key = question.group_by.iter().map(|place| {
+                    let facet = self.facets.iter().position(|f| f.place == *place);
+                    facet.map_or_else(|| code(*place), |f| odds[f][chosen[f]].label)
+                });
+                let key: Vec<u32> = key.collect();
+                let place = *places.entry(key).or_insert_with_key(|key| {
+                    worths.push(Worth::nought(key.clone(), size));
+                    worths.len() - 1
+                });
+                let worth = &mut worths[place];
+                let number = match &self.added {
+                    Added::Numbers(own, numbers) => Some(numbers[code(*own) as usize]),
+                    _ => None,
+                };
+                let sum = number.map_or(first, |number| chance * number);
+                worth.effects.resize_with(counted.len(), Vec::new);
+                for (effect, facet) in worth.effects.iter_mut().zip(&counted) {
+                    effect.resize(odds[*facet].len(), (0.0, 0.0));
+                    let own = matches!(self.added, Added::Cells(own) if own == *facet);
+                    let odd = odds[*facet][chosen[*facet]].chance;
+                    let add = &mut effect[chosen[*facet]];
+                    add.0 += chance / odd;
+                    add.1 += if own { chance } else { sum } / odd;
+                }
+                worth.count[cell] += chance;
+                worth.sum[cell] += sum;
+                worth.square[cell] += number.map_or(second, |n| chance * n * n);
+            }
+            // The next combination.
+            let Some(place) =
+                (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len())
+            else {
+                break;
+            };
+            chosen[place] += 1;
+            chosen[place + 1..].fill(0);
+        }
+        open |= worths.len() > 1;
+        if matters || limits {
+            // Nothing is certain of what was taken from other rows or may be missing.
+            open = true;
+            if worths.is_empty() && question.group_by.is_empty() {
+                worths.push(Worth::nought(Vec::new(), size));
+            }
+            worths.iter_mut().for_each(|worth| worth.guessed = matters);
+        }
+        worths.iter_mut().for_each(|worth| worth.settle(open));
+        Ok(worths)
+    }
+
+    /// Whether it makes a difference what these columns have, given the truth of tests of
+    /// others.
+    fn matters(&self, guessed: &[usize], truths: &[Truth]) -> bool {
+        let apart = |facet: &usize| {
+            let place = self.facets[*facet].place;
+            let added = matches!(self.added, Added::Cells(own) if own == *facet);
+            added || self.question.group_by.contains(&place)
+        };
+        let own = |test: &usize| {
+            guessed.iter().any(|facet| self.facets[*facet].tests.contains(test))
+        };
+        let open = |test: usize| if own(&test) { None } else { truths[test] };
+        match self.question.truth_by(&open) {
+            Some(false) => false,
+            Some(true) => guessed.iter().any(apart),
+            None => !guessed.is_empty(),
+        }
+    }
+
+    fn satisfied(&self, truths: &[Truth], subtables: &[u32], values: &[usize]) -> bool {
+        let test = |number: usize| {
+            let (place, known) = &self.question.tests[number];
+            match self.question.code(*place, subtables, values) {
+                Some(code) => known[code as usize],
+                None => truths[number],
+            }
+        };
+        self.question.satisfied_by(&test)
+    }
+}
+
+impl Worth {
+    fn nought(key: Vec<u32>, size: usize) -> Self {
+        let nought = vec![0.0; size];
+        Self {
+            key,
+            count: nought.clone(),
+            sum: nought.clone(),
+            square: nought,
+            open: false,
+            guessed: false,
+            effects: Vec::new(),
+        }
+    }
+
+    /// Makes what is certain so.
+    fn settle(&mut self, open: bool) {
+        self.open = open;
+        if !open {
+            self.count.fill(1.0);
+        }
+    }
+
+    /// Whether it is the same as another.
+    pub(in crate::estimate) fn is_like(&self, other: &Self) -> bool {
+        self.count == other.count
+            && self.sum == other.sum
+            && self.square == other.square
+            && self.open == other.open
+    }
+
+    /// Whether the true randomized values make no difference.
+    pub(in crate::estimate) fn is_even(&self) -> bool {
+        let even = |values: &[f64]| values.iter().all(|value| *value == values[0]);
+        [&self.count, &self.sum, &self.square].into_iter().all(|values| even(values))
+    }
+}

@@ -1,0 +1,13 @@
+//! What learners make of tables and releases: rules, trees, nearest neighbours.
+
+mod accuracy;
+mod mining;
+mod mixed;
+mod neighbours;
+mod tree;
+
+pub use accuracy::{Accuracy, Examination};
+pub use mining::{Item, Mining, Rule, Rules};
+pub use mixed::{Cuts, MixedColumn, MixedTable};
+pub use neighbours::{Classifier, Verdict};
+pub use tree::{DecisionTree, Growth, Impurity, Leaf, Scale};

@@ -1,0 +1,374 @@
+//! Which rows a question treats alike: rows sorted by what their untouched cells leave open.
+
+use hashbrown::HashMap;
+
+use crate::error::Result;
+use crate::estimate::evidence::{Column, Evidence, Nature};
+use crate::estimate::laws::joint::Joint;
+use crate::estimate::query::classes::Alike;
+use crate::estimate::query::{
+    Check, Comparison, Condition, Literal, Query, Test, Tester, Truth, all, any,
+};
+use crate::hierarchy::Rule;
+use crate::table::{Kind, format_date};
+use crate::watch::{Watch, Watched};
+
+/// A query, fitted to a release.
+pub(in crate::estimate) struct Question<'a> {
+    pub(in crate::estimate) evidence: &'a Evidence,
+    /// Who waits for the answer.
+    pub(in crate::estimate) watch: &'a dyn Watch,
+    /// The places of the columns that are counted apart.
+    pub(in crate::estimate) group_by: Vec<usize>,
+    condition: Fitted,
+    /// For each test, its column and the truth of each of its values.
+    pub(in crate::estimate) tests: Vec<(usize, Vec<Truth>)>,
+    /// What each test asks for.
+    pub(in crate::estimate) checks: Vec<Check>,
+    /// The noises that the question is about.
+    pub(in crate::estimate) noises: Vec<usize>,
+}
+
+/// A condition with its tests by number.
+enum Fitted {
+    Test(usize),
+    And(Vec<Fitted>),
+    Or(Vec<Fitted>),
+    Not(Box<Fitted>),
+    NotTrue(Box<Fitted>),
+}
+
+impl Fitted {
+    fn truth(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+        let each = |part: &Self| part.truth(test);
+        match self {
+            Self::Test(number) => test(*number),
+            Self::And(parts) => all(parts.iter().map(each)),
+            Self::Or(parts) => any(parts.iter().map(each)),
+            Self::Not(part) => part.truth(test).map(|truth| !truth),
+            Self::NotTrue(part) => Some(part.truth(test) != Some(true)),
+        }
+    }
+}
+
+/// What the untouched cells of a row leave open.
+pub(in crate::estimate) struct Open<'a> {
+    /// The sub-table of each noise.
+    pub(in crate::estimate) subtables: Vec<u32>,
+    pub(in crate::estimate) joint: Joint<'a>,
+    /// The codes of the columns that are counted apart, 0 for untouched ones, each with the
+    /// combinations of values that have them and satisfy the condition.
+    pub(in crate::estimate) answers: Vec<(Vec<u32>, Vec<usize>)>,
+}
+
+/// Rows that leave the same open and are counted with the same untouched values.
+pub(in crate::estimate) struct Class {
+    /// What they leave open.
+    pub(in crate::estimate) open: usize,
+    /// The codes of the columns that are counted apart, 0 for randomized ones.
+    pub(in crate::estimate) group: Vec<u32>,
+    /// Published combinations, the rows of the table they stand for, and the squares of
+    /// that.
+    pub(in crate::estimate) published: Vec<(usize, f64, f64)>,
+}
+
+impl<'a> Question<'a> {
+    pub(in crate::estimate) fn new(
+        evidence: &'a Evidence,
+        query: Watched<'a, Query>,
+    ) -> Result<Self> {
+        let places = query.group_by.iter().map(|name| evidence.column(name));
+        let group_by: Vec<usize> = places.collect::<Result<_>>()?;
+        let (mut tests, mut checks) = (Vec::new(), Vec::new());
+        let condition =
+            fitted(&query.condition, evidence, true, &mut |place, truths, check| {
+                tests.push((place, truths));
+                checks.push(check);
+                tests.len() - 1
+            })?;
+        let asked = group_by.iter().chain(tests.iter().map(|(place, _)| place));
+        let mut noises: Vec<usize> = asked
+            .filter_map(|place| match evidence.columns[*place].nature {
+                Nature::Drawn(noise, _) => Some(noise),
+                _ => None,
+            })
+            .collect();
+        noises.sort_unstable();
+        noises.dedup();
+        let watch = query.watch;
+        Ok(Self { evidence, watch, group_by, condition, tests, checks, noises })
+    }
+
+    /// The value of a column in a combination of values of the noises.
+    pub(in crate::estimate) fn code(
+        &self,
+        place: usize,
+        subtables: &[u32],
+        values: &[usize],
+    ) -> Option<u32> {
+        let Nature::Drawn(noise, part) = self.evidence.columns[place].nature else {
+            return None;
+        };
+        let number = self.noises.iter().position(|other| *other == noise)?;
+        let subtable =
+            &self.evidence.noises[noise].subtables[subtables[number] as usize];
+        Some(subtable.domain[values[number]][part])
+    }
+
+    /// Sorts the rows into classes; rows that cannot satisfy the condition are in none.
+    pub(in crate::estimate) fn classes(&self) -> Result<(Vec<Open<'a>>, Vec<Class>)> {
+        let evidence = self.evidence;
+        let (mut opens, mut classes) = (Vec::<Open<'a>>::new(), Vec::<Class>::new());
+        let mut by_truths: HashMap<(Vec<u32>, Vec<Truth>), usize> = HashMap::new();
+        let mut by_set: HashMap<(Vec<u32>, Vec<bool>), usize> = HashMap::new();
+        let mut by_group: HashMap<(Vec<u32>, usize), usize> = HashMap::new();
+        for Alike { entry, published } in self.alike(None, &[]) {
+            let noises = self.noises.iter().map(|noise| &evidence.noises[*noise]);
+            let subtables = noises.map(|noise| noise.subtable_of[entry]);
+            let key = (subtables.collect(), self.truths(entry));
+            let open = match by_truths.get(&key) {
+                Some(open) => *open,
+                None => {
+                    let (set, joint) = self.possible(&key.0, &key.1)?;
+                    let subtables = key.0.clone();
+                    let set_key = (subtables.clone(), set);
+                    let open = *by_set.entry(set_key).or_insert_with_key(|(_, set)| {
+                        let answers = self.answers(&joint, &subtables, set);
+                        opens.push(Open { subtables, joint, answers });
+                        opens.len() - 1
+                    });
+                    by_truths.insert(key, open);
+                    open
+                }
+            };
+            if opens[open].answers.is_empty() {
+                continue;
+            }
+            let group = self.group_by.iter().map(|place| {
+                let column = &evidence.columns[*place];
+                match column.nature {
+                    Nature::Drawn(..) => 0,
+                    _ => column.codes[entry],
+                }
+            });
+            let key = (group.collect(), open);
+            let class = *by_group.entry(key).or_insert_with_key(|(group, open)| {
+                let (open, group) = (*open, group.clone());
+                classes.push(Class { open, group, published: Vec::new() });
+                classes.len() - 1
+            });
+            classes[class].published.extend(published);
+        }
+        Ok((opens, classes))
+    }
+
+    /// The places of the columns it is about, `measured` being the one that is added up.
+    pub(in crate::estimate) fn asked(&self, measured: Option<usize>) -> Vec<usize> {
+        let mut places: Vec<usize> = self.group_by.clone();
+        places.extend(self.tests.iter().map(|(place, _)| *place));
+        places.extend(measured);
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    /// The truth of each test of an untouched column for a row.
+    pub(in crate::estimate) fn truths(&self, entry: usize) -> Vec<Truth> {
+        let truth = |(place, truths): &(usize, Vec<Truth>)| {
+            let column = &self.evidence.columns[*place];
+            match column.nature {
+                Nature::Drawn(..)
+                | Nature::Apart
+                | Nature::Coarse(_)
+                | Nature::Number(_) => None,
+                _ => truths[column.codes[entry] as usize],
+            }
+        };
+        self.tests.iter().map(truth).collect()
+    }
+
+    /// Whether the value with this code of a column satisfies the condition, given the truth
+    /// of tests of all other columns.
+    pub(in crate::estimate) fn satisfied(
+        &self,
+        truths: &[Truth],
+        place: usize,
+        code: usize,
+    ) -> bool {
+        let test = |number: usize| {
+            let (column, known) = &self.tests[number];
+            if *column == place { known[code] } else { truths[number] }
+        };
+        self.condition.truth(&test) == Some(true)
+    }
+
+    /// The truth of the condition, given that of each test.
+    pub(in crate::estimate) fn truth_by(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+        self.condition.truth(test)
+    }
+
+    /// Whether the condition is satisfied, given the truth of each test.
+    pub(in crate::estimate) fn satisfied_by(
+        &self,
+        test: &dyn Fn(usize) -> Truth,
+    ) -> bool {
+        self.condition.truth(test) == Some(true)
+    }
+
+    /// Which combinations of values satisfy the condition, given the truth of tests of
+    /// untouched columns.
+    fn possible(
+        &self,
+        subtables: &[u32],
+        truths: &[Truth],
+    ) -> Result<(Vec<bool>, Joint<'a>)> {
+        let noises = self.noises.iter().zip(subtables);
+        let channels = noises.map(|(noise, subtable)| {
+            &self.evidence.noises[*noise].subtables[*subtable as usize].channel
+        });
+        let joint = Joint::new(channels.collect())?;
+        let sizes = joint.sizes();
+        let set = (0..joint.size()).map(|cell| {
+            let values = digits(cell, &sizes);
+            let test = |number: usize| {
+                let (place, known) = &self.tests[number];
+                match self.code(*place, subtables, &values) {
+                    Some(code) => known[code as usize],
+                    None => truths[number],
+                }
+            };
+            self.condition.truth(&test) == Some(true)
+        });
+        let set = set.collect();
+        Ok((set, joint))
+    }
+
+    /// The answers that combinations of a set belong to.
+    fn answers(
+        &self,
+        joint: &Joint,
+        subtables: &[u32],
+        set: &[bool],
+    ) -> Vec<(Vec<u32>, Vec<usize>)> {
+        let sizes = joint.sizes();
+        let mut answers: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();
+        let mut numbers: HashMap<Vec<u32>, usize> = HashMap::new();
+        for cell in (0..set.len()).filter(|cell| set[*cell]) {
+            let values = digits(cell, &sizes);
+            let codes = self.group_by.iter();
+            let codes = codes.map(|place| self.code(*place, subtables, &values));
+            let codes = codes.map(|code| code.unwrap_or(0)).collect();
+            let number = *numbers.entry(codes).or_insert_with_key(|codes| {
+                answers.push((codes.clone(), Vec::new()));
+                answers.len() - 1
+            });
+            answers[number].1.push(cell);
+        }
+        answers
+    }
+}
+
+impl Column {
+    /// A test that names nodes of the hierarchy, in terms of values; nothing if it names
+    /// values only.
+    pub(in crate::estimate) fn spelled_out(&self, test: &Test) -> Option<Condition> {
+        let rule = self.rule.as_ref().filter(|rule| **rule != Rule::Plain)?;
+        let own = |check| Condition::Test(Test { column: self.name.clone(), check });
+        let node = |literal: &Literal| {
+            let Literal::Text(text) = literal else { return None };
+            let known = self.reading.is_missing(text)
+                || self.texts.iter().any(|own| **own == **text);
+            if known {
+                return None;
+            }
+            if let Some((low, high)) = rule.span(text) {
+                let bound = |comparison, bound: f64| {
+                    let literal = match self.reading.kind {
+                        Kind::Date => Literal::Text(format_date(bound)),
+                        _ => Literal::Number(bound),
+                    };
+                    bound.is_finite().then(|| own(Check::Compare(comparison, literal)))
+                };
+                let from = bound(Comparison::AtLeast, low);
+                let to = bound(Comparison::Less, high);
+                return Some(Condition::And(from.into_iter().chain(to).collect()));
+            }
+            let below = |value: &&str| {
+                let path = rule.path(&self.reading, value);
+                path.is_some_and(|path| path.contains(text))
+            };
+            let below = self.texts.iter().map(|text| &**text).filter(below);
+            let mut below: Vec<Literal> =
+                below.map(|value| Literal::Text(value.to_string())).collect();
+            if below.is_empty() {
+                return None;
+            }
+            // Cells can be called so, too.
+            below.push(literal.clone());
+            Some(own(Check::Among(below)))
+        };
+        match &test.check {
+            Check::Compare(Comparison::Equal, literal) => node(literal),
+            Check::Compare(Comparison::NotEqual, literal) => {
+                node(literal).map(|found| Condition::Not(Box::new(found)))
+            }
+            Check::Among(literals) => {
+                let found: Vec<_> = literals.iter().map(node).collect();
+                if found.iter().all(Option::is_none) {
+                    return None;
+                }
+                let rest = literals.iter().zip(&found).filter(|(_, f)| f.is_none());
+                let rest = rest.map(|(literal, _)| literal.clone()).collect();
+                let mut all = vec![own(Check::Among(rest))];
+                all.extend(found.into_iter().flatten());
+                Some(Condition::Or(all))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Fits a condition to a release, and collects its tests. Nodes that it names are spelled out,
+/// once.
+fn fitted(
+    condition: &Condition,
+    evidence: &Evidence,
+    spell: bool,
+    collect: &mut dyn FnMut(usize, Vec<Truth>, Check) -> usize,
+) -> Result<Fitted> {
+    let mut all = |parts: &[Condition]| {
+        let each = parts.iter().map(|part| fitted(part, evidence, spell, collect));
+        each.collect::<Result<_>>()
+    };
+    Ok(match condition {
+        Condition::And(parts) => Fitted::And(all(parts)?),
+        Condition::Or(parts) => Fitted::Or(all(parts)?),
+        Condition::Not(part) => {
+            Fitted::Not(Box::new(fitted(part, evidence, spell, collect)?))
+        }
+        Condition::NotTrue(part) => {
+            Fitted::NotTrue(Box::new(fitted(part, evidence, spell, collect)?))
+        }
+        Condition::Test(test) => {
+            let place = evidence.column(&test.column)?;
+            let column = &evidence.columns[place];
+            if spell && let Some(spelled_out) = column.spelled_out(test) {
+                return fitted(&spelled_out, evidence, false, collect);
+            }
+            let texts = || column.texts.iter().map(|text| &**text);
+            let tester = Tester::new(test, &column.reading, texts())?;
+            let truths = texts().map(|text| tester.test(text)).collect();
+            Fitted::Test(collect(place, truths, test.check.clone()))
+        }
+    })
+}
+
+/// The value of each noise in a combination.
+pub(in crate::estimate) fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
+    let mut values = vec![0; sizes.len()];
+    for (value, size) in values.iter_mut().zip(sizes).rev() {
+        *value = cell % size;
+        cell /= size;
+    }
+    values
+}

@@ -1,0 +1,351 @@
+//! Finding the groups of a plan for rows one by one.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cells, Column, Cover, cell};
+use crate::method::{
+    Branch, GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, cover,
+};
+use crate::table::Reading;
+
+/// A plan of groups, ready for rows with known texts.
+#[derive(Debug)]
+pub struct BoundGroups<'a> {
+    plan: &'a GroupPlan,
+    /// The quasi columns, with a domain of the known texts and those of the plan.
+    pub columns: Vec<Column>,
+    codes: Vec<HashMap<Box<str>, u32>>,
+    route: BoundRoute,
+    /// The cells of each group of the plan; nothing if its values are not there.
+    covers: Vec<Option<Vec<Cover>>>,
+    /// Whether labels are cells, so that a group need not be in the plan.
+    plain: bool,
+}
+
+#[derive(Debug)]
+enum BoundRoute {
+    Levels(BoundLevels),
+    Cuts(Vec<Branch>),
+}
+
+/// Groups by the labels above their values.
+#[derive(Debug)]
+struct BoundLevels {
+    levels: Vec<usize>,
+    /// For each column and node of its level, the number of its label.
+    labels: Vec<Vec<u32>>,
+    /// The group of each tuple of labels.
+    groups: HashMap<Vec<u32>, usize>,
+    /// Tuples of labels that are left out.
+    left_out: HashSet<Vec<u32>>,
+}
+
+impl BoundLevels {
+    fn new(plan: &GroupPlan, columns: &[Column], levels: &[usize]) -> Self {
+        let (mut labels, mut numbers) = (Vec::new(), Vec::new());
+        for (column, level) in columns.iter().zip(levels) {
+            let mut number_of: HashMap<&str, u32> = HashMap::new();
+            let nodes = column.hierarchy.levels()[*level].nodes.iter();
+            let number = nodes.map(|node| {
+                let next = number_of.len() as u32;
+                *number_of.entry(&*node.label).or_insert(next)
+            });
+            labels.push(number.collect());
+            numbers.push(number_of);
+        }
+        let found = |texts: &[String]| -> Option<Vec<u32>> {
+            let all = numbers.iter().zip(texts);
+            let all = all.map(|(number_of, text)| number_of.get(&**text).copied());
+            (texts.len() == columns.len()).then(|| all.collect()).flatten()
+        };
+        let groups = plan.groups.iter().zip(0..);
+        Self {
+            groups: groups
+                .filter_map(|(group, place)| Some((found(&group.labels)?, place)))
+                .collect(),
+            left_out: plan.left_out.iter().filter_map(|texts| found(texts)).collect(),
+            levels: levels.to_vec(),
+            labels,
+        }
+    }
+}
+
+/// The group of a row.
+#[derive(Debug, Clone)]
+pub enum FoundGroup {
+    /// Its place in the plan.
+    Planned(usize),
+    /// It is not in the plan, but its labels are its cells.
+    New(Vec<Cover>),
+}
+
+impl GroupPlan {
+    /// Makes it ready for rows that have these texts in its columns. What becomes of a row
+    /// depends on the plan and on the row alone, not on the other texts.
+    pub fn bind<'t>(
+        &self,
+        texts: impl IntoIterator<Item = Vec<&'t str>>,
+    ) -> Result<BoundGroups<'_>> {
+        let mut columns = Vec::with_capacity(self.columns.len());
+        let mut codes = Vec::with_capacity(self.columns.len());
+        for ((place, planned), texts) in self.columns.iter().enumerate().zip(texts) {
+            let own = texts.len();
+            let mut all: Vec<Box<str>> = texts.into_iter().map(Into::into).collect();
+            all.extend(self.values(place).into_iter().map(String::into_boxed_str));
+            let (domain, mut found) =
+                planned.rule.domain(&all, &planned.reading).map_err(|_| {
+                    Error::input(format!(
+                        "column `{}`: the plan cannot take one of the values",
+                        planned.name
+                    ))
+                    .with_hint("it was made with another hierarchy or type")
+                })?;
+            let hierarchy = planned.rule.bind(&domain, &planned.reading);
+            all.truncate(own);
+            found.truncate(own);
+            codes.push(all.into_iter().zip(found).collect());
+            columns.push(Column {
+                name: planned.name.clone(),
+                rows: vec![0; domain.len()],
+                lowest: planned.lowest,
+                highest: hierarchy.height(),
+                domain,
+                hierarchy,
+                weight: 1.0,
+                cells: planned.cells,
+            });
+        }
+        let covers = self.all_covers(&columns)?;
+        let route = match &self.route {
+            PlanRoute::Levels(levels) => {
+                check_levels(&columns, levels)?;
+                BoundRoute::Levels(BoundLevels::new(self, &columns, levels))
+            }
+            PlanRoute::Cuts(branches) => {
+                BoundRoute::Cuts(bound_route(&columns, &self.columns, branches)?)
+            }
+        };
+        let plain = columns.iter().all(|column| column.cells == Cells::Taxonomy);
+        Ok(BoundGroups { plan: self, columns, codes, route, covers, plain })
+    }
+}
+
+impl GroupPlan {
+    /// The cells of each group; nothing if a value of them is not there.
+    fn all_covers(&self, columns: &[Column]) -> Result<Vec<Option<Vec<Cover>>>> {
+        let known: Vec<HashMap<&str, u32>> = columns
+            .iter()
+            .map(|column| {
+                let texts = column.domain.texts().iter();
+                texts.zip(0..).map(|(text, code)| (&**text, code)).collect()
+            })
+            .collect();
+        let all = self.groups.iter();
+        all.map(|group| covers(columns, &self.columns, &known, group)).collect()
+    }
+}
+
+impl BoundGroups<'_> {
+    /// The code of a text that was known when the plan was bound.
+    pub fn code(&self, column: usize, text: &str) -> Option<u32> {
+        self.codes[column].get(text).copied()
+    }
+
+    /// The group of a row with these codes; nothing if the plan leaves it out or has no
+    /// cells for it.
+    pub fn find(&self, codes: &[u32]) -> Option<FoundGroup> {
+        match &self.route {
+            BoundRoute::Levels(BoundLevels { levels, labels, groups, left_out }) => {
+                let above = self.columns.iter().zip(codes).zip(levels);
+                let nodes = above.map(|((column, code), level)| {
+                    column.hierarchy.node(*level, *code)
+                });
+                let nodes: Vec<u32> = nodes.collect();
+                let labels = labels.iter().zip(&nodes);
+                let labels: Vec<u32> =
+                    labels.map(|(labels, node)| labels[*node as usize]).collect();
+                if left_out.contains(&labels) {
+                    return None;
+                }
+                match groups.get(&labels) {
+                    Some(group) => self.fitting(*group, codes),
+                    None if self.plain => {
+                        let nodes = nodes.into_iter().zip(levels);
+                        let covers = nodes
+                            .map(|(node, level)| Cover::Node { level: *level, node });
+                        Some(FoundGroup::New(covers.collect()))
+                    }
+                    None => None,
+                }
+            }
+            BoundRoute::Cuts(route) => {
+                self.fitting(follow(route, |column| codes[column]), codes)
+            }
+        }
+    }
+
+    /// The cells of a group, if they stand for the values of a row.
+    fn fitting(&self, group: usize, codes: &[u32]) -> Option<FoundGroup> {
+        let covers = self.covers.get(group)?.as_ref()?;
+        let fits = self.columns.iter().zip(covers).zip(codes).all(
+            |((column, cover), code)| {
+                cover.contains(&column.domain, &column.hierarchy, *code)
+            },
+        );
+        fits.then_some(FoundGroup::Planned(group))
+    }
+
+    /// Cells as they are written.
+    pub fn texts(&self, covers: &[Cover]) -> Vec<String> {
+        let cells = self.columns.iter().zip(covers);
+        cells.map(|(column, cover)| cell::text(column, cover)).collect()
+    }
+
+    /// The cells of each group of the plan as they are written, if they are there.
+    pub fn group_texts(&self) -> Vec<Option<Vec<String>>> {
+        let texts = self.covers.iter();
+        texts.map(|covers| covers.as_ref().map(|covers| self.texts(covers))).collect()
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &GroupPlan {
+        self.plan
+    }
+}
+
+/// The cells of a group of a plan; nothing if a value of them is not there.
+fn covers(
+    columns: &[Column],
+    planned: &[PlanColumn],
+    known: &[HashMap<&str, u32>],
+    group: &PlanGroup,
+) -> Result<Option<Vec<Cover>>> {
+    let mut covers = Vec::with_capacity(columns.len());
+    let columns = columns.iter().zip(planned).zip(known).zip(&group.cells);
+    for (((column, planned), known), cell) in columns {
+        let find = |value: &str| known.get(&*planned.reading.one_text(value)).copied();
+        let mut mentioned = mentioned(column, cell, find)?;
+        mentioned.sort_unstable();
+        mentioned.dedup();
+        if mentioned.is_empty() {
+            return Ok(None);
+        }
+        covers.push(match cell {
+            PlanCell::Node { level, .. } => cover(column, &mentioned, Some(*level)),
+            _ => cover(column, &mentioned, None),
+        });
+    }
+    Ok(Some(covers))
+}
+
+/// Cuts at codes instead of values.
+pub(super) fn bound_route(
+    columns: &[Column],
+    planned: &[PlanColumn],
+    branches: &[PlanBranch],
+) -> Result<Vec<Branch>> {
+    let bound = branches.iter().map(|branch| match branch {
+        PlanBranch::Group(group) => Ok(Branch::Group(*group)),
+        PlanBranch::Cut { column, value, below, rest } => {
+            let code = code_of(
+                &columns[*column],
+                value.as_deref(),
+                in_domain(&columns[*column], &planned[*column].reading),
+            )?;
+            Ok(Branch::Cut { column: *column, code, below: *below, rest: *rest })
+        }
+    });
+    bound.collect()
+}
+
+pub(super) fn check_levels(columns: &[Column], levels: &[usize]) -> Result<()> {
+    for (column, level) in columns.iter().zip(levels) {
+        let height = column.hierarchy.height();
+        if *level > height {
+            return Err(Error::input(format!(
+                "the plan has level {level} for column `{}`, which has {} levels here",
+                column.name,
+                height + 1
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Follows cuts to a group.
+pub(super) fn follow(route: &[Branch], code: impl Fn(usize) -> u32) -> usize {
+    let mut place = 0;
+    loop {
+        match route[place] {
+            Branch::Group(group) => return group as usize,
+            Branch::Cut { column, code: first, below, rest } => {
+                place = if code(column) < first { below } else { rest } as usize;
+            }
+        }
+    }
+}
+
+/// Values whose cell is at least the one of the plan.
+pub(super) fn mentioned(
+    column: &Column,
+    cell: &PlanCell,
+    find: impl Fn(&str) -> Option<u32>,
+) -> Result<Vec<u32>> {
+    let code = |value: &Option<String>| code_of(column, value.as_deref(), &find);
+    // "Not known" is no value of a table in which everything is known.
+    let there = |code: &u32| (*code as usize) < column.domain.len();
+    Ok(match cell {
+        PlanCell::Node { level, value } => {
+            let code = code(value)?;
+            if !there(&code) {
+                return Ok(Vec::new());
+            }
+            let level = (*level).min(column.hierarchy.height());
+            let node = column.hierarchy.node(level, code);
+            Cover::Node { level, node }.codes(&column.domain, &column.hierarchy)
+        }
+        PlanCell::Range { low, high, missing } => {
+            let mut codes: Vec<u32> =
+                [code(low)?, code(high)?].into_iter().filter(there).collect();
+            if *missing {
+                codes.extend(column.domain.missing());
+            }
+            codes
+        }
+        PlanCell::Set(values) => {
+            let codes = values.iter().map(code).collect::<Result<Vec<u32>>>()?;
+            codes.into_iter().filter(there).collect()
+        }
+    })
+}
+
+/// Finds values in the domain of a column.
+pub(super) fn in_domain<'a>(
+    column: &'a Column,
+    reading: &'a Reading,
+) -> impl Fn(&str) -> Option<u32> + 'a {
+    |value| {
+        let value = reading.one_text(value);
+        (0..column.domain.len() as u32).find(|code| column.domain.text(*code) == value)
+    }
+}
+
+/// The code of a value that was added to the domain before.
+fn code_of(
+    column: &Column,
+    value: Option<&str>,
+    find: impl Fn(&str) -> Option<u32>,
+) -> Result<u32> {
+    let code = match value {
+        None => column.domain.missing().or(Some(column.domain.len() as u32)),
+        Some(value) => find(value),
+    };
+    code.ok_or_else(|| {
+        Error::input(format!(
+            "the plan has values that column `{}` cannot have",
+            column.name
+        ))
+        .with_hint("it was made with another hierarchy or type")
+    })
+}

@@ -1,0 +1,273 @@
+//! How rows are grouped and which cells stand for them, in words that do not depend on the
+//! table.
+
+use serde::{Deserialize, Serialize};
+
+use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Rule};
+use crate::method::{Branch, Grouping, NOWHERE, Route};
+use crate::table::{Census, Reading};
+
+/// How rows are grouped and published.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupPlan {
+    /// The quasi columns it is for, in order.
+    pub columns: Vec<PlanColumn>,
+    /// How a row finds its group.
+    pub route: PlanRoute,
+    /// The groups, each with a cell per column.
+    pub groups: Vec<PlanGroup>,
+    /// By levels only: the labels of groups that are left out.
+    pub left_out: Vec<Vec<String>>,
+}
+
+/// A quasi column as a plan needs it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanColumn {
+    /// Its name.
+    pub name: String,
+    /// How its texts are read.
+    pub reading: Reading,
+    /// How its values coarsen.
+    pub rule: Rule,
+    /// What its cells are.
+    pub cells: Cells,
+    /// The finest level that may be published.
+    pub lowest: usize,
+}
+
+/// How a row finds its group.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanRoute {
+    /// By the labels above its values on one level per column.
+    Levels(Vec<usize>),
+    /// By cuts, from the first on.
+    Cuts(Vec<PlanBranch>),
+}
+
+/// A place in a tree of cuts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanBranch {
+    /// Values that stand before `value` go `below`, others to `rest`.
+    Cut {
+        /// The quasi column.
+        column: usize,
+        /// The first value of the other side; nothing stands for "not known", the last.
+        value: Option<String>,
+        /// Where values before it go.
+        below: u32,
+        /// Where the others go.
+        rest: u32,
+    },
+    /// One group.
+    Group(u32),
+}
+
+/// A group of a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlanGroup {
+    /// By levels: the labels that lead here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
+    /// How many rows of the table are in it.
+    pub rows: u64,
+    /// Its number in the release, from 0, in the order of what is published of groups;
+    /// nothing if it has no rows. Groups that nobody can tell apart have the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// The cells.
+    pub cells: Vec<PlanCell>,
+}
+
+/// A cell of a plan. Nothing in place of a value stands for "not known".
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PlanCell {
+    /// A node: its level and a value below it.
+    Node {
+        /// The level.
+        level: usize,
+        /// A value below the node.
+        value: Option<String>,
+    },
+    /// A range.
+    Range {
+        /// The first value.
+        low: Option<String>,
+        /// The last value.
+        high: Option<String>,
+        /// Whether "not known" is in it, too.
+        missing: bool,
+    },
+    /// These values.
+    Set(Vec<Option<String>>),
+}
+
+impl GroupPlan {
+    /// Writes down what a method decided.
+    pub fn of(
+        columns: &[Column],
+        specs: &[ColumnSpec],
+        census: &Census,
+        grouping: &Grouping,
+    ) -> Self {
+        let mut rows = vec![0; grouping.covers.len()];
+        let mut first: Vec<Option<usize>> = vec![None; grouping.covers.len()];
+        let mut left_out = Vec::new();
+        for (tuple, group) in grouping.group_of.iter().enumerate() {
+            match (group, &grouping.route) {
+                (Some(group), _) => {
+                    rows[*group as usize] += census.rows[tuple];
+                    first[*group as usize].get_or_insert(tuple);
+                }
+                (None, Route::Levels(levels)) => {
+                    left_out.push(labels(columns, census, levels, tuple));
+                }
+                (None, Route::Cuts(_)) => {}
+            }
+        }
+        left_out.sort_unstable();
+        left_out.dedup();
+        let route = match &grouping.route {
+            Route::Levels(levels) => PlanRoute::Levels(levels.clone()),
+            Route::Cuts(branches) => PlanRoute::Cuts(
+                branches
+                    .iter()
+                    .map(|branch| plan_branch(columns, specs, branch))
+                    .collect(),
+            ),
+        };
+        let groups = grouping.covers.iter().zip(first).zip(rows);
+        let groups = groups.map(|((covers, first), rows)| PlanGroup {
+            labels: match (&grouping.route, first) {
+                (Route::Levels(levels), Some(tuple)) => {
+                    labels(columns, census, levels, tuple)
+                }
+                _ => Vec::new(),
+            },
+            rows,
+            number: None,
+            cells: covers
+                .iter()
+                .zip(columns.iter().zip(specs))
+                .map(|(cover, (column, spec))| plan_cell(column, &spec.reading, cover))
+                .collect(),
+        });
+        let groups = groups.collect();
+        let columns = specs.iter().map(|spec| PlanColumn {
+            name: spec.name.clone(),
+            reading: spec.reading.clone(),
+            rule: spec.rule.clone(),
+            cells: spec.cells,
+            lowest: spec.lowest,
+        });
+        Self { columns: columns.collect(), route, groups, left_out }
+    }
+
+    /// Whether everything in it points at something.
+    pub(super) fn is_sound(&self) -> bool {
+        let n = self.columns.len();
+        let whole = self.groups.iter().all(|group| group.cells.len() == n);
+        let fits = match &self.route {
+            PlanRoute::Levels(levels) => {
+                levels.len() == n
+                    && self.left_out.iter().all(|labels| labels.len() == n)
+            }
+            PlanRoute::Cuts(branches) => {
+                !branches.is_empty()
+                    && branches.iter().enumerate().all(|(place, branch)| match branch {
+                        PlanBranch::Group(group) => {
+                            *group == NOWHERE || (*group as usize) < self.groups.len()
+                        }
+                        // Cuts lead onward only, so following them ends.
+                        PlanBranch::Cut { column, below, rest, .. } => {
+                            let onward = |next: u32| {
+                                (place + 1..branches.len()).contains(&(next as usize))
+                            };
+                            *column < n && onward(*below) && onward(*rest)
+                        }
+                    })
+            }
+        };
+        whole && fits
+    }
+
+    /// Every value of a column that the plan mentions.
+    pub fn values(&self, column: usize) -> Vec<String> {
+        let mut values: Vec<String> = Vec::new();
+        if let PlanRoute::Cuts(branches) = &self.route {
+            for branch in branches {
+                match branch {
+                    PlanBranch::Cut { column: cut, value, .. } if *cut == column => {
+                        values.extend(value.clone());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for group in &self.groups {
+            match &group.cells[column] {
+                PlanCell::Node { value, .. } => values.extend(value.clone()),
+                PlanCell::Range { low, high, .. } => {
+                    values.extend(low.iter().chain(high).cloned());
+                }
+                PlanCell::Set(set) => values.extend(set.iter().flatten().cloned()),
+            }
+        }
+        values.sort_unstable();
+        values.dedup();
+        values
+    }
+}
+
+pub(super) fn labels(
+    columns: &[Column],
+    census: &Census,
+    levels: &[usize],
+    tuple: usize,
+) -> Vec<String> {
+    let nodes = columns.iter().zip(&census.quasi).zip(levels);
+    nodes
+        .map(|((column, codes), level)| {
+            column.hierarchy.label(*level, codes[tuple]).to_owned()
+        })
+        .collect()
+}
+
+fn value_of(column: &Column, reading: &Reading, code: u32) -> Option<String> {
+    // A plan may cut before "not known" where nothing is: that is behind all values.
+    let known = (code as usize) < column.domain.len();
+    let missing = !known || column.domain.missing() == Some(code);
+    (!missing).then(|| reading.as_typed(column.domain.text(code)))
+}
+
+fn plan_branch(
+    columns: &[Column],
+    specs: &[ColumnSpec],
+    branch: &Branch,
+) -> PlanBranch {
+    match *branch {
+        Branch::Group(group) => PlanBranch::Group(group),
+        Branch::Cut { column, code, below, rest } => {
+            let value = value_of(&columns[column], &specs[column].reading, code);
+            PlanBranch::Cut { column, value, below, rest }
+        }
+    }
+}
+
+fn plan_cell(column: &Column, reading: &Reading, cover: &Cover) -> PlanCell {
+    let value = |code: &u32| value_of(column, reading, *code);
+    match cover {
+        Cover::Node { level, node } => {
+            let nodes = &column.hierarchy.levels()[*level].node_of;
+            let below =
+                nodes.iter().position(|above| above == node).unwrap_or(0) as u32;
+            PlanCell::Node { level: *level, value: value(&below) }
+        }
+        Cover::Range { low, high, missing } => {
+            PlanCell::Range { low: value(low), high: value(high), missing: *missing }
+        }
+        Cover::Set(codes) => PlanCell::Set(codes.iter().map(value).collect()),
+    }
+}

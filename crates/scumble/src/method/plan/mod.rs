@@ -1,0 +1,184 @@
+//! A plan: what a method decided, in words that do not depend on how the table is stored.
+//!
+//! A plan says how rows find their classes and what is done to each column. It is bound to
+//! columns once and then applied to rows: what becomes of a row is a function of the plan,
+//! the row and its random stream. It holds values of the table it was made from, so it is
+//! private.
+
+mod bind;
+mod group;
+mod regroup;
+
+pub use bind::{BoundGroups, FoundGroup};
+pub use group::{GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+use crate::method::condensation::Moments;
+use crate::method::perturb::Operator;
+use crate::method::{Blurred, Buckets};
+use crate::space::Shape;
+use crate::table::Reading;
+
+/// The version of the format this library writes and reads.
+const VERSION: u32 = 2;
+
+/// What a method decided about a table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    version: u32,
+    /// The method that made it.
+    pub method: String,
+    /// What is done to columns; those of no step are published as they are.
+    pub steps: Vec<Step>,
+}
+
+/// What is done to some columns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "kebab-case")]
+pub enum Step {
+    /// Rows are grouped, and the cells of a group stand for their values.
+    Group(GroupPlan),
+    /// Values are drawn by a matrix.
+    Draw(DrawPlan),
+    /// Values stand apart from the rows, by group.
+    Apart(ApartPlan),
+    /// Numbers get noise.
+    Blur(BlurPlan),
+    /// Numbers are drawn anew from the moments of a group.
+    Redraw(RedrawPlan),
+}
+
+/// How the values of a column, or of several as one, are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawPlan {
+    /// The columns, and how their texts are read.
+    pub columns: Vec<(String, Reading)>,
+    /// The text of each value, column by column.
+    pub values: Vec<Vec<String>>,
+    /// The sub-tables, at least one.
+    pub subtables: Vec<Subtable>,
+}
+
+/// Rows that are randomized by one operator.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Subtable {
+    /// The values of its domain, ascending.
+    pub values: Vec<u32>,
+    /// How many rows have each of them.
+    pub rows: Vec<u64>,
+    /// How they are randomized.
+    pub operator: Operator,
+}
+
+/// Which rows are in which group; their values stand apart.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ApartPlan {
+    /// The column whose values stand apart.
+    pub column: String,
+    /// The rows of each group, by their entries of the census.
+    pub buckets: Buckets,
+    /// The number of each group in the release, from 0.
+    pub numbers: Vec<u32>,
+}
+
+/// How numbers get noise, row by row.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BlurPlan {
+    /// The columns.
+    pub columns: Vec<NumberColumn>,
+    /// The shape of the noise.
+    pub shape: Shape,
+    /// Frames, ladders, and where each row of the table is.
+    pub blurred: Blurred,
+}
+
+/// How numbers are drawn anew.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RedrawPlan {
+    /// The columns.
+    pub columns: Vec<NumberColumn>,
+    /// The moments of each group.
+    pub groups: Vec<Moments>,
+    /// The group of each row of the table, from 0.
+    pub group_of_row: Vec<u32>,
+}
+
+/// A column of numbers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NumberColumn {
+    /// Its name.
+    pub name: String,
+    /// How its texts are read.
+    pub reading: Reading,
+    /// How many decimals true and published numbers have.
+    pub decimals: u32,
+}
+
+impl Plan {
+    /// What a method decided.
+    pub fn new(method: &str, steps: Vec<Step>) -> Self {
+        Self { version: VERSION, method: method.to_owned(), steps }
+    }
+
+    /// Reads a saved plan.
+    pub fn from_json(text: &str, file: &str) -> Result<Self> {
+        let plan: Self = serde_json::from_str(text).map_err(|error| {
+            Error::input("this is not a plan")
+                .at(file, error.line(), error.column())
+                .with_hint("`publish --plan FILE` writes one")
+        })?;
+        if plan.version != VERSION {
+            return Err(Error::input(format!(
+                "the plan has version {}, but this program reads version {VERSION}",
+                plan.version
+            ))
+            .in_file(file));
+        }
+        let sound = plan.steps.iter().all(|step| match step {
+            Step::Group(groups) => groups.is_sound(),
+            Step::Draw(draw) => draw.is_sound(),
+            Step::Apart(_) | Step::Blur(_) | Step::Redraw(_) => true,
+        });
+        match sound {
+            true => Ok(plan),
+            false => Err(Error::input("the plan is damaged").in_file(file)),
+        }
+    }
+
+    /// As it is saved.
+    pub fn to_json(&self) -> Result<String> {
+        serde_json::to_string(self).map_err(|error| {
+            Error::input(format!("the plan cannot be written: {error}"))
+        })
+    }
+
+    /// How rows are grouped, if they are.
+    pub fn groups(&self) -> Option<&GroupPlan> {
+        self.steps.iter().find_map(|step| match step {
+            Step::Group(groups) => Some(groups),
+            Step::Draw(_) | Step::Apart(_) | Step::Blur(_) | Step::Redraw(_) => None,
+        })
+    }
+
+    /// Whether anything in it is left to chance, so that rows are shuffled.
+    pub fn is_random(&self) -> bool {
+        self.steps.iter().any(|step| match step {
+            Step::Draw(_) | Step::Blur(_) | Step::Redraw(_) => true,
+            Step::Group(_) | Step::Apart(_) => false,
+        })
+    }
+}
+
+impl DrawPlan {
+    fn is_sound(&self) -> bool {
+        let n_values = self.values.len();
+        self.values.iter().all(|texts| texts.len() == self.columns.len())
+            && self.subtables.iter().all(|table| {
+                table.operator.size() == table.values.len()
+                    && table.rows.len() == table.values.len()
+                    && table.values.iter().all(|value| (*value as usize) < n_values)
+            })
+    }
+}

@@ -1,0 +1,176 @@
+//! Grouping another table of the same kind by a plan.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::{Column, Cover};
+use crate::method::leave_out::{leave_out_failing, unpublished};
+use crate::method::plan::bind::{
+    bound_route, check_levels, follow, in_domain, mentioned,
+};
+use crate::method::plan::group::labels;
+use crate::method::{
+    Branch, GroupPlan, Grouping, NOWHERE, PlanBranch, PlanGroup, PlanRoute, Route,
+    cover,
+};
+use crate::promise::{Group, Promises};
+use crate::table::Census;
+
+impl GroupPlan {
+    /// Groups another table of the same kind. Cells are those of the plan, widened where a
+    /// row of the table needs it; groups that break a promise are left out, as long as
+    /// that is allowed.
+    pub fn grouping(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        promises: &Promises,
+        limit: u64,
+    ) -> Result<Grouping> {
+        let mut grouping = match &self.route {
+            PlanRoute::Levels(levels) => {
+                self.group_by_levels(columns, census, levels)?
+            }
+            PlanRoute::Cuts(branches) => {
+                self.group_by_cuts(columns, census, branches)?
+            }
+        };
+        let failing = leave_out_failing(&mut grouping, census, promises);
+        let left_out = grouping.shape(census).left_out;
+        let people = unpublished(&grouping, census);
+        let hidden = Group { rows: left_out, people, values: &[] };
+        if failing.without_rows || !promises.hold_of_unpublished(hidden) {
+            return Err(Error::unsatisfiable(
+                promises.title(),
+                "with this plan it does not hold of the people who are not published",
+            )
+            .with_hint("make a plan for this table"));
+        }
+        let failing = failing.rows;
+        if left_out > limit || left_out == census.n_rows() {
+            return Err(Error::unsatisfiable(
+                promises.title(),
+                format!(
+                    "with this plan {left_out} of {} rows would be left out, {failing} of \
+                     them in groups that break the promise here, but at most {limit} may be",
+                    census.n_rows()
+                ),
+            )
+            .with_hint(format!(
+                "allow a `suppression` of {:.2} or more, or make a plan for this table",
+                (left_out as f64 / census.n_rows() as f64 * 100.0).ceil() / 100.0
+            )));
+        }
+        Ok(grouping)
+    }
+
+    fn group_by_levels(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        levels: &[usize],
+    ) -> Result<Grouping> {
+        check_levels(columns, levels)?;
+        let mut index: HashMap<Vec<u32>, usize> = HashMap::new();
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        for tuple in 0..census.n_tuples() {
+            let nodes = columns.iter().zip(&census.quasi).zip(levels);
+            let key: Vec<u32> = nodes
+                .map(|((column, codes), level)| {
+                    column.hierarchy.node(*level, codes[tuple])
+                })
+                .collect();
+            let group = *index.entry(key).or_insert_with(|| {
+                members.push(Vec::new());
+                members.len() - 1
+            });
+            members[group].push(tuple);
+        }
+        let left_out: HashSet<&[String]> =
+            self.left_out.iter().map(Vec::as_slice).collect();
+        let planned: HashMap<&[String], &PlanGroup> =
+            self.groups.iter().map(|group| (group.labels.as_slice(), group)).collect();
+
+        let mut grouping = Grouping {
+            group_of: vec![None; census.n_tuples()],
+            covers: Vec::new(),
+            route: Route::Levels(levels.to_vec()),
+        };
+        for tuples in members {
+            let labels = labels(columns, census, levels, tuples[0]);
+            if left_out.contains(labels.as_slice()) {
+                continue;
+            }
+            let group = planned.get(labels.as_slice()).copied();
+            let covers = self.widened(columns, census, &tuples, group, Some(levels))?;
+            for tuple in tuples {
+                grouping.group_of[tuple] = Some(grouping.covers.len() as u32);
+            }
+            grouping.covers.push(covers);
+        }
+        Ok(grouping)
+    }
+
+    fn group_by_cuts(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        branches: &[PlanBranch],
+    ) -> Result<Grouping> {
+        let route = bound_route(columns, &self.columns, branches)?;
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
+        for tuple in 0..census.n_tuples() {
+            let group = follow(&route, |column| census.quasi[column][tuple]);
+            if let Some(tuples) = members.get_mut(group) {
+                tuples.push(tuple);
+            }
+        }
+        let mut covers = Vec::new();
+        let mut group_of = vec![None; census.n_tuples()];
+        let mut number_of = vec![NOWHERE; members.len()];
+        for ((place, tuples), group) in members.iter().enumerate().zip(&self.groups) {
+            if tuples.is_empty() {
+                continue;
+            }
+            number_of[place] = covers.len() as u32;
+            for tuple in tuples {
+                group_of[*tuple] = Some(covers.len() as u32);
+            }
+            covers.push(self.widened(columns, census, tuples, Some(group), None)?);
+        }
+        let route = route.into_iter().map(|branch| match branch {
+            Branch::Group(group) => {
+                Branch::Group(number_of.get(group as usize).copied().unwrap_or(NOWHERE))
+            }
+            cut @ Branch::Cut { .. } => cut,
+        });
+        Ok(Grouping { group_of, covers, route: Route::Cuts(route.collect()) })
+    }
+
+    /// The cells of some tuples, together with those of the plan.
+    fn widened(
+        &self,
+        columns: &[Column],
+        census: &Census,
+        tuples: &[usize],
+        group: Option<&PlanGroup>,
+        levels: Option<&[usize]>,
+    ) -> Result<Vec<Cover>> {
+        let mut covers = Vec::with_capacity(columns.len());
+        for (place, column) in columns.iter().enumerate() {
+            let mut codes: Vec<u32> =
+                tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
+            if let Some(group) = group {
+                codes.extend(mentioned(
+                    column,
+                    &group.cells[place],
+                    in_domain(column, &self.columns[place].reading),
+                )?);
+            }
+            codes.sort_unstable();
+            codes.dedup();
+            covers.push(cover(column, &codes, levels.map(|levels| levels[place])));
+        }
+        Ok(covers)
+    }
+}

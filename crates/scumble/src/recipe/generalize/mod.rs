@@ -1,0 +1,399 @@
+//! Generalization: rows in groups, and cells that stand for all of a group.
+
+pub(super) mod notes;
+mod numbers;
+
+pub(super) use numbers::{Alike, number};
+
+use serde_json::{Map, json};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
+use crate::method::pdf::{Range, Shift};
+use crate::method::{
+    self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
+    lattice_size,
+};
+use crate::promise::Promises;
+use crate::recipe::generalize::notes::{
+    generalized, names, not_promised, promise_note, published_columns, weights_note,
+};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::order::promises;
+use crate::recipe::{PromiseKind, Search, Spec, Weights};
+use crate::release::Weighted;
+use crate::table::Kind;
+
+/// Rows in groups whose cells stand for all of their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Generalization {
+    /// One level for each column, searched for the best.
+    FullDomain,
+    /// Groups cut in two again and again.
+    Mondrian,
+}
+
+impl Method for Generalization {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::FullDomain => "full-domain",
+            Self::Mondrian => "mondrian",
+        }
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        match self {
+            Self::FullDomain => &["loss", "suppression", "cells"],
+            Self::Mondrian => {
+                &["loss", "suppression", "cells", "column", "value", "strategy"]
+            }
+        }
+    }
+
+    fn keeps(&self, promise: &PromiseKind) -> Keeps {
+        match (promise, self) {
+            // Where cuts end gives more of somebody's presence away than the choice of
+            // levels.
+            (PromiseKind::DeltaPresence { .. }, Self::Mondrian) => Keeps::Yes,
+            (
+                PromiseKind::KAnonymity { .. }
+                | PromiseKind::LDiversity { .. }
+                | PromiseKind::TCloseness { .. }
+                | PromiseKind::DeltaPresence { .. },
+                _,
+            ) => Keeps::First,
+            (
+                PromiseKind::Breach(_)
+                | PromiseKind::FineGrain { .. }
+                | PromiseKind::RRobustness(_)
+                | PromiseKind::ExpectedAnonymity(_),
+                _,
+            ) => Keeps::No,
+        }
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::Counts
+    }
+
+    fn check(&self, _spec: &Spec) -> Result<()> {
+        Ok(())
+    }
+
+    fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
+        plan(self.name(), data, task)
+    }
+
+    fn takes_plans(&self) -> bool {
+        true
+    }
+
+    fn weaker(
+        &self,
+        planned: &Planned,
+        data: &Gathered,
+        task: &Task<'_>,
+    ) -> Result<Option<Planned>> {
+        weaker(planned, data, task)
+    }
+}
+
+fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
+    let data = data.need_counts()?;
+    let promises = promises(task.spec, data)?;
+    let chosen = match task.plan.and_then(Plan::groups) {
+        Some(plan) => {
+            let limit = task.spec.method.suppression.share_of(data.n_rows());
+            let columns = data.quasi.clone();
+            let grouping = plan.grouping(&columns, &data.census, &promises, limit)?;
+            Chosen { columns, grouping, search: Search::default() }
+        }
+        None => search(name, data, &promises, task)?,
+    };
+    planned(name, data, &promises, chosen, weighting(task.spec), task)
+}
+
+/// Worlds are counted by publisher and audit in different ways. Where that takes the audit
+/// too long, weights that need no counting must do.
+fn weaker(
+    planned: &Planned,
+    data: &Gathered,
+    task: &Task<'_>,
+) -> Result<Option<Planned>> {
+    let Some((Weighting::Counted(_), kind)) = weighting(task.spec) else {
+        return Ok(None);
+    };
+    let data = data.need_counts()?;
+    let promises = promises(task.spec, data)?;
+    let Some(grouping) = planned.grouping.clone() else { return Ok(None) };
+    let chosen = Chosen {
+        columns: data.quasi.clone(),
+        grouping,
+        search: planned.search.clone(),
+    };
+    let weighting = Some((Weighting::Population, kind));
+    let name = planned.plan.method.clone();
+    self::planned(&name, data, &promises, chosen, weighting, task).map(Some)
+}
+
+/// A method's result.
+pub(super) struct Chosen {
+    pub(super) columns: Vec<Column>,
+    pub(super) grouping: Grouping,
+    pub(super) search: Search,
+}
+
+/// What is published of the groups that were chosen.
+fn planned(
+    name: &str,
+    data: &Microdata,
+    promises: &Promises,
+    chosen: Chosen,
+    weighting: Option<(Weighting, &str)>,
+    task: &Task<'_>,
+) -> Result<Planned> {
+    let Chosen { columns, grouping, mut search } = chosen;
+    let spec = task.spec;
+    let shape = grouping.shape(&data.census);
+    let loss = spec.method.loss.of(&columns, &shape);
+    drop(shape);
+    note_levels(&columns, &grouping, &mut search);
+    let weights = weighting
+        .map(|(way, _)| {
+            grouping.weighted_watched(&columns, &data.census, way, task.watch)
+        })
+        .transpose()?;
+    let mut groups = group_plan(data, &columns, &grouping);
+    let together = Alike::Together;
+    let published =
+        number(&mut groups, &columns, &grouping, weights.as_deref(), together);
+    let levels = match &grouping.route {
+        Route::Levels(levels) => {
+            let named = columns.iter().zip(levels);
+            Some(named.map(|(c, level)| (c.name.clone(), json!(level))).collect())
+        }
+        Route::Cuts(_) => None,
+    };
+    let mut parameters = Map::new();
+    parameters.insert("loss".to_owned(), json!(spec.method.loss.name()));
+    parameters
+        .insert("suppression".to_owned(), json!(spec.method.suppression.to_f64()));
+    if let Some((column, value)) = search.strategy {
+        parameters.insert("column".to_owned(), json!(column.name()));
+        parameters.insert("value".to_owned(), json!(value.name()));
+    }
+    let classes = weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
+        weights_note(kind, &columns, weights, &published).class(names(&columns))
+    });
+    let cells = weights.map(|weights| {
+        let values = |group: &u32| -> Vec<Weighted> {
+            let pdfs = weights[*group as usize].iter();
+            pdfs.map(|pdf| pdf.values.clone()).collect()
+        };
+        published.iter().map(values).collect()
+    });
+    Ok(Planned {
+        columns: published_columns(spec, task.order, data, &columns, |origin| {
+            generalized(spec, &columns, grouping.levels(), origin)
+        }),
+        classes: classes.into_iter().collect(),
+        cells,
+        sampled: None,
+        secret: None,
+        parameters,
+        levels,
+        promises: promises.iter().map(|p| promise_note(p, data)).collect(),
+        not_promised: not_promised(spec, &columns),
+        knowledge: None,
+        search,
+        loss,
+        remarks: Vec::new(),
+        plan: Plan::new(name, vec![Step::Group(groups)]),
+        quasi: Some(columns),
+        grouping: Some(grouping),
+    })
+}
+
+/// The levels that were chosen, for those who ask how the search went.
+pub(super) fn note_levels(
+    columns: &[Column],
+    grouping: &Grouping,
+    search: &mut Search,
+) {
+    if let Route::Levels(levels) = &grouping.route {
+        let named = columns.iter().zip(levels);
+        search.levels = named
+            .map(|(column, level)| {
+                (column.name.clone(), *level, column.hierarchy.height())
+            })
+            .collect();
+    }
+}
+
+/// The groups in words that do not depend on codes.
+pub(super) fn group_plan(
+    data: &Microdata,
+    columns: &[Column],
+    grouping: &Grouping,
+) -> GroupPlan {
+    let specs: Vec<ColumnSpec> = columns
+        .iter()
+        .zip(&data.specs)
+        .map(|(column, spec)| ColumnSpec { cells: column.cells, ..spec.clone() })
+        .collect();
+    GroupPlan::of(columns, &specs, &data.census, grouping)
+}
+
+/// Runs the methods that can keep the promises, and takes the one with the least loss.
+pub(super) fn best(
+    data: &Microdata,
+    promises: &Promises,
+    task: &Task<'_>,
+) -> Result<Chosen> {
+    let asked = |key: &str| task.spec.method.keys.iter().any(|(known, _)| known == key);
+    let cuts = ["column", "value", "strategy"].into_iter().any(asked);
+    let names: &[&str] =
+        if cuts { &["mondrian"] } else { &["full-domain", "mondrian"] };
+    let mut best: Option<(f64, Chosen)> = None;
+    let mut tried = Vec::new();
+    let mut failure: Option<Error> = None;
+    for name in names.iter().filter(|name| names.len() == 1 || can(name, data)) {
+        let chosen = match search(name, data, promises, task) {
+            Ok(chosen) => chosen,
+            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
+                failure.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let shape = chosen.grouping.shape(&data.census);
+        let loss = task.spec.method.loss.of(&chosen.columns, &shape);
+        tried.push(((*name).to_owned(), loss));
+        if best.as_ref().is_none_or(|(held, _)| loss < *held) {
+            best = Some((loss, chosen));
+        }
+    }
+    match (best, failure) {
+        (Some((_, mut chosen)), _) => {
+            if names.len() > 1 {
+                chosen.search.tried = tried;
+            }
+            Ok(chosen)
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(Error::recipe("no method can keep these promises")),
+    }
+}
+
+/// Whether a method can be tried on a table where it was not asked for by name.
+pub(super) fn can(name: &str, data: &Microdata) -> bool {
+    let whole =
+        data.quasi.iter().all(|c| c.highest == c.hierarchy.height() && c.lowest == 0);
+    match name {
+        "mondrian" => whole,
+        // No search among fewer nodes is refused for having too many candidates.
+        "full-domain" => lattice_size(&data.quasi) <= MOST_CANDIDATES || !whole,
+        _ => true,
+    }
+}
+
+fn search(
+    name: &str,
+    data: &Microdata,
+    promises: &Promises,
+    task: &Task<'_>,
+) -> Result<Chosen> {
+    let spec = task.spec;
+    let mut columns = data.quasi.clone();
+    if name == "mondrian" && matches!(spec.method.cells, None | Some(Cells::Pdf)) {
+        let apart = promises.look_at_people();
+        for (column, spec) in columns.iter_mut().zip(&data.specs) {
+            column.cells = natural_cells(column, spec, apart);
+        }
+    }
+    if name == "full-domain" && promises.look_at_people() {
+        for column in columns.iter_mut().filter(|c| c.cells == Cells::Interval) {
+            // Ranges of two nodes overlap where their values stand mixed, as under masks.
+            if !in_runs(column) {
+                column.cells = Cells::Set;
+            }
+        }
+    }
+    let grouping_task = method::Task {
+        columns: &columns,
+        census: &data.census,
+        promises,
+        loss: spec.method.loss,
+        limit: spec.method.suppression.share_of(data.n_rows()),
+    };
+    let watched = task.watch.over(&grouping_task);
+    let mut search = Search::default();
+    let grouping = match name {
+        "full-domain" => {
+            let found = method::FullDomain.find(watched)?;
+            search.lattice = found.lattice;
+            search.checked = found.checked;
+            found.grouping
+        }
+        _ if spec.method.search => {
+            let (method, grouping) = method::Mondrian::search(watched)?;
+            search.strategy = Some((method.column, method.value));
+            grouping
+        }
+        _ => {
+            let (column, value) = (spec.method.column, spec.method.value);
+            let method = method::Mondrian { column, value };
+            search.strategy = Some((column, value));
+            method.find(watched)?
+        }
+    };
+    Ok(Chosen { columns, grouping, search })
+}
+
+/// Whether the known values of each node stand together in the order of the domain.
+fn in_runs(column: &Column) -> bool {
+    let n_known = column.domain.len() - usize::from(column.domain.missing().is_some());
+    column.hierarchy.levels().iter().all(|level| {
+        let mut nodes = level.node_of[..n_known].to_vec();
+        nodes.dedup();
+        let n_runs = nodes.len();
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes.len() == n_runs
+    })
+}
+
+/// A column of more words than this is not published in sets: they may be free text.
+const WORDS_IN_SETS: usize = 40;
+
+/// What suits cuts best: nodes where the recipe gives a hierarchy, otherwise ranges of
+/// numbers and dates and sets of words, unless these are too many to be categories. Where
+/// cells must not overlap, never nodes; values are then the population's and known.
+fn natural_cells(column: &Column, spec: &ColumnSpec, apart: bool) -> Cells {
+    match (column.domain.kind(), &spec.rule) {
+        (Kind::Number | Kind::Date, _) if apart => Cells::Interval,
+        (Kind::Category, _) if apart => Cells::Set,
+        (Kind::Number | Kind::Date, Rule::Plain) => Cells::Interval,
+        (Kind::Category, Rule::Plain) if column.domain.len() <= WORDS_IN_SETS => {
+            Cells::Set
+        }
+        _ => Cells::Taxonomy,
+    }
+}
+
+/// How pdf cells are weighted, and the manifest's word for it; nothing for other cells.
+pub(super) fn weighting(spec: &Spec) -> Option<(Weighting, &'static str)> {
+    let pdf = spec.method.pdf?;
+    let Some(presence) = spec.presence() else {
+        return Some((Weighting::Own, "table"));
+    };
+    let range = Range { min: presence.min, max: presence.max };
+    Some(match pdf.weights.unwrap_or(Weights::Counted) {
+        Weights::Counted => (Weighting::Counted(range), "counted"),
+        Weights::Population => (Weighting::Population, "population"),
+        Weights::Paper => {
+            let shift = pdf.shift.or(presence.shift).unwrap_or(Shift::Exact);
+            (Weighting::Shifted(range, shift), "paper")
+        }
+    })
+}

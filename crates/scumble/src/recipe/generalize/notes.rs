@@ -1,0 +1,183 @@
+//! What the manifest says about columns, method, and what is not promised.
+
+use std::collections::BTreeMap;
+
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
+use crate::method::pdf::{Pdf, Whose};
+use crate::promise::{Adversary, Promise};
+use crate::recipe::Spec;
+use crate::recipe::order::{Order, Origin};
+use crate::release::{
+    CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
+};
+use crate::table::{Kind, Reading, Role};
+
+/// The columns as the manifest describes them.
+pub(in crate::recipe) fn published_columns(
+    spec: &Spec,
+    order: &Order,
+    data: &Microdata,
+    quasi: &[Column],
+    treatment: impl Fn(Origin) -> Treatment,
+) -> Vec<PublishedColumn> {
+    let n_quasi = quasi.len();
+    let column = |(name, origin): &(String, Origin)| {
+        let bound = |place: usize| {
+            let spec = &data.specs[place];
+            (spec.reading.clone(), Some(spec.rule.clone()), Some(spec.weight))
+        };
+        let (role, (reading, rule, weight)) = match origin {
+            Origin::Quasi(place) => (Role::Quasi, bound(*place)),
+            Origin::Sensitive(place) => {
+                let (reading, rule, _) = bound(n_quasi + place);
+                (Role::Sensitive, (reading, rule.filter(|r| *r != Rule::Plain), None))
+            }
+            Origin::Other => {
+                let missing = spec.input.missing.clone();
+                (Role::Other, (Reading { missing, ..Reading::category() }, None, None))
+            }
+        };
+        let place = match origin {
+            Origin::Quasi(place) => Some(*place),
+            _ => None,
+        };
+        PublishedColumn {
+            name: name.clone(),
+            role,
+            kind: reading.kind,
+            missing: reading.missing,
+            date_format: reading.date_format,
+            hierarchy: rule,
+            weight: weight.filter(|weight| *weight != 1.0),
+            decimals: place
+                .filter(|_| spec.method.pdf.is_none())
+                .and_then(|place| decimals(&data.specs[place], &quasi[place])),
+            domain: None,
+            treatment: treatment(*origin),
+        }
+    };
+    order.published.iter().map(column).collect()
+}
+
+/// What a method that generalizes did to a column.
+pub(in crate::recipe) fn generalized(
+    spec: &Spec,
+    columns: &[Column],
+    levels: Option<&[usize]>,
+    origin: Origin,
+) -> Treatment {
+    match origin {
+        Origin::Quasi(_) if spec.method.pdf.is_some() => Treatment::Weighted,
+        Origin::Quasi(place) => Treatment::Coarse {
+            cells: columns[place].cells,
+            level: levels.map(|levels| levels[place]),
+        },
+        Origin::Sensitive(_) | Origin::Other => Treatment::Kept,
+    }
+}
+
+/// How many decimals the numbers of a quasi column have, if its cells can be ranges of them.
+/// Under a promise about presence the domain is that of the population.
+fn decimals(spec: &ColumnSpec, column: &Column) -> Option<u32> {
+    let ranges = matches!(column.cells, Cells::Taxonomy | Cells::Interval)
+        && !matches!(spec.rule, Rule::Tree(_));
+    if spec.reading.kind != Kind::Number || !ranges {
+        return None;
+    }
+    let known = (0..column.domain.len() as u32).filter_map(|c| column.domain.number(c));
+    let digits = |number: f64| {
+        number.to_string().split_once('.').map_or(0, |(_, digits)| digits.len() as u32)
+    };
+    known.map(digits).max()
+}
+
+/// Whose weights pdf cells have. `groups` are the published ones, in the order of their
+/// numbers.
+pub(in crate::recipe) fn weights_note(
+    kind: &str,
+    columns: &[Column],
+    weights: &[Vec<Pdf>],
+    groups: &[u32],
+) -> WeightsNote {
+    let mut table = BTreeMap::new();
+    for (place, column) in columns.iter().enumerate().filter(|_| kind == "counted") {
+        let own = (1u64..).zip(groups).filter(|(_, group)| {
+            weights[**group as usize][place].whose == Whose::Table
+        });
+        let own: Vec<u64> = own.map(|(number, _)| number).collect();
+        if !own.is_empty() {
+            table.insert(column.name.clone(), own);
+        }
+    }
+    WeightsNote { file: CELLS_FILE.to_owned(), kind: kind.to_owned(), table }
+}
+
+/// What a reader might take for promised and must not.
+pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<String> {
+    use crate::recipe::PromiseKind::{LDiversity, TCloseness};
+    let sensitive = spec
+        .promises
+        .iter()
+        .any(|promise| matches!(promise.kind, LDiversity { .. } | TCloseness { .. }));
+    let mut list = Vec::new();
+    if !sensitive {
+        list.push(
+            "sensitive values: all rows of a group may share one, which then is known for \
+             everybody in it",
+        );
+    } else {
+        list.push(
+            "sensitive values against knowledge of how they depend on quasi columns, or of \
+             other members' values",
+        );
+    }
+    match spec.presence() {
+        None => list.push("presence: whether a person is in the table is not hidden"),
+        Some(presence) => {
+            list.push(
+                "presence against somebody who knows the search, or other people's \
+                 presence: the reversal attack of the audit tells how much that adds",
+            );
+            if presence.adversary == Adversary::Paper {
+                list.push(
+                    "presence against somebody who reads the weights as the counts they \
+                     are: these weights are those of the paper, for comparison only, and \
+                     such a reader undoes them",
+                );
+            }
+        }
+    }
+    list.extend([
+        "composition: two releases about the same people may together say more than each",
+        "minimality: who knows the recipe learns that finer releases would have failed",
+    ]);
+    let own = spec.presence().is_none();
+    let shown = columns.iter().any(|column| column.cells != Cells::Taxonomy);
+    if own && (shown || spec.method.pdf.is_some()) {
+        list.push(
+            "values that occur: cells that are ranges, sets or distributions show values of the table, and \
+             ends of ranges are somebody's",
+        );
+    }
+    if spec.columns.iter().any(|column| column.role == Role::Other) {
+        list.push(
+            "columns of role “other”: published as they are, taken not to identify anybody",
+        );
+    }
+    list.into_iter().map(str::to_owned).collect()
+}
+
+/// The names of columns.
+pub(in crate::recipe) fn names(columns: &[Column]) -> Vec<String> {
+    columns.iter().map(|column| column.name.clone()).collect()
+}
+
+/// A promise about groups, not yet rechecked: of sensitive columns if it looks at values, of
+/// quasi columns otherwise.
+pub(in crate::recipe) fn promise_note(
+    promise: &dyn Promise,
+    data: &Microdata,
+) -> PromiseNote {
+    let about = if promise.looks_at_values() { &data.sensitive } else { &data.quasi };
+    PromiseNote::unchecked(promise.name(), names(about), promise.asked())
+}

@@ -1,0 +1,61 @@
+//! The numbers of groups: in the order of what is published of them.
+
+use crate::hierarchy::{Column, cell};
+use crate::method::pdf::Pdf;
+use crate::method::{GroupPlan, Grouping};
+
+/// Numbers the groups in the order of what is published of them, and gives the first group of
+/// each number. Groups without rows have none.
+pub(in crate::recipe) fn number(
+    plan: &mut GroupPlan,
+    columns: &[Column],
+    grouping: &Grouping,
+    weights: Option<&[Vec<Pdf>]>,
+    alike: Alike,
+) -> Vec<u32> {
+    let texts: Vec<Vec<String>> = match weights {
+        Some(weights) => {
+            weights.iter().map(|cells| told_apart(columns, cells)).collect()
+        }
+        None => grouping
+            .covers
+            .iter()
+            .map(|covers| {
+                let cells = columns.iter().zip(covers);
+                cells.map(|(column, cover)| cell::text(column, cover)).collect()
+            })
+            .collect(),
+    };
+    let mut order: Vec<usize> =
+        (0..texts.len()).filter(|group| plan.groups[*group].rows > 0).collect();
+    order.sort_by(|a, b| texts[*a].cmp(&texts[*b]));
+    let mut firsts: Vec<u32> = Vec::new();
+    for group in order {
+        let same = firsts.last().is_some_and(|f| texts[*f as usize] == texts[group]);
+        if !same || alike == Alike::Apart {
+            firsts.push(group as u32);
+        }
+        plan.groups[group].number = Some(firsts.len() as u32 - 1);
+    }
+    firsts
+}
+
+/// What becomes of groups that nobody can tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::recipe) enum Alike {
+    /// They are one.
+    Together,
+    /// They have numbers of their own: something is published of each.
+    Apart,
+}
+
+/// Distributions as texts that tell them apart and put them in order.
+fn told_apart(columns: &[Column], cells: &[Pdf]) -> Vec<String> {
+    let one = |(column, cell): (&Column, &Pdf)| {
+        let pair = |(code, weight): &(u32, f64)| {
+            format!("{}\u{1f}{weight}", column.domain.text(*code))
+        };
+        cell.values.iter().map(pair).collect::<Vec<String>>().join("\u{1e}")
+    };
+    columns.iter().zip(cells).map(one).collect()
+}

@@ -1,0 +1,271 @@
+//! Applying a plan to Arrow batches, for engines that read and write tables themselves.
+
+use std::sync::Arc;
+
+use arrow_array::builder::StringBuilder;
+use arrow_array::{ArrayRef, RecordBatch};
+use arrow_schema::{DataType, Field, Schema as ArrowSchema};
+
+use crate::error::{Error, Result};
+use crate::hierarchy::Cells;
+use crate::method::{Plan, Step};
+use crate::random::Randomness;
+use crate::release::apply::{Binding, BoundPlan, Texts};
+use crate::release::{
+    Class, DataFile, DataFormat, FORMAT, FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN,
+    Manifest, MethodNote, Parameters, PublishedColumn, SOFTWARE, Treatment,
+    spread_column,
+};
+use crate::space::FrameKind;
+use crate::table::{ColumnId, Reading, Role, Schema, Source, Spot, scan};
+use crate::watch::Unwatched;
+
+/// A plan that is bound to the columns of tables, to be applied to their rows batch by batch.
+///
+/// A batch gives what its rows would give one by one, so another engine may cut a table into
+/// batches as it likes; only noise is drawn from the stream of the batch's block, in the
+/// order of its rows. Whoever applies a plan must still check the result: a plan promises
+/// nothing about other rows.
+#[derive(Debug)]
+pub struct Applier<'a> {
+    plan: &'a Plan,
+    /// What is published of which column.
+    layout: Manifest,
+}
+
+impl Plan {
+    /// Binds the plan to the columns of a table: identifiers and columns that are not in the
+    /// schema are not published, and what no step is about is published as it is.
+    pub fn bind(&self, schema: &Schema) -> Result<Applier<'_>> {
+        let mut layout = Manifest {
+            format: FORMAT,
+            software: SOFTWARE.to_owned(),
+            experiment: false,
+            rows: 0,
+            left_out: 0,
+            data: DataFile::of(DataFormat::Csv),
+            columns: Vec::new(),
+            classes: Vec::new(),
+            sampled: None,
+            method: MethodNote {
+                name: self.method.clone(),
+                levels: None,
+                parameters: serde_json::Map::new(),
+            },
+            promises: Vec::new(),
+            loss: std::collections::BTreeMap::new(),
+            not_promised: Vec::new(),
+            checksums: std::collections::BTreeMap::new(),
+        };
+        for column in &schema.columns {
+            if matches!(column.role, Role::Identifier | Role::Drop) {
+                continue;
+            }
+            let Reading { kind, missing, date_format } = column.reading.clone();
+            layout.columns.push(PublishedColumn {
+                name: column.name.clone(),
+                role: column.role,
+                kind,
+                missing,
+                date_format,
+                hierarchy: None,
+                weight: None,
+                decimals: None,
+                domain: None,
+                treatment: self.treatment(&column.name),
+            });
+        }
+        for step in &self.steps {
+            for name in step.columns() {
+                if layout.column(name).is_none() {
+                    return Err(Error::input(format!(
+                        "the plan is about a column `{name}`, which is not there"
+                    )));
+                }
+            }
+            layout.classes.extend(step.classes());
+        }
+        Ok(Applier { plan: self, layout })
+    }
+
+    /// What is done to the column of this name.
+    fn treatment(&self, name: &str) -> Treatment {
+        let step = self.steps.iter().find(|step| step.columns().contains(&name));
+        match step {
+            None => Treatment::Kept,
+            Some(Step::Group(plan)) => {
+                let cells = plan.columns.iter().find(|column| column.name == name);
+                let cells = cells.map_or(Cells::Taxonomy, |column| column.cells);
+                Treatment::Coarse { cells, level: None }
+            }
+            Some(Step::Draw(_)) => {
+                Treatment::Drawn { breaches: String::new(), noise: String::new() }
+            }
+            Some(Step::Apart(_)) => Treatment::Apart,
+            Some(Step::Blur(plan)) => {
+                let straight = plan.blurred.frames.iter().all(|f| f.axes.is_none());
+                let spread = straight.then(|| spread_column(name));
+                Treatment::Noisy { shape: plan.shape, spread }
+            }
+            Some(Step::Redraw(_)) => Treatment::Redrawn,
+        }
+    }
+}
+
+impl Step {
+    /// The columns it changes.
+    fn columns(&self) -> Vec<&str> {
+        match self {
+            Self::Group(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
+            Self::Draw(plan) => plan.columns.iter().map(|(name, _)| &**name).collect(),
+            Self::Apart(plan) => vec![&plan.column],
+            Self::Blur(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
+            Self::Redraw(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
+        }
+    }
+
+    /// The classes of its rows, with the columns that tell them.
+    fn classes(&self) -> Vec<Class> {
+        let of: Vec<String> =
+            self.columns().into_iter().map(ToOwned::to_owned).collect();
+        let class = |column: Option<String>, parameters| {
+            vec![Class { column, of: of.clone(), parameters }]
+        };
+        let group = || Some(GROUP_COLUMN.to_owned());
+        match self {
+            Self::Group(_) => Vec::new(),
+            Self::Draw(plan) => {
+                let several = plan.subtables.len() > 1;
+                let column = several.then(|| format!("{}.subtable", of.join("+")));
+                class(column, Parameters::Subtables { subtables: Vec::new() })
+            }
+            Self::Apart(plan) => {
+                let (file, groups) = (String::new(), plan.numbers.len() as u64);
+                class(group(), Parameters::Values { file, groups })
+            }
+            Self::Redraw(plan) => {
+                let (groups, exact) = (plan.groups.len() as u64, Vec::new());
+                class(group(), Parameters::Moments { groups, exact })
+            }
+            Self::Blur(plan) => {
+                let frames = &plan.blurred.frames;
+                let turned = frames.iter().any(|frame| frame.axes.is_some());
+                let told = turned || frames.len() > 1;
+                let mut classes = class(
+                    told.then(|| FRAME_COLUMN.to_owned()),
+                    Parameters::Frames {
+                        frame: FrameKind::Global,
+                        strict: !frames.is_empty(),
+                        exact: Vec::new(),
+                        best_guess: None,
+                        frames: Vec::new(),
+                    },
+                );
+                if !frames.is_empty() {
+                    let level = Some(LEVEL_COLUMN.to_owned());
+                    classes.extend(class(level, Parameters::Levels));
+                }
+                classes
+            }
+        }
+    }
+}
+
+impl Applier<'_> {
+    /// The columns of what is published.
+    pub fn header(&self) -> Vec<&str> {
+        self.layout.header()
+    }
+
+    /// What is published of the rows of a batch, as texts, in their order, without those that
+    /// are left out. `block` is the number of the batch, which its random stream depends on;
+    /// `first_row` is how many rows of the table stand before it.
+    pub fn apply(
+        &self,
+        batch: &RecordBatch,
+        block: u32,
+        first_row: u64,
+        randomness: &Randomness,
+    ) -> Result<RecordBatch> {
+        let source = Source::from_batches("the batch", vec![batch.clone()])?;
+        let texts = self.texts(&source)?;
+        let starts = vec![first_row; block as usize + 1];
+        let bound = BoundPlan::new(
+            Binding {
+                plan: self.plan,
+                manifest: &self.layout,
+                source: &source,
+                data: None,
+                texts: Some(&texts),
+                block_starts: &starts,
+                randomness,
+                keyed: None,
+            },
+            false,
+            &Unwatched,
+        )?;
+        let rows = source.fold(
+            &bound.inputs,
+            Vec::new,
+            |rows: &mut Vec<(Spot, Vec<String>)>, spot, cells| {
+                rows.push((
+                    spot,
+                    cells.iter().map(|cell| (*cell).to_owned()).collect(),
+                ));
+                Ok(())
+            },
+            &Unwatched,
+        )?;
+        let mut rows: Vec<_> = rows.states.into_iter().flatten().collect();
+        rows.sort_unstable_by_key(|(spot, _)| *spot);
+        let header = self.header();
+        let mut builders: Vec<StringBuilder> =
+            header.iter().map(|_| StringBuilder::new()).collect();
+        let mut hand = bound.hand();
+        for (row, (_, cells)) in (0..).zip(&rows) {
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            if bound.decide(&mut hand, Spot { block, row }, &cells)?.is_none() {
+                continue;
+            }
+            let mut columns = builders.iter_mut();
+            bound.emit(&mut hand, &cells, |cell| {
+                if let Some(column) = columns.next() {
+                    column.append_value(cell);
+                }
+            });
+        }
+        let fields = header.iter().map(|name| Field::new(*name, DataType::Utf8, true));
+        let schema = Arc::new(ArrowSchema::new(fields.collect::<Vec<Field>>()));
+        let columns = builders.iter_mut().map(|builder| builder.finish());
+        let columns = columns.map(|column| Arc::new(column) as ArrayRef).collect();
+        RecordBatch::try_new(schema, columns)
+            .map_err(|error| Error::input(error.to_string()))
+    }
+
+    /// The texts of the columns that are coded, with the one text of each value.
+    fn texts(&self, source: &Source) -> Result<Texts> {
+        let mut texts = Texts::default();
+        for step in &self.plan.steps {
+            let coded: Vec<(&str, &Reading)> = match step {
+                Step::Group(plan) => {
+                    plan.columns.iter().map(|c| (&*c.name, &c.reading)).collect()
+                }
+                Step::Draw(plan) => {
+                    plan.columns.iter().map(|(n, r)| (&**n, r)).collect()
+                }
+                Step::Apart(_) | Step::Blur(_) | Step::Redraw(_) => Vec::new(),
+            };
+            for (name, reading) in coded {
+                let column: ColumnId = source.column(name)?;
+                let found = scan(source, &[column], &Unwatched)?;
+                let known = found.dictionaries.into_iter().flat_map(|d| d.texts);
+                let known = known.map(|text| {
+                    let value = reading.one_text(&text);
+                    (text, value.into_boxed_str())
+                });
+                texts.0.insert(name.to_owned(), known.collect());
+            }
+        }
+        Ok(texts)
+    }
+}

@@ -1,0 +1,91 @@
+//! Rows that are known from counts: their classes are given, not found.
+
+use hashbrown::HashMap;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::hierarchy::Microdata;
+use crate::method::FoundGroup;
+use crate::release::apply::{BoundPlan, BoundStep, Decided, Hand, misfit};
+
+/// Rows that are known from counts.
+impl BoundPlan<'_> {
+    /// For each tuple of the census the number of its group, if it is published.
+    pub(in crate::release) fn numbers(
+        &self,
+        data: &Microdata,
+    ) -> Result<Vec<Option<u32>>> {
+        let group = self.steps.iter().find_map(|step| match step {
+            BoundStep::Group(group) => Some(group),
+            _ => None,
+        });
+        let Some(group) = group else { return Err(misfit("rows")) };
+        let census = &data.census;
+        // The codes of the census are those of other domains.
+        let codes = data.quasi.iter().enumerate().map(|(place, column)| {
+            let texts = column.domain.texts().iter();
+            let mut known: HashMap<u32, u32> = HashMap::new();
+            for (raw, code) in data.raw_codes(place) {
+                if let Some(bound) = group.bound.code(place, raw) {
+                    known.insert(code, bound);
+                }
+            }
+            (0..texts.len() as u32).map(|code| known.get(&code).copied()).collect()
+        });
+        let codes: Vec<Vec<Option<u32>>> = codes.collect();
+        let of_tuple = (0..census.n_tuples()).into_par_iter().map(|tuple| {
+            let own = census.quasi.iter().zip(&codes);
+            let key: Option<Vec<u32>> =
+                own.map(|(own, codes)| codes[own[tuple] as usize]).collect();
+            match group.bound.find(&key?)? {
+                FoundGroup::Planned(found) => group.cells[found].as_ref()?.number,
+                FoundGroup::New(_) => None,
+            }
+        });
+        Ok(of_tuple.collect())
+    }
+
+    /// The rows that follow are those of the class with this number.
+    pub(in crate::release) fn enter_class(&self, hand: &mut Hand, class: usize) {
+        for (place, step) in self.steps.iter().enumerate() {
+            match step {
+                BoundStep::Group(group) => {
+                    if let Some(cells) = group.by_number.get(class) {
+                        hand.decided[place] = Decided::Group(cells.clone());
+                    }
+                }
+                BoundStep::Apart { .. } => {
+                    hand.decided[place] = Decided::Apart(class as u32);
+                }
+                BoundStep::Draw(_)
+                | BoundStep::Blur { .. }
+                | BoundStep::Redraw { .. } => {}
+            }
+        }
+    }
+
+    /// The place in the plan of the group with this number.
+    pub(in crate::release) fn place(&self, class: usize) -> usize {
+        let group = self.steps.iter().find_map(|step| match step {
+            BoundStep::Group(group) => group.by_number.get(class),
+            _ => None,
+        });
+        group.map_or(class, |group| group.place)
+    }
+
+    /// Draws the values of a row that stands alone.
+    pub(in crate::release) fn draw_alone(
+        &self,
+        hand: &mut Hand,
+        cells: &[&str],
+        generator: &mut ChaCha20Rng,
+    ) -> Result<()> {
+        for (place, step) in self.steps.iter().enumerate() {
+            if let BoundStep::Draw(draw) = step {
+                hand.decided[place] = draw.draw_value(draw.value(cells)?, generator);
+            }
+        }
+        Ok(())
+    }
+}

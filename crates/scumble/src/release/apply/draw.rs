@@ -1,0 +1,265 @@
+//! Drawing the values of rows: which sub-table a row goes to, exactly as many rows of each
+//! value as the plan says, chosen by chance or by the key; and what is published of it.
+
+use hashbrown::HashMap;
+use rand::Rng;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::method::perturb::Sampler;
+use crate::method::{DrawPlan, Subtable};
+use crate::random::{Key, Randomness};
+use crate::release::apply::{Binding, Decided, Hand, Inputs, Streams, changed};
+use crate::table::{ColumnId, Spot};
+use crate::watch::Watch;
+
+/// Noise that depends on a key and a person alone.
+#[derive(Debug, Clone, Copy)]
+pub struct Keyed<'a> {
+    /// The key.
+    pub key: &'a Key,
+    /// The columns of the table that tell people apart.
+    pub id: &'a [ColumnId],
+}
+
+/// A ticket and the row it was drawn for: rows are told apart by them.
+type Ticket = (u64, Spot);
+
+/// The sub-tables of a value in order, each with the last ticket that leads there.
+type Route = Vec<(u32, Ticket)>;
+
+/// Draws, ready for rows.
+pub(in crate::release) struct BoundDraw<'a> {
+    plan: &'a DrawPlan,
+    randomness: &'a Randomness,
+    /// Which step of the plan it is.
+    step: usize,
+    /// Where the columns stand among those that are read.
+    inputs: Vec<usize>,
+    /// Where the columns that tell people apart stand among them.
+    id: Vec<usize>,
+    /// For each column, the code of every text of the table.
+    codes: Vec<HashMap<Box<str>, u32>>,
+    /// The value that codes of several columns stand for; empty if there is one column,
+    /// whose codes are the values.
+    tuples: HashMap<Vec<u32>, u32>,
+    parts: Vec<Part>,
+    /// What decides on the sub-table of a person.
+    part_key: Option<Key>,
+    /// For each value, which tickets lead to which sub-table; empty if there is one.
+    routes: Vec<Route>,
+}
+
+/// A sub-table, ready to draw from.
+struct Part {
+    values: Vec<u32>,
+    sampler: Sampler,
+    key: Option<Key>,
+}
+
+impl<'a> BoundDraw<'a> {
+    pub(super) fn new(
+        plan: &'a DrawPlan,
+        step: usize,
+        binding: Binding<'a>,
+        inputs: &mut Inputs,
+    ) -> Result<Self> {
+        let places = plan.columns.iter();
+        let places = places.map(|(name, _)| inputs.named(binding.source, name));
+        let places: Vec<usize> = places.collect::<Result<_>>()?;
+        let id = binding.keyed.map_or(&[][..], |keyed| keyed.id);
+        let id = id.iter().map(|column| inputs.seek(*column)).collect();
+        // The codes of a column are the places of its texts among those of the plan.
+        let mut own: Vec<HashMap<&str, u32>> = vec![HashMap::new(); places.len()];
+        let mut tuples = HashMap::new();
+        for (value, texts) in (0..).zip(&plan.values) {
+            let mut tuple = Vec::with_capacity(texts.len());
+            for (codes, text) in own.iter_mut().zip(texts) {
+                let next = codes.len() as u32;
+                tuple.push(*codes.entry(text).or_insert(next));
+            }
+            tuples.insert(tuple, value);
+        }
+        let codes = plan.columns.iter().zip(&own).map(|((name, _), own)| {
+            let known = binding.texts(name).unwrap_or_default().into_iter();
+            known
+                .filter_map(|(raw, value)| Some((raw.into(), *own.get(value)?)))
+                .collect()
+        });
+        let keyed = binding.keyed.map(|keyed| keyed.key);
+        let names = || plan.columns.iter().map(|(name, _)| name.as_str());
+        let part = |table: &Subtable| {
+            let texts = table.values.iter();
+            let texts = texts.flat_map(|value| &plan.values[*value as usize]);
+            let domain = texts.map(String::as_str);
+            Part {
+                values: table.values.clone(),
+                sampler: Sampler::new(&table.operator),
+                key: keyed.map(|key| {
+                    key.narrowed(["noise"].into_iter().chain(names()).chain(domain))
+                }),
+            }
+        };
+        Ok(Self {
+            codes: codes.collect(),
+            tuples,
+            parts: plan.subtables.iter().map(part).collect(),
+            part_key: keyed
+                .map(|key| key.narrowed(["sub-table"].into_iter().chain(names()))),
+            routes: Vec::new(),
+            inputs: places,
+            id,
+            plan,
+            step,
+            randomness: binding.randomness,
+        })
+    }
+
+    /// Where one of its columns stands among those that are read.
+    pub(super) fn input(&self, part: usize) -> usize {
+        self.inputs[part]
+    }
+
+    /// The text of a value in one of its columns.
+    pub(super) fn text(&self, value: u32, part: usize) -> &str {
+        &self.plan.values[value as usize][part]
+    }
+
+    /// The value of a row.
+    pub(super) fn value(&self, cells: &[&str]) -> Result<u32> {
+        let code = |(input, codes): (&usize, &HashMap<Box<str>, u32>)| {
+            codes.get(cells[*input]).copied().ok_or_else(changed)
+        };
+        let mut codes = self.inputs.iter().zip(&self.codes).map(code);
+        if let (1, Some(code)) = (self.inputs.len(), codes.next()) {
+            return code;
+        }
+        let codes = self.inputs.iter().zip(&self.codes).map(code);
+        let codes: Vec<u32> = codes.collect::<Result<_>>()?;
+        self.tuples.get(&codes).copied().ok_or_else(changed)
+    }
+
+    /// What tells a person apart, with lengths between the texts.
+    fn write_id(&self, cells: &[&str], id: &mut Vec<u8>) {
+        id.clear();
+        for place in &self.id {
+            id.extend_from_slice(&(cells[*place].len() as u64).to_le_bytes());
+            id.extend_from_slice(cells[*place].as_bytes());
+        }
+    }
+
+    /// The ticket that decides on the sub-table of a row.
+    fn ticket(&self, streams: &mut Streams) -> u64 {
+        match &self.part_key {
+            Some(key) => key.words(&streams.id).next_u64(),
+            None => streams.ticket(self.step, self.randomness),
+        }
+    }
+
+    /// Draws what is published of a row.
+    pub(super) fn draw(
+        &self,
+        hand: &mut Hand,
+        spot: Spot,
+        cells: &[&str],
+    ) -> Result<Decided> {
+        self.write_id(cells, &mut hand.streams.id);
+        let value = self.value(cells)?;
+        let subtable = match self.routes.get(value as usize) {
+            None => 0,
+            Some(route) => {
+                let ticket = self.ticket(&mut hand.streams);
+                let place = route.partition_point(|(_, last)| *last < (ticket, spot));
+                route.get(place).ok_or_else(changed)?.0
+            }
+        };
+        let part = &self.parts[subtable as usize];
+        let original = part.place(value);
+        let streams = &mut hand.streams;
+        let drawn = match &part.key {
+            Some(key) => {
+                // The noise is that of the person with this value. If it did not depend
+                // on the value, whoever is published with two values has both of them.
+                let length = streams.id.len();
+                streams.id.extend_from_slice(&original.to_le_bytes());
+                let mut words = key.words(&streams.id);
+                streams.id.truncate(length);
+                part.sampler.draw(original, &mut words)
+            }
+            None => part.sampler.draw(original, &mut streams.noise),
+        };
+        Ok(Decided::Drawn(part.values[drawn as usize], subtable))
+    }
+
+    /// Draws what is published of a value, of rows that are all of one sub-table.
+    pub(in crate::release) fn draw_value(
+        &self,
+        value: u32,
+        generator: &mut impl Rng,
+    ) -> Decided {
+        let part = &self.parts[0];
+        let drawn = part.sampler.draw(part.place(value), generator);
+        Decided::Drawn(part.values[drawn as usize], 0)
+    }
+
+    /// Finds which tickets lead to which sub-table: exactly as many rows go to each as the
+    /// plan says, chosen by chance.
+    pub(super) fn route(
+        &mut self,
+        binding: Binding<'_>,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        if self.plan.subtables.len() == 1 {
+            return Ok(());
+        }
+        // Only what this step needs is read.
+        let mut inputs = Inputs::default();
+        let alone = BoundDraw::new(self.plan, self.step, binding, &mut inputs)?;
+        let folded = binding.source.fold(
+            &inputs.0,
+            || (Vec::new(), Streams::new(binding.randomness)),
+            |(tickets, streams): &mut (Vec<(u32, Ticket)>, Streams), spot, cells| {
+                streams.enter(binding.randomness, spot);
+                alone.write_id(cells, &mut streams.id);
+                let value = alone.value(cells)?;
+                tickets.push((value, (alone.ticket(streams), spot)));
+                Ok(())
+            },
+            watch,
+        )?;
+        let states = folded.states.into_iter().flat_map(|(tickets, _)| tickets);
+        let mut tickets: Vec<(u32, Ticket)> = states.collect();
+        tickets.par_sort_unstable();
+        self.routes = routes(self.plan, &tickets);
+        Ok(())
+    }
+}
+
+impl Part {
+    /// The place of a value in the domain, which need not have all values of the column.
+    fn place(&self, value: u32) -> u32 {
+        match self.values.get(value as usize) {
+            Some(known) if *known == value => value,
+            _ => self.values.partition_point(|known| *known < value) as u32,
+        }
+    }
+}
+
+/// Cuts the sorted tickets of each value where its rows in a sub-table end.
+fn routes(plan: &DrawPlan, tickets: &[(u32, Ticket)]) -> Vec<Route> {
+    let mut routes = vec![Vec::new(); plan.values.len()];
+    let mut ends: Vec<usize> = Vec::with_capacity(plan.values.len());
+    for value in 0..plan.values.len() {
+        ends.push(tickets.partition_point(|(known, _)| (*known as usize) < value));
+    }
+    for (number, part) in (0..).zip(&plan.subtables) {
+        for (value, rows) in part.values.iter().zip(&part.rows) {
+            let end = &mut ends[*value as usize];
+            *end += *rows as usize;
+            if let (1.., Some((_, last))) = (*rows, tickets.get(end.wrapping_sub(1))) {
+                routes[*value as usize].push((number, *last));
+            }
+        }
+    }
+    routes
+}

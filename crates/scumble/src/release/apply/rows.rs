@@ -1,0 +1,97 @@
+//! Which group each row goes to, where a plan only says how many rows of an entry of the
+//! census go where: chance decides which.
+
+use hashbrown::HashMap;
+use rand::RngExt;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+
+use crate::error::Result;
+use crate::hierarchy::Microdata;
+use crate::method::ApartPlan;
+use crate::release::apply::{Binding, changed};
+use crate::table::{ColumnId, Source, Spot};
+use crate::watch::Watch;
+
+/// The group of each row of the table, nothing for those that are left out; and how many rows
+/// stand before each block.
+pub(super) fn assign(
+    plan: &ApartPlan,
+    binding: Binding<'_>,
+    watch: &dyn Watch,
+) -> Result<(Vec<Option<u32>>, Vec<u64>)> {
+    let Some(data) = binding.data else { return Err(changed()) };
+    let finder = Finder::new(data, binding.source)?;
+    let stream = |block: u32| binding.randomness.stream("rows", u64::from(block));
+    let folded = binding.source.fold(
+        &finder.columns,
+        || (None, stream(0), Vec::new()),
+        |(block, random, tickets): &mut (Option<u32>, ChaCha20Rng, Vec<_>),
+         spot: Spot,
+         cells| {
+            if *block != Some(spot.block) {
+                (*block, *random) = (Some(spot.block), stream(spot.block));
+            }
+            tickets.push((finder.entry(cells)?, random.random::<u64>(), spot));
+            Ok(())
+        },
+        watch,
+    )?;
+    let n_rows = folded.n_rows as usize;
+    let numbers = |spot: Spot| {
+        folded.block_starts[spot.block as usize] as usize + spot.row as usize
+    };
+    let tickets = folded.states.iter().flat_map(|(_, _, tickets)| tickets.iter());
+    let mut tickets: Vec<(u32, u64, Spot)> = tickets.copied().collect();
+    tickets.par_sort_unstable();
+    // The groups of each entry, in any order: tickets are random.
+    let mut wanted: Vec<(u32, Option<u32>)> = Vec::with_capacity(n_rows);
+    for (group, entries) in (0..).zip(plan.buckets.groups()) {
+        wanted.extend(entries.iter().map(|entry| (*entry, Some(group))));
+    }
+    wanted.extend(plan.buckets.left_out.iter().map(|entry| (*entry, None)));
+    wanted.par_sort_unstable();
+    if wanted.len() != tickets.len() {
+        return Err(changed());
+    }
+    let mut group_of_row = vec![None; n_rows];
+    for ((entry, _, spot), (same, group)) in tickets.iter().zip(&wanted) {
+        if entry != same {
+            return Err(changed());
+        }
+        group_of_row[numbers(*spot)] = *group;
+    }
+    Ok((group_of_row, folded.block_starts))
+}
+
+/// Finds the entry of a row.
+struct Finder<'a> {
+    data: &'a Microdata,
+    /// The columns that were counted.
+    columns: Vec<ColumnId>,
+    entries: HashMap<Vec<u32>, u32>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(data: &'a Microdata, source: &Source) -> Result<Self> {
+        let counted = data.quasi.iter().chain(&data.sensitive);
+        let columns = counted.map(|column| source.column(&column.name));
+        let census = &data.census;
+        let mut entries = HashMap::with_capacity(census.entries.len());
+        for tuple in 0..census.n_tuples() {
+            for entry in census.starts[tuple]..census.starts[tuple + 1] {
+                let quasi = census.quasi.iter().map(|codes| codes[tuple]);
+                let sensitive = census.sensitive.iter().map(|codes| codes[entry]);
+                entries.insert(quasi.chain(sensitive).collect(), entry as u32);
+            }
+        }
+        Ok(Self { data, columns: columns.collect::<Result<_>>()?, entries })
+    }
+
+    fn entry(&self, cells: &[&str]) -> Result<u32> {
+        let codes = cells.iter().zip(&self.data.codes);
+        let key: Option<Vec<u32>> =
+            codes.map(|(cell, codes)| codes.get(*cell).copied()).collect();
+        key.and_then(|key| self.entries.get(&key).copied()).ok_or_else(changed)
+    }
+}

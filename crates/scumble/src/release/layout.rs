@@ -1,0 +1,226 @@
+//! What each column of the data holds, and what the classes of a release say together with
+//! the treatments of their columns.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, Result};
+use crate::release::{
+    BlurNote, BlurredColumn, BucketsNote, Class, CondensedNote, Manifest, Parameters,
+    PerturbationNote, PublishedColumn, Treatment, WeightsNote,
+};
+
+/// What a column of the data holds.
+#[derive(Debug, Clone, Copy)]
+pub enum DataColumn<'a> {
+    /// The cells of a published column.
+    Cells(&'a PublishedColumn),
+    /// How wide the noise of a published column is.
+    Spread(&'a PublishedColumn, &'a str),
+    /// Which class a row is in.
+    Class(&'a Class, &'a str),
+    /// How many rows of the table a row stands for.
+    Size(&'a str),
+}
+
+impl<'a> DataColumn<'a> {
+    /// What it is called.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Cells(column) => &column.name,
+            Self::Spread(_, name) | Self::Class(_, name) | Self::Size(name) => name,
+        }
+    }
+}
+
+impl Manifest {
+    /// The columns of the data, in order: the group; published columns, each with its spread
+    /// and the sub-table it ends; frame and level; how many rows a row stands for.
+    pub fn layout(&self) -> Vec<DataColumn<'_>> {
+        fn named(class: &Class) -> Option<DataColumn<'_>> {
+            class.column.as_deref().map(|name| DataColumn::Class(class, name))
+        }
+        let of_kind = |kind: fn(&Parameters) -> bool| {
+            self.classes.iter().filter(move |c| kind(&c.parameters)).filter_map(named)
+        };
+        let mut layout: Vec<DataColumn<'_>> = Vec::new();
+        let is_group = |parameters: &Parameters| {
+            matches!(
+                parameters,
+                Parameters::Cells { .. }
+                    | Parameters::Values { .. }
+                    | Parameters::Moments { .. }
+            )
+        };
+        // Several columns may be told by the same group.
+        layout.extend(of_kind(is_group).take(1));
+        for column in &self.columns {
+            if column.treatment.is_in_rows() {
+                layout.push(DataColumn::Cells(column));
+            }
+            if let Treatment::Noisy { spread: Some(name), .. } = &column.treatment {
+                layout.push(DataColumn::Spread(column, name));
+            }
+            let ends = self.classes.iter().filter(|class| {
+                matches!(class.parameters, Parameters::Subtables { .. })
+                    && class.of.last() == Some(&column.name)
+            });
+            layout.extend(ends.filter_map(named));
+        }
+        layout.extend(of_kind(|p| matches!(p, Parameters::Frames { .. })));
+        layout.extend(of_kind(|p| matches!(p, Parameters::Levels)));
+        layout.extend(self.sampled.as_deref().map(DataColumn::Size));
+        layout
+    }
+
+    /// The names of the columns of the data, in order.
+    pub fn header(&self) -> Vec<&str> {
+        self.layout().into_iter().map(DataColumn::name).collect()
+    }
+
+    /// The column of this name.
+    pub fn column(&self, name: &str) -> Option<&PublishedColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// Columns with a treatment, by name.
+    fn treated(&self, kind: fn(&Treatment) -> bool) -> Vec<&str> {
+        let columns = self.columns.iter().filter(|column| kind(&column.treatment));
+        columns.map(|column| column.name.as_str()).collect()
+    }
+
+    /// Whether classes and treatments fit each other: every treatment that needs a class has
+    /// one, every class is of columns that have its treatment, and no name is taken twice.
+    pub(super) fn check(&self) -> Result<()> {
+        let malformed = |what: String| {
+            Err(Error::input(format!("the manifest is malformed: {what}"))
+                .with_hint("the release was changed"))
+        };
+        let mut covered: BTreeMap<&str, usize> = BTreeMap::new();
+        for class in &self.classes {
+            for name in &class.of {
+                let Some(column) = self.column(name) else {
+                    return malformed(format!(
+                        "a class is of `{name}`, which is not a published column"
+                    ));
+                };
+                if !class.parameters.suit(&column.treatment) {
+                    return malformed(format!("`{name}` has a class of another kind"));
+                }
+                *covered.entry(name).or_default() +=
+                    usize::from(class.parameters != Parameters::Levels);
+            }
+        }
+        for column in &self.columns {
+            let n_classes = covered.get(&*column.name).copied().unwrap_or(0);
+            let needed = match column.treatment {
+                Treatment::Kept | Treatment::Coarse { .. } => 0,
+                Treatment::Weighted
+                | Treatment::Drawn { .. }
+                | Treatment::Noisy { .. }
+                | Treatment::Apart
+                | Treatment::Redrawn => 1,
+            };
+            if n_classes != needed {
+                return malformed(format!(
+                    "`{}` has {n_classes} classes, but needs {needed}",
+                    column.name
+                ));
+            }
+        }
+        let mut names = self.header();
+        names.extend(self.treated(|treatment| !treatment.is_in_rows()));
+        names.sort_unstable();
+        match names.windows(2).find(|pair| pair[0] == pair[1]) {
+            Some(pair) => malformed(format!("two columns are called `{}`", pair[0])),
+            None => Ok(()),
+        }
+    }
+
+    /// Where distributions are and whose weights they have, if cells are distributions.
+    pub fn weights(&self) -> Option<WeightsNote> {
+        self.classes.iter().find_map(|class| match &class.parameters {
+            Parameters::Cells { file, weights, table } => Some(WeightsNote {
+                file: file.clone(),
+                kind: weights.clone(),
+                table: table.clone(),
+            }),
+            _ => None,
+        })
+    }
+
+    /// How columns were randomized, those that were.
+    pub fn perturbation(&self) -> Vec<PerturbationNote> {
+        let note = |class: &Class| {
+            let Parameters::Subtables { subtables } = &class.parameters else {
+                return None;
+            };
+            let first = class.of.first().and_then(|name| self.column(name))?;
+            let Treatment::Drawn { breaches, noise } = &first.treatment else {
+                return None;
+            };
+            Some(PerturbationNote {
+                columns: class.of.clone(),
+                breaches: breaches.clone(),
+                noise: noise.clone(),
+                subtable_column: class.column.clone(),
+                subtables: subtables.clone(),
+            })
+        };
+        self.classes.iter().filter_map(note).collect()
+    }
+
+    /// Where values are that stand apart from the rows, if any do.
+    pub fn buckets(&self) -> Option<BucketsNote> {
+        self.classes.iter().find_map(|class| match (&class.parameters, &*class.of) {
+            (Parameters::Values { file, groups }, [column]) => Some(BucketsNote {
+                file: file.clone(),
+                column: column.clone(),
+                groups: *groups,
+            }),
+            _ => None,
+        })
+    }
+
+    /// How numbers were blurred, if they were.
+    pub fn blur(&self) -> Option<BlurNote> {
+        self.classes.iter().find_map(|class| {
+            let Parameters::Frames { frame, strict, exact, best_guess, frames } =
+                &class.parameters
+            else {
+                return None;
+            };
+            let first = class.of.first().and_then(|name| self.column(name))?;
+            let Treatment::Noisy { shape, .. } = first.treatment else { return None };
+            Some(BlurNote {
+                shape,
+                frame: *frame,
+                strict: *strict,
+                columns: self.numbers(class)?,
+                exact: exact.clone(),
+                best_guess: *best_guess,
+                frames: frames.clone(),
+            })
+        })
+    }
+
+    /// How numbers were condensed, if they were.
+    pub fn condensed(&self) -> Option<CondensedNote> {
+        self.classes.iter().find_map(|class| match &class.parameters {
+            Parameters::Moments { groups, exact } => Some(CondensedNote {
+                groups: *groups,
+                columns: self.numbers(class)?,
+                exact: exact.clone(),
+            }),
+            _ => None,
+        })
+    }
+
+    fn numbers(&self, class: &Class) -> Option<Vec<BlurredColumn>> {
+        let column = |name: &String| {
+            let column = self.column(name)?;
+            let (decimals, domain) = (column.decimals?, column.domain?);
+            Some(BlurredColumn { name: name.clone(), decimals, domain })
+        };
+        class.of.iter().map(column).collect()
+    }
+}

@@ -1,0 +1,563 @@
+//! Releases whose columns were treated in different ways, held against enumeration of all
+//! that the true table may have been.
+//!
+//! Two halves: what cells, blurs and groups leave open is enumerated given the release; the
+//! noise of drawn columns is enumerated given the truth. Where both meet, the estimate must be
+//! right on average over noise, and so must the square of its error.
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use scumble::estimate::{Estimate, Evidence, Query, Way};
+use scumble::release::{Release, checksum};
+use scumble::watch::Unwatched;
+use serde_json::{Value, json};
+use std::fs;
+
+use crate::estimate::release::write_manifest;
+
+/// What a true row has: `ward` is kept, `age` coarse, `ill` drawn, `weight` noisy, `job`
+/// apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Row {
+    ward: u32,
+    age: u32,
+    ill: usize,
+    weight: i32,
+    job: u32,
+}
+
+/// What was published of a row.
+#[derive(Debug, Clone, Copy)]
+struct Published {
+    ward: u32,
+    /// From 0 on in steps of 3, each cell of 3 ages.
+    age: u32,
+    ill: usize,
+    weight: i32,
+    group: usize,
+}
+
+/// How likely each value of `ill` (the column) is published as each (the row).
+const MATRIX: [[f64; 2]; 2] = [[0.8, 0.3], [0.2, 0.7]];
+/// Noise of `weight` reaches one step to either side, and true weights are from 0 to 5.
+const REACH: i32 = 1;
+const HEAVIEST: i32 = 5;
+
+/// Which columns the release has beside `ward`.
+#[derive(Debug, Clone, Copy, Default)]
+struct Has {
+    age: bool,
+    ill: bool,
+    weight: bool,
+    job: bool,
+}
+
+/// Jobs of each group, in any order.
+type Jobs = Vec<Vec<u32>>;
+
+fn evidence(has: Has, rows: &[Published], jobs: &Jobs) -> Evidence {
+    let home = tempfile::tempdir().unwrap();
+    let mut columns = vec![column("ward", "other")];
+    let mut names = vec!["ward"];
+    let mut manifest = json!({
+        "software": "a test", "experiment": true, "rows": rows.len(), "left_out": 0,
+        "data": { "file": "data.csv", "format": "csv" },
+        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
+    });
+    if has.age {
+        let mut age = column("age", "quasi");
+        age["cells"] = json!("interval");
+        columns.push(age);
+        names.push("age");
+    }
+    if has.ill {
+        columns.push(column("ill", "sensitive"));
+        names.push("ill");
+        manifest["perturbation"] = json!([{
+            "columns": ["ill"], "subtables": [{
+                "rows": 0, "domain": [["0"], ["1"]], "bounds": [null, null],
+                "operator": "general", "matrix": MATRIX,
+            }],
+        }]);
+    }
+    if has.weight {
+        columns.push(column("weight", "quasi"));
+        names.extend(["weight", "weight.spread"]);
+        manifest["blur"] = json!({
+            "shape": "uniform", "frame": "global", "strict": false,
+            "columns": [{ "name": "weight", "decimals": 0, "domain": [0, HEAVIEST] }],
+        });
+    }
+    if has.job {
+        columns.push(column("job", "sensitive"));
+        names.push("group");
+        manifest["buckets"] =
+            json!({ "file": "sensitive.csv", "column": "job", "groups": jobs.len() });
+    }
+    let mut data = names.join(",") + "\n";
+    for row in rows {
+        let mut cells = vec![row.ward.to_string()];
+        if has.age {
+            cells.push(format!("\"[{}, {}]\"", row.age, row.age + 2));
+        }
+        if has.ill {
+            cells.push(row.ill.to_string());
+        }
+        if has.weight {
+            cells.extend([row.weight.to_string(), (2 * REACH + 1).to_string()]);
+        }
+        if has.job {
+            cells.push((row.group + 1).to_string());
+        }
+        data += &(cells.join(",") + "\n");
+    }
+    fs::write(home.path().join("data.csv"), data).unwrap();
+    manifest["columns"] = json!(columns);
+    manifest["checksums"] = json!({ "data.csv": "" });
+    if has.job {
+        let mut values = "group,value,count\n".to_owned();
+        for (group, jobs) in (1..).zip(jobs) {
+            let mut own = jobs.clone();
+            own.sort_unstable();
+            for same in own.chunk_by(|a, b| a == b) {
+                values += &format!("{group},{},{}\n", same[0], same.len());
+            }
+        }
+        fs::write(home.path().join("sensitive.csv"), values).unwrap();
+        let sum = checksum(&home.path().join("sensitive.csv")).unwrap();
+        manifest["checksums"]["sensitive.csv"] = json!(sum);
+    }
+    write_manifest(home.path(), &manifest);
+    Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap()
+}
+
+fn column(name: &str, role: &str) -> Value {
+    json!({ "name": name, "role": role, "type": "number", "missing": [""] })
+}
+
+/// A question, which columns it is about, and what it makes of a row: whether it counts, and
+/// the number it adds.
+struct Asked {
+    condition: &'static str,
+    needs: Has,
+    counts: fn(&Row) -> bool,
+}
+
+const fn has(age: bool, ill: bool, weight: bool, job: bool) -> Has {
+    Has { age, ill, weight, job }
+}
+
+const CONDITIONS: &[Asked] = &[
+    Asked {
+        condition: "age < 2 AND job = 1",
+        needs: has(true, false, false, true),
+        counts: |r| r.age < 2 && r.job == 1,
+    },
+    Asked {
+        condition: "(age > 3 OR job = 2) AND ward = 0",
+        needs: has(true, false, false, true),
+        counts: |r| (r.age > 3 || r.job == 2) && r.ward == 0,
+    },
+    Asked {
+        condition: "age < 4 AND ill = 1",
+        needs: has(true, true, false, false),
+        counts: |r| r.age < 4 && r.ill == 1,
+    },
+    Asked {
+        condition: "NOT (age = 1 AND ill = 0)",
+        needs: has(true, true, false, false),
+        counts: |r| !(r.age == 1 && r.ill == 0),
+    },
+    Asked {
+        condition: "ill = 1 AND job = 0",
+        needs: has(false, true, false, true),
+        counts: |r| r.ill == 1 && r.job == 0,
+    },
+    Asked {
+        condition: "ill = 1 AND ward = 1 OR job = 2",
+        needs: has(false, true, false, true),
+        counts: |r| r.ill == 1 && r.ward == 1 || r.job == 2,
+    },
+    Asked {
+        condition: "weight BETWEEN 1 AND 3 AND age < 2",
+        needs: has(true, false, true, false),
+        counts: |r| (1..=3).contains(&r.weight) && r.age < 2,
+    },
+    Asked {
+        condition: "weight < 2 OR age = 4",
+        needs: has(true, false, true, false),
+        counts: |r| r.weight < 2 || r.age == 4,
+    },
+    Asked {
+        condition: "weight >= 3 AND ill = 1",
+        needs: has(false, true, true, false),
+        counts: |r| r.weight >= 3 && r.ill == 1,
+    },
+    Asked {
+        condition: "weight <> 2 AND (ill = 0 OR ward = 0)",
+        needs: has(false, true, true, false),
+        counts: |r| r.weight != 2 && (r.ill == 0 || r.ward == 0),
+    },
+    Asked {
+        condition: "weight > 1 AND job = 1",
+        needs: has(false, false, true, true),
+        counts: |r| r.weight > 1 && r.job == 1,
+    },
+    Asked {
+        condition: "weight > 3 AND job = 0 OR weight < 1 AND job <> 0",
+        needs: has(false, false, true, true),
+        counts: |r| r.weight > 3 && r.job == 0 || r.weight < 1 && r.job != 0,
+    },
+    Asked {
+        condition: "age < 4 AND ill = 1 AND weight > 1 AND job < 2",
+        needs: has(true, true, true, true),
+        counts: |r| r.age < 4 && r.ill == 1 && r.weight > 1 && r.job < 2,
+    },
+];
+
+/// What may be added up: a column, and its number in a row.
+type Number = (&'static str, fn(&Row) -> f64, fn(Has) -> bool);
+
+const NUMBERS: &[Number] = &[
+    ("ward", |r| f64::from(r.ward) + 0.0, |_| true),
+    ("age", |r| f64::from(r.age), |h| h.age),
+    ("ill", |r| r.ill as f64, |h| h.ill),
+    ("weight", |r| f64::from(r.weight), |h| h.weight),
+    ("job", |r| f64::from(r.job), |h| h.job),
+];
+
+/// Mean and second moments over tables: count, sum, squares, product.
+#[derive(Debug, Default, Clone, Copy)]
+struct Over {
+    weight: f64,
+    count: f64,
+    sum: f64,
+    counts: f64,
+    sums: f64,
+    least: f64,
+    most: f64,
+}
+
+/// All true tables behind a release, given true drawn values, each as likely as any other:
+/// rows in some order of jobs, with any age of their cell and any weight within reach.
+fn worlds(has: Has, rows: &[Published], drawn: &[usize], jobs: &Jobs) -> Vec<Vec<Row>> {
+    let mut tables = vec![Vec::new()];
+    for (published, ill) in rows.iter().zip(drawn) {
+        let ages = if has.age { published.age..published.age + 3 } else { 0..1 };
+        let (low, high) = match has.weight {
+            true => (
+                (published.weight - REACH).max(0),
+                (published.weight + REACH).min(HEAVIEST),
+            ),
+            false => (0, 0),
+        };
+        let mut next = Vec::new();
+        for table in &tables {
+            for age in ages.clone() {
+                for weight in low..=high {
+                    let mut table: Vec<Row> = Vec::clone(table);
+                    let (ward, ill) = (published.ward, *ill);
+                    table.push(Row { ward, age, ill, weight, job: 0 });
+                    next.push(table);
+                }
+            }
+        }
+        tables = next;
+    }
+    if !has.job {
+        return tables;
+    }
+    for (group, jobs) in jobs.iter().enumerate() {
+        let places: Vec<usize> =
+            (0..rows.len()).filter(|row| rows[*row].group == group).collect();
+        let mut orders = Vec::new();
+        permuted(&mut jobs.clone(), 0, &mut orders);
+        tables = tables
+            .iter()
+            .flat_map(|table| {
+                orders.iter().map(|order| {
+                    let mut table = table.clone();
+                    for (place, job) in places.iter().zip(order) {
+                        table[*place].job = *job;
+                    }
+                    table
+                })
+            })
+            .collect();
+    }
+    tables
+}
+
+fn permuted(items: &mut [u32], done: usize, all: &mut Vec<Vec<u32>>) {
+    if done == items.len() {
+        return all.push(items.to_vec());
+    }
+    for next in done..items.len() {
+        items.swap(done, next);
+        permuted(items, done + 1, all);
+        items.swap(done, next);
+    }
+}
+
+fn over(
+    tables: &[Vec<Row>],
+    counts: fn(&Row) -> bool,
+    number: fn(&Row) -> f64,
+) -> Over {
+    let mut all = Over { least: f64::MAX, ..Over::default() };
+    for table in tables {
+        let own = table.iter().filter(|row| counts(row));
+        let (count, sum) =
+            own.fold((0.0, 0.0), |(n, sum), row| (n + 1.0, sum + number(row)));
+        all.weight += 1.0;
+        all.count += count;
+        all.sum += sum;
+        all.counts += count * count;
+        all.sums += sum * sum;
+        all.least = all.least.min(count);
+        all.most = all.most.max(count);
+    }
+    all
+}
+
+/// A small release: rows of two groups, few enough to be enumerated.
+fn release(has: Has, random: &mut ChaCha20Rng) -> (Vec<Published>, Jobs) {
+    let sizes = if has.age && has.weight { [2, 1] } else { [3, 2] };
+    let mut rows = Vec::new();
+    for (group, size) in sizes.into_iter().enumerate() {
+        rows.extend((0..size).map(|_| Published {
+            ward: random.random_range(0..2),
+            age: 3 * random.random_range(0..2),
+            ill: random.random_range(0..2),
+            weight: random.random_range(-1..=HEAVIEST + 1),
+            group,
+        }));
+    }
+    let jobs = sizes.map(|n| (0..n).map(|_| random.random_range(0..3)).collect());
+    (rows, jobs.to_vec())
+}
+
+fn ask(evidence: &Evidence, question: &str) -> Estimate {
+    let query = Query::parse(question).unwrap();
+    evidence.answer(&query, Way::Inverse).unwrap().remove(0)
+}
+
+fn near(found: f64, wanted: f64, what: &str) {
+    let scale = wanted.abs().max(1.0);
+    assert!((found - wanted).abs() < 1e-9 * scale, "{what}: {found} is not {wanted}");
+}
+
+#[test]
+fn answers_are_those_of_all_tables_that_fit() {
+    let mut random = ChaCha20Rng::seed_from_u64(11);
+    for asked in CONDITIONS.iter().filter(|asked| !asked.needs.ill) {
+        let has = asked.needs;
+        for _ in 0..6 {
+            let (rows, jobs) = release(has, &mut random);
+            let evidence = evidence(has, &rows, &jobs);
+            let tables = worlds(has, &rows, &vec![0; rows.len()], &jobs);
+            for (name, number, _) in NUMBERS.iter().filter(|number| number.2(has)) {
+                let truth = over(&tables, asked.counts, *number);
+                let n = truth.weight;
+                let what =
+                    format!("{name} where {}: {rows:?} {jobs:?}", asked.condition);
+                let found = ask(
+                    &evidence,
+                    &format!("SELECT COUNT(*) WHERE {}", asked.condition),
+                );
+                near(found.count, truth.count / n, &what);
+                let variance = truth.counts / n - (truth.count / n).powi(2);
+                near(found.standard_error.unwrap().powi(2), variance, &what);
+                assert!(found.at_least <= truth.least, "{what}: {found:?} {truth:?}");
+                assert!(found.at_most >= truth.most, "{what}: {found:?} {truth:?}");
+                let question = format!("SELECT SUM({name}) WHERE {}", asked.condition);
+                let found = ask(&evidence, &question);
+                near(found.count, truth.sum / n, &what);
+                let variance = truth.sums / n - (truth.sum / n).powi(2);
+                near(found.standard_error.unwrap().powi(2), variance, &what);
+            }
+        }
+    }
+}
+
+#[test]
+fn beside_drawn_columns_answers_are_right_on_average() {
+    let mut random = ChaCha20Rng::seed_from_u64(12);
+    for asked in CONDITIONS.iter().filter(|asked| asked.needs.ill) {
+        let has = asked.needs;
+        for _ in 0..2 {
+            let (rows, jobs) = release(has, &mut random);
+            let true_ill: Vec<usize> = rows.iter().map(|row| row.ill).collect();
+            let tables = worlds(has, &rows, &true_ill, &jobs);
+            for (name, number, _) in NUMBERS.iter().filter(|number| number.2(has)) {
+                let truth = over(&tables, asked.counts, *number);
+                let n = truth.weight;
+                let what =
+                    format!("{name} where {}: {rows:?} {jobs:?}", asked.condition);
+                // Over all that may be published in place of the truth.
+                let mut means = [0.0; 6];
+                for noise in 0..1usize << rows.len() {
+                    let mut published = rows.clone();
+                    let mut chance = 1.0;
+                    for (row, own) in published.iter_mut().enumerate() {
+                        own.ill = noise >> row & 1;
+                        chance *= MATRIX[own.ill][true_ill[row]];
+                    }
+                    let evidence = evidence(has, &published, &jobs);
+                    let count = ask(
+                        &evidence,
+                        &format!("SELECT COUNT(*) WHERE {}", asked.condition),
+                    );
+                    let sum = ask(
+                        &evidence,
+                        &format!("SELECT SUM({name}) WHERE {}", asked.condition),
+                    );
+                    assert!(
+                        count.at_least <= truth.least && count.at_most >= truth.most
+                    );
+                    for (place, found) in [count, sum].iter().enumerate() {
+                        means[3 * place] += chance * found.count;
+                        means[3 * place + 1] += chance * found.count.powi(2);
+                        means[3 * place + 2] +=
+                            chance * found.standard_error.unwrap().powi(2);
+                    }
+                }
+                near(means[0], truth.count / n, &what);
+                near(means[3], truth.sum / n, &what);
+                // The error of the estimate: noise and truth are independent of each other.
+                let counts = means[1] - means[0].powi(2) + truth.counts / n
+                    - (truth.count / n).powi(2);
+                let sums = means[4] - means[3].powi(2) + truth.sums / n
+                    - (truth.sum / n).powi(2);
+                // Estimated variances below nought are shown as nought: never too small.
+                for (found, wanted) in [(means[2], counts), (means[5], sums)] {
+                    let least = wanted - 1e-9 * wanted.abs().max(1.0);
+                    assert!(found >= least, "{what}: {found} is less than {wanted}");
+                    assert!(found < 1.5 * wanted + 0.5, "{what}: {found} for {wanted}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_of_every_kind_add_up() {
+    let mut random = ChaCha20Rng::seed_from_u64(13);
+    let all = has(true, true, true, true);
+    for _ in 0..20 {
+        let (rows, jobs) = release(all, &mut random);
+        let evidence = evidence(all, &rows, &jobs);
+        let whole = ask(&evidence, "SELECT COUNT(*) WHERE weight > 1").count;
+        for by in ["ward", "age", "ill", "job", "CELL(age)", "job, ill", "age, job"] {
+            let question =
+                format!("SELECT {by}, COUNT(*) WHERE weight > 1 GROUP BY {by}");
+            let parts =
+                evidence.answer(&Query::parse(&question).unwrap(), Way::Inverse);
+            let sum: f64 = parts.unwrap().iter().map(|part| part.count).sum();
+            near(sum, whole, by);
+        }
+        let query = Query::parse("SELECT weight, COUNT(*) GROUP BY weight").unwrap();
+        let error = evidence.answer(&query, Way::Inverse).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "`weight` is blurred: its published numbers are not groups"
+        );
+    }
+}
+
+#[test]
+fn draws_agree_with_answers() {
+    let mut random = ChaCha20Rng::seed_from_u64(14);
+    const DRAWS: u64 = 4000;
+    for has in [
+        has(true, false, true, false),
+        has(true, false, false, true),
+        has(false, false, true, true),
+        has(true, false, true, true),
+    ] {
+        let (rows, jobs) = release(has, &mut random);
+        let evidence = evidence(has, &rows, &jobs);
+        type Test<'a> = (&'a str, &'a str, fn(f64) -> bool);
+        let mut tests: Vec<Test<'_>> = vec![("ward", "ward = 0", |v| v == 0.0)];
+        if has.age {
+            tests.push(("age", "age < 4", |v| v < 4.0));
+        }
+        if has.weight {
+            tests.push(("weight", "weight > 2", |v| v > 2.0));
+        }
+        if has.job {
+            tests.push(("job", "job <> 1", |v| v != 1.0));
+        }
+        tests.remove(0);
+        let condition: Vec<&str> = tests.iter().map(|test| test.1).collect();
+        let question = format!("SELECT COUNT(*) WHERE {}", condition.join(" AND "));
+        let wanted = ask(&evidence, &question);
+        let (mut sum, mut squares) = (0.0, 0.0);
+        for seed in 0..DRAWS {
+            let drawn = evidence.draw(seed).unwrap();
+            let counts = (0..drawn.n_rows()).filter(|row| {
+                tests.iter().all(|(name, _, test)| {
+                    let column =
+                        drawn.columns.iter().find(|c| c.name == *name).unwrap();
+                    let text = &column.texts[column.codes[*row] as usize];
+                    test(text.parse().unwrap())
+                })
+            });
+            let count = counts.count() as f64;
+            sum += count;
+            squares += count * count;
+        }
+        let n = DRAWS as f64;
+        let (mean, error) = (sum / n, wanted.standard_error.unwrap());
+        let off = (mean - wanted.count).abs();
+        assert!(off <= 5.0 * error / n.sqrt() + 1e-9, "{has:?}: {mean} {wanted:?}");
+        let variance = squares / n - mean * mean;
+        assert!(
+            (variance - error * error).abs() < 0.15 * error * error + 1e-9,
+            "{has:?}: {variance} {wanted:?}"
+        );
+    }
+}
+
+#[test]
+fn rows_drawn_anew_stand_beside_cells_and_nothing_that_depends_on_their_group() {
+    let home = tempfile::tempdir().unwrap();
+    let data = "group,ill,age,x\n1,0,\"[0, 2]\",1\n1,1,\"[0, 2]\",2\n\
+                1,0,\"[3, 5]\",3\n1,1,\"[0, 2]\",6\n";
+    fs::write(home.path().join("data.csv"), data).unwrap();
+    let mut age = column("age", "quasi");
+    age["cells"] = json!("interval");
+    let manifest = json!({
+        "software": "a test", "experiment": true, "rows": 4, "left_out": 0,
+        "data": { "file": "data.csv", "format": "csv" },
+        "columns": [column("ill", "sensitive"), age, column("x", "quasi")],
+        "perturbation": [{
+            "columns": ["ill"], "subtables": [{
+                "rows": 0, "domain": [["0"], ["1"]], "bounds": [null, null],
+                "operator": "general", "matrix": MATRIX,
+            }],
+        }],
+        "condensed": {
+            "groups": 1,
+            "columns": [{ "name": "x", "decimals": 0, "domain": [0, 100] }],
+        },
+        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
+        "checksums": { "data.csv": "" },
+    });
+    write_manifest(home.path(), &manifest);
+    let evidence =
+        Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap();
+    // Of the three rows with low ages, those below 3 are two: each counts for a third. Drawn
+    // and true rows vary by the variance of a third or nought, and ages by 1/3 * 2/3.
+    let found = ask(&evidence, "SELECT COUNT(*) WHERE x < 3 AND age = 1");
+    near(found.count, 2.0 / 3.0, "count");
+    let (n, below, third) = (4.0, 2.0, 1.0f64 / 3.0);
+    let drawn = (below * third * third - (below * third).powi(2) / n) / (n - 1.0);
+    let ages = below / n * third * (1.0 - third);
+    near(found.standard_error.unwrap().powi(2), 3.0 * (2.0 * drawn + ages), "variance");
+    let found = ask(&evidence, "SELECT COUNT(*) WHERE ill = 1 AND age < 3");
+    assert!(found.standard_error.unwrap() > 0.0);
+    let query = Query::parse("SELECT COUNT(*) WHERE ill = 1 AND x < 3").unwrap();
+    let error = evidence.answer(&query, Way::Inverse).unwrap_err();
+    assert!(error.to_string().starts_with("`x` was drawn anew for each group"));
+}

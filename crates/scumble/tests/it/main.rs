@@ -1,0 +1,49 @@
+//! Tests from outside, by what they call and of which kind the release is.
+//!
+//! The folder says what is called: `publish`, `audit`, `estimate`. The file says what was done to
+//! the columns: generalized, published as weights (`pdf`), by group (`buckets`), randomized,
+//! blurred, or held against a population (`presence`). `oracle` has what is compared with brute
+//! force, `contract` what everything of a kind owes, `cancel` what is left when nobody waits.
+#![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
+
+mod by_hand;
+mod cancel;
+mod contract;
+mod methods;
+mod readers;
+
+mod publish {
+    mod blurred;
+    mod buckets;
+    mod memory;
+    mod plan;
+    mod randomized;
+}
+
+mod audit {
+    mod blurred;
+    mod buckets;
+    mod every_release;
+    mod generalized;
+    mod pdf;
+    mod presence;
+    mod randomized;
+}
+
+mod estimate {
+    mod blurred;
+    mod buckets;
+    mod every_method;
+    mod generalized;
+    mod mixtures;
+    mod randomized;
+    mod release;
+    mod sample;
+}
+
+mod oracle {
+    mod blurred;
+    mod generalized;
+    mod pdf;
+    mod presence;
+}
