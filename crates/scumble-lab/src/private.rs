@@ -7,7 +7,7 @@ use scumble::loss::{Loss, Shape};
 use scumble::method::{
     ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice,
 };
-use scumble::promise::{DeltaPresence, Promise, Promises};
+use scumble::promise::{DeltaPresence, GroupPromise, Promises};
 use scumble::table::Census;
 
 use crate::adult::{Adult, Subset};
@@ -65,7 +65,7 @@ impl How {
         self,
         columns: &[Column],
         census: &Census,
-        promise: Box<dyn Promise>,
+        promise: Box<dyn GroupPromise>,
     ) -> Result<Grouping> {
         let promises = Promises::new(vec![promise]);
         let loss = match self {

@@ -24,6 +24,7 @@ use serde_json::json;
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
+use crate::promise::{About, DrawPromise, Promise};
 
 /// Which way a belief must not move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,23 +92,6 @@ impl Breach {
         Ok(Self { prior, posterior, breaches })
     }
 
-    /// Its name in recipes and manifests.
-    pub const NAME: &'static str = "breach";
-
-    /// Its parameters as they stand in the manifest.
-    pub fn asked(&self) -> serde_json::Value {
-        json!({
-            "prior": self.prior.to_f64(),
-            "posterior": self.posterior.to_f64(),
-            "kind": self.breaches.name(),
-        })
-    }
-
-    /// The promise in a few words.
-    pub fn title(&self) -> String {
-        format!("breach ({}, {})", self.prior, self.posterior)
-    }
-
     /// The bound of every value.
     pub fn bound(&self) -> Bound {
         Bound { prior: self.prior.to_f64(), posterior: self.posterior.to_f64() }
@@ -118,10 +102,41 @@ impl Breach {
     pub fn protects(&self, count: u64, n: u64) -> bool {
         self.prior.at_least(u128::from(count), u128::from(n))
     }
+}
 
-    /// Which way a belief must not move.
-    pub fn breaches(&self) -> Breaches {
+impl Promise for Breach {
+    fn name(&self) -> &'static str {
+        "breach"
+    }
+
+    fn asked(&self) -> serde_json::Value {
+        json!({
+            "prior": self.prior.to_f64(),
+            "posterior": self.posterior.to_f64(),
+            "kind": self.breaches.name(),
+        })
+    }
+
+    fn title(&self) -> String {
+        format!("breach ({}, {})", self.prior, self.posterior)
+    }
+
+    fn about(&self) -> About<'_> {
+        About::Draws(self)
+    }
+}
+
+impl DrawPromise for Breach {
+    fn breaches(&self) -> Breaches {
         self.breaches
+    }
+
+    fn is_fine_grain(&self) -> bool {
+        false
+    }
+
+    fn bounds(&self, counts: &[u64]) -> Vec<Option<Bound>> {
+        vec![Some(self.bound()); counts.len()]
     }
 }
 

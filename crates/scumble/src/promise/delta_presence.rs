@@ -27,7 +27,7 @@ use serde_json::json;
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
-use crate::promise::{Group, Promise};
+use crate::promise::{About, Group, GroupPromise, Promise};
 
 /// Every group of the population has between `min` and `max` of its people in the table.
 #[derive(Debug, Clone, Copy)]
@@ -77,6 +77,11 @@ impl DeltaPresence {
         Self { adversary, ..self }
     }
 
+    /// Who reads the weights of pdf cells.
+    pub fn adversary(self) -> Adversary {
+        self.adversary
+    }
+
     /// The least share.
     pub fn min(self) -> Decimal {
         self.min
@@ -105,6 +110,12 @@ impl Promise for DeltaPresence {
         format!("({}, {})-presence", self.min, self.max)
     }
 
+    fn about(&self) -> About<'_> {
+        About::Groups(self)
+    }
+}
+
+impl GroupPromise for DeltaPresence {
     fn looks_at_values(&self) -> bool {
         false
     }
@@ -119,7 +130,7 @@ impl Promise for DeltaPresence {
     }
 
     /// What goes beyond `max` must be left out, with at most as many others.
-    fn absorbing(&self) -> Option<Box<dyn Promise>> {
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
         Some(Box::new(Excess(*self)))
     }
 
@@ -167,6 +178,12 @@ impl Promise for Excess {
         self.0.title()
     }
 
+    fn about(&self) -> About<'_> {
+        About::Groups(self)
+    }
+}
+
+impl GroupPromise for Excess {
     fn looks_at_values(&self) -> bool {
         false
     }
@@ -184,7 +201,7 @@ impl Promise for Excess {
         self.0.max.excess(group.rows, group.people)
     }
 
-    fn absorbing(&self) -> Option<Box<dyn Promise>> {
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
         Some(Box::new(*self))
     }
 

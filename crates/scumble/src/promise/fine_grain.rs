@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
-use crate::promise::{Bound, Breaches};
+use crate::promise::{About, Bound, Breaches, DrawPromise, Promise};
 
 /// Where the bounds come from.
 #[derive(Debug, Clone)]
@@ -42,9 +42,6 @@ pub struct FineGrain {
 }
 
 impl FineGrain {
-    /// Its name in recipes and manifests.
-    pub const NAME: &'static str = "fine-grain";
-
     /// The promise. A factor must be above 1.
     pub fn new(sensitivity: Sensitivity, breaches: Breaches) -> Result<Self> {
         if let Sensitivity::Factor(factor) = sensitivity
@@ -57,8 +54,23 @@ impl FineGrain {
         Ok(Self { sensitivity, breaches })
     }
 
-    /// Its parameters as they stand in the manifest.
-    pub fn asked(&self) -> serde_json::Value {
+    /// The same with bounds that were listed.
+    pub fn listed(self, bounds: Vec<Option<Bound>>) -> Self {
+        Self { sensitivity: Sensitivity::Listed(bounds), ..self }
+    }
+
+    /// Whether bounds were listed, and do not come from the table.
+    pub fn is_listed(&self) -> bool {
+        matches!(self.sensitivity, Sensitivity::Listed(_))
+    }
+}
+
+impl Promise for FineGrain {
+    fn name(&self) -> &'static str {
+        "fine-grain"
+    }
+
+    fn asked(&self) -> serde_json::Value {
         let kind = self.breaches.name();
         match &self.sensitivity {
             Sensitivity::Factor(factor) => {
@@ -68,8 +80,7 @@ impl FineGrain {
         }
     }
 
-    /// The promise in a few words.
-    pub fn title(&self) -> String {
+    fn title(&self) -> String {
         match &self.sensitivity {
             Sensitivity::Factor(factor) => {
                 format!("fine-grain (factor {factor})")
@@ -78,9 +89,22 @@ impl FineGrain {
         }
     }
 
-    /// The bound of each value, if so many rows have it; nothing where it needs none. A
-    /// value that nobody has is taken for one that one person has.
-    pub fn bounds(&self, counts: &[u64]) -> Vec<Option<Bound>> {
+    fn about(&self) -> About<'_> {
+        About::Draws(self)
+    }
+}
+
+impl DrawPromise for FineGrain {
+    fn breaches(&self) -> Breaches {
+        self.breaches
+    }
+
+    fn is_fine_grain(&self) -> bool {
+        true
+    }
+
+    /// A value that nobody has is taken for one that one person has.
+    fn bounds(&self, counts: &[u64]) -> Vec<Option<Bound>> {
         let n: u64 = counts.iter().sum();
         match &self.sensitivity {
             Sensitivity::Factor(factor) => {
@@ -93,16 +117,6 @@ impl FineGrain {
             }
             Sensitivity::Listed(bounds) => bounds.clone(),
         }
-    }
-
-    /// Whether bounds were listed, and do not come from the table.
-    pub fn is_listed(&self) -> bool {
-        matches!(self.sensitivity, Sensitivity::Listed(_))
-    }
-
-    /// Which way a belief must not move.
-    pub fn breaches(&self) -> Breaches {
-        self.breaches
     }
 }
 

@@ -17,7 +17,7 @@
 use serde_json::json;
 
 use crate::error::{Error, Result};
-use crate::promise::{Group, Promise};
+use crate::promise::{About, Group, GroupPromise, Promise};
 
 /// Every group has at least `k` rows.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +55,12 @@ impl Promise for KAnonymity {
         format!("{}-anonymity", self.k)
     }
 
+    fn about(&self) -> About<'_> {
+        About::Groups(self)
+    }
+}
+
+impl GroupPromise for KAnonymity {
     fn looks_at_values(&self) -> bool {
         false
     }
@@ -63,7 +69,7 @@ impl Promise for KAnonymity {
         group.rows >= self.k
     }
 
-    fn absorbing(&self) -> Option<Box<dyn Promise>> {
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
         Some(Box::new(*self))
     }
 

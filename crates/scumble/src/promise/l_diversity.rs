@@ -28,7 +28,7 @@ use serde_json::json;
 
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
-use crate::promise::{Group, Promise};
+use crate::promise::{About, Group, GroupPromise, Promise};
 use crate::table::Histogram;
 
 /// How diversity is measured.
@@ -132,6 +132,12 @@ impl Promise for LDiversity {
         }
     }
 
+    fn about(&self) -> About<'_> {
+        About::Groups(self)
+    }
+}
+
+impl GroupPromise for LDiversity {
     fn looks_at_values(&self) -> bool {
         true
     }
@@ -141,12 +147,31 @@ impl Promise for LDiversity {
     }
 
     /// Entropy reaches ln l, and a rare tail exists, only if l values occur.
-    fn absorbing(&self) -> Option<Box<dyn Promise>> {
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
         let l = match self.diversity {
             Diversity::Distinct(l) | Diversity::Recursive { l, .. } => l,
             Diversity::Entropy(l) => l.to_f64().ceil() as u64,
         };
         Some(Box::new(Self { diversity: Diversity::Distinct(l) }))
+    }
+
+    /// If no value has more than 1/l of a group, at least l values occur, and the entropy is
+    /// at least ln l. For recursive (c, l)-diversity with p parts, the commonest value has at
+    /// most 1/p and the l - 1 commonest together at most (l - 1)/p, so the rest has at least
+    /// (p - l + 1)/p: enough if c (p - l + 1) > 1.
+    fn parts(&self) -> u64 {
+        match self.diversity {
+            Diversity::Distinct(l) => l,
+            Diversity::Entropy(l) => l.to_f64().ceil() as u64,
+            Diversity::Recursive { l, c } => {
+                let mut more = (1.0 / c.to_f64()) as u64;
+                // Exactly: c (more + 1) must be above 1.
+                while !c.exceeds(1, u128::from(more) + 1) {
+                    more += 1;
+                }
+                l + more
+            }
+        }
     }
 
     fn obstacle(&self, whole: Group<'_>) -> String {

@@ -1,8 +1,8 @@
-//! What must hold of a release, one file a promise.
+//! What must hold of a release, one file for each promise.
 //!
-//! A promise looks at one group at a time: its size, how many people of the population
-//! belong to it, how often each sensitive value occurs in it, and how often in the whole
-//! published table.
+//! Every promise is a [`Promise`]. What it is [`About`] says how it is judged: groups of
+//! rows, the matrices that values are drawn by, what can be believed of the values of a
+//! group, or the company that noise leaves somebody.
 
 mod advice;
 mod breach;
@@ -42,11 +42,9 @@ pub struct Group<'a> {
     pub values: &'a [Histogram],
 }
 
-/// Something that must hold of every group.
+/// Something that is promised to the people of a table.
 ///
-/// What implementers owe: `holds` and `measure` agree, do not depend on how values are
-/// named or rows are ordered, and the promise *survives merging*: if it holds of two
-/// groups, it holds of their union. The contract suite checks it.
+/// The contract suite runs over every promise that a recipe can make.
 pub trait Promise: fmt::Debug + Send + Sync {
     /// Its name in recipes and manifests.
     fn name(&self) -> &'static str;
@@ -57,6 +55,55 @@ pub trait Promise: fmt::Debug + Send + Sync {
     /// The promise in a few words, such as "5-anonymity".
     fn title(&self) -> String;
 
+    /// What must be looked at to tell whether it holds. Methods say by this which promises
+    /// they keep.
+    fn about(&self) -> About<'_>;
+}
+
+/// What a promise is about.
+#[derive(Debug, Clone, Copy)]
+pub enum About<'a> {
+    /// Groups of rows with the same cells.
+    Groups(&'a dyn GroupPromise),
+    /// The matrices by which values are drawn.
+    Draws(&'a dyn DrawPromise),
+    /// What can be believed of anybody whose value stands among those of a group.
+    Posteriors(&'a RRobustness),
+    /// How many people somebody is hidden among by noise.
+    Company(&'a ExpectedAnonymity),
+}
+
+impl About<'_> {
+    /// Whether it speaks of sensitive values.
+    pub fn looks_at_values(&self) -> bool {
+        match self {
+            Self::Groups(promise) => promise.looks_at_values(),
+            Self::Draws(_) | Self::Posteriors(_) => true,
+            Self::Company(_) => false,
+        }
+    }
+}
+
+/// A promise that bounds what a drawn value tells.
+///
+/// What implementers owe: bounds are probabilities, the prior below the posterior. If every
+/// matrix keeps them, no belief in a value moves from its prior past its posterior.
+pub trait DrawPromise: Promise {
+    /// Which way a belief must not move.
+    fn breaches(&self) -> Breaches;
+
+    /// Whether each value has a bound of its own.
+    fn is_fine_grain(&self) -> bool;
+
+    /// The bound of each value, if so many rows have it; nothing where it needs none.
+    fn bounds(&self, counts: &[u64]) -> Vec<Option<Bound>>;
+}
+
+/// A promise that must hold of every group.
+///
+/// What implementers owe: it does not depend on how values are named or rows are ordered,
+/// and it *survives merging*: if it holds of two groups, it holds of their union.
+pub trait GroupPromise: Promise {
     /// Whether it looks at sensitive values.
     fn looks_at_values(&self) -> bool;
 
@@ -78,7 +125,7 @@ pub trait Promise: fmt::Debug + Send + Sync {
     /// nothing if there is none. When failing groups may be left out, only such promises
     /// tell something about finer tables. Most often that is one that, once it holds of a
     /// group, holds of every larger one.
-    fn absorbing(&self) -> Option<Box<dyn Promise>>;
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>>;
 
     /// For what `absorbing` returns: how many rows of a group of which it fails are left
     /// out at least, however the group is divided.
@@ -86,18 +133,24 @@ pub trait Promise: fmt::Debug + Send + Sync {
         group.rows
     }
 
+    /// Of groups whose values stand apart from their rows it holds in a strong form: no
+    /// value has more than one part in so many. One if there is no such form.
+    fn parts(&self) -> u64 {
+        1
+    }
+
     /// Why no release of `whole` without left-out rows can keep it, in words that give
     /// nothing away but sizes.
     fn obstacle(&self, whole: Group<'_>) -> String;
 }
 
-/// All promises of a recipe: every one must hold.
+/// All promises of a recipe about groups: every one must hold.
 #[derive(Debug)]
-pub struct Promises(Vec<Box<dyn Promise>>);
+pub struct Promises(Vec<Box<dyn GroupPromise>>);
 
 impl Promises {
     /// All of these.
-    pub fn new(promises: Vec<Box<dyn Promise>>) -> Self {
+    pub fn new(promises: Vec<Box<dyn GroupPromise>>) -> Self {
         Self(promises)
     }
 
@@ -159,13 +212,13 @@ impl Promises {
     }
 
     /// The promises one by one.
-    pub fn iter(&self) -> impl Iterator<Item = &dyn Promise> {
+    pub fn iter(&self) -> impl Iterator<Item = &dyn GroupPromise> {
         self.0.iter().map(|promise| &**promise)
     }
 
     /// The titles, joined by "and".
     pub fn title(&self) -> String {
-        let titles: Vec<String> = self.iter().map(Promise::title).collect();
+        let titles: Vec<String> = self.iter().map(|promise| promise.title()).collect();
         titles.join(" and ")
     }
 }

@@ -28,18 +28,32 @@ use serde_json::json;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
-use crate::promise::{Group, Promise};
+use crate::promise::{About, Group, GroupPromise, Promise};
 use crate::table::Histogram;
 
 /// How far two sensitive values are apart.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Distance {
     /// Any two are equally far.
     Equal,
     /// By rank in the order of the domain.
     Ordered,
-    /// By the hierarchy of each sensitive column.
-    Hierarchical(Vec<Hierarchy>),
+    /// By the level of their lowest common node.
+    Hierarchical,
+}
+
+impl Distance {
+    /// All of them, in the order in which they are listed to users.
+    pub const ALL: [Self; 3] = [Self::Equal, Self::Ordered, Self::Hierarchical];
+
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Ordered => "ordered",
+            Self::Hierarchical => "hierarchical",
+        }
+    }
 }
 
 /// Every group's values are spread like the whole table's.
@@ -47,22 +61,37 @@ pub enum Distance {
 pub struct TCloseness {
     t: Decimal,
     distance: Distance,
+    // That of each sensitive column, where the distance is by hierarchy.
+    hierarchies: Vec<Hierarchy>,
 }
 
 impl TCloseness {
     /// The promise; t must be above 0 and at most 1.
+    /// A distance by hierarchy needs the hierarchies, too ([`Self::along`]).
     pub fn new(t: Decimal, distance: Distance) -> Result<Self> {
         if !t.exceeds(0, 1) || t.exceeds(1, 1) {
             return Err(Error::out_of_range("t", t, "above 0 and at most 1"));
         }
-        Ok(Self { t, distance })
+        Ok(Self { t, distance, hierarchies: Vec::new() })
+    }
+
+    /// The same along the hierarchies of the sensitive columns.
+    pub fn along(self, hierarchies: Vec<Hierarchy>) -> Self {
+        Self { hierarchies, ..self }
+    }
+
+    /// How far two values are apart.
+    pub fn distance(&self) -> Distance {
+        self.distance
     }
 
     fn close(&self, column: usize, group: &Histogram, whole: &Histogram) -> bool {
-        let (work, scale) = match &self.distance {
+        let (work, scale) = match self.distance {
             Distance::Equal => equal(group, whole),
             Distance::Ordered => ordered(group, whole),
-            Distance::Hierarchical(all) => hierarchical(group, whole, &all[column]),
+            Distance::Hierarchical => {
+                hierarchical(group, whole, &self.hierarchies[column])
+            }
         };
         self.t.at_least(work, scale)
     }
@@ -136,18 +165,19 @@ impl Promise for TCloseness {
     }
 
     fn asked(&self) -> serde_json::Value {
-        let distance = match self.distance {
-            Distance::Equal => "equal",
-            Distance::Ordered => "ordered",
-            Distance::Hierarchical(_) => "hierarchical",
-        };
-        json!({ "t": self.t.to_f64(), "distance": distance })
+        json!({ "t": self.t.to_f64(), "distance": self.distance.name() })
     }
 
     fn title(&self) -> String {
         format!("{}-closeness", self.t)
     }
 
+    fn about(&self) -> About<'_> {
+        About::Groups(self)
+    }
+}
+
+impl GroupPromise for TCloseness {
     fn looks_at_values(&self) -> bool {
         true
     }
@@ -164,7 +194,7 @@ impl Promise for TCloseness {
     }
 
     /// A group can be close and a larger one not.
-    fn absorbing(&self) -> Option<Box<dyn Promise>> {
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
         None
     }
 

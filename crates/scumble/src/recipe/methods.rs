@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
 use crate::method::{Grouping, Plan};
+use crate::promise::Promise;
 use crate::random::Randomness;
 use crate::recipe::blurring::{Blur, Condensation, NumberRows};
 use crate::recipe::bucketize::Bucketization;
@@ -15,7 +16,7 @@ use crate::recipe::generalize::Generalization;
 use crate::recipe::order::Order;
 use crate::recipe::randomize::{Perturbation, PerturbedGeneralization};
 use crate::recipe::section::listed;
-use crate::recipe::{PromiseKind, Search, Spec};
+use crate::recipe::{PromiseSpec, Search, Spec};
 use crate::release::{Class, PromiseNote, PublishedColumn, Weighted};
 use crate::table::{ColumnId, Inputs, Stated};
 use crate::watch::Watch;
@@ -33,7 +34,7 @@ pub trait Method: fmt::Debug + Sync {
     fn keys(&self) -> &'static [&'static str];
 
     /// Whether it keeps a promise.
-    fn keeps(&self, promise: &PromiseKind) -> Keeps;
+    fn keeps(&self, promise: &dyn Promise) -> Keeps;
 
     /// What it must know of the table.
     fn needs(&self) -> Needs;
@@ -238,10 +239,10 @@ fn check_domains(spec: &Spec, method: &dyn Method) -> Result<()> {
 /// What is tried if the recipe names no method: of those that keep all promises and
 /// understand all keys, the ones that suit most of the promises.
 fn natural(spec: &Spec) -> Result<Vec<&'static dyn Method>> {
-    let keeps = |method: &&'static dyn Method, promise: &PromiseKind| {
+    let keeps = |method: &&'static dyn Method, promise: &dyn Promise| {
         method.keeps(promise) != Keeps::No
     };
-    let kinds = || spec.promises.iter().map(|promise| &promise.kind);
+    let kinds = || spec.promises.iter().map(|typed| typed.kind.promise());
     let able: Vec<&'static dyn Method> = METHODS
         .iter()
         .copied()
@@ -270,39 +271,40 @@ fn natural(spec: &Spec) -> Result<Vec<&'static dyn Method>> {
     }
     let fit = only(&fit, &is_meant);
     let suits = |method: &&'static dyn Method| {
-        kinds().filter(|kind| method.keeps(kind) == Keeps::First).count()
+        kinds().filter(|kind| method.keeps(*kind) == Keeps::First).count()
     };
     let best = fit.iter().map(suits).max().unwrap_or(0);
     Ok(fit.into_iter().filter(|method| suits(method) == best).collect())
 }
 
 /// The names of the methods that keep a promise.
-fn keepers(promise: &PromiseKind) -> Vec<&'static str> {
+fn keepers(promise: &dyn Promise) -> Vec<&'static str> {
     let keep = METHODS.iter().filter(|method| method.keeps(promise) != Keeps::No);
     keep.map(|method| method.name()).collect()
 }
 
 /// Whether a method keeps every promise of a recipe.
 fn check_promises(spec: &Spec, method: &'static dyn Method) -> Result<()> {
-    let failing = spec.promises.iter().find(|p| method.keeps(&p.kind) == Keeps::No);
+    let fails = |typed: &&PromiseSpec| method.keeps(typed.kind.promise()) == Keeps::No;
+    let failing = spec.promises.iter().find(fails);
     let Some(promise) = failing else { return Ok(()) };
     let error = Error::recipe(format!(
         "`{}` cannot keep {}",
         method.name(),
         promise.kind.described()
     ));
-    let hint = format!("these can: {}", listed(&keepers(&promise.kind)));
+    let hint = format!("these can: {}", listed(&keepers(promise.kind.promise())));
     let spot = spec.method.spot.unwrap_or(promise.spot);
     Err(spec.error_at(spot, error.with_hint(hint)))
 }
 
 /// That no method keeps all promises of a recipe.
 fn incompatible(spec: &Spec) -> Error {
-    let of_each = |promise: &crate::recipe::PromiseSpec| {
+    let of_each = |promise: &PromiseSpec| {
         format!(
             "{} is kept by {}",
             promise.kind.described(),
-            listed(&keepers(&promise.kind))
+            listed(&keepers(promise.kind.promise()))
         )
     };
     let names: Vec<String> =

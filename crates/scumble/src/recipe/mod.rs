@@ -31,10 +31,7 @@ pub use compare::{
 pub use method::{MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task};
 pub use noise::{Inside, Missing, NoiseSpec};
-pub use promise::{
-    BoundsSpec, Distance, DiversityKind, PROMISES, PromiseKind, PromiseSpec,
-    WeightsSpec,
-};
+pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};
 pub use robustness::{KnowledgeSpec, RobustnessSpec};
 pub use run::{Published, Request, Search, publish};
 pub use section::Spot;

@@ -2,12 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
-use crate::promise::{
-    DeltaPresence, Distance, Diversity, KAnonymity, LDiversity, Promise, Promises,
-    TCloseness,
-};
+use crate::promise::{About, Distance, Promises};
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
-use crate::recipe::{DiversityKind, HierarchySpec, PromiseKind, Spec, promise};
+use crate::recipe::{HierarchySpec, PromiseKind, Spec};
 use crate::table::{Inputs, ReadOptions, Reading, Role, Source};
 
 /// Where the cells of a published column come from.
@@ -96,44 +93,10 @@ impl Order {
     }
 }
 
-/// The promises, bound to the sensitive columns they look at.
-pub(super) fn promises(spec: &Spec, data: &Microdata) -> Result<Promises> {
-    let mut promises: Vec<Box<dyn Promise>> = Vec::new();
-    for typed in &spec.promises {
-        let at = |error| spec.error_at(typed.spot, error);
-        promises.push(match typed.kind.clone() {
-            PromiseKind::KAnonymity { k } => Box::new(KAnonymity::new(k).map_err(at)?),
-            PromiseKind::LDiversity { l, kind } => {
-                let diversity = match kind {
-                    DiversityKind::Distinct => Diversity::Distinct(l.to_f64() as u64),
-                    DiversityKind::Entropy => Diversity::Entropy(l),
-                    DiversityKind::Recursive { c } => {
-                        Diversity::Recursive { l: l.to_f64() as u64, c }
-                    }
-                };
-                Box::new(LDiversity::new(diversity).map_err(at)?)
-            }
-            PromiseKind::TCloseness { t, distance } => {
-                let distance = match distance {
-                    promise::Distance::Equal => Distance::Equal,
-                    promise::Distance::Ordered => Distance::Ordered,
-                    promise::Distance::Hierarchical => Distance::Hierarchical(
-                        data.sensitive.iter().map(|c| c.hierarchy.clone()).collect(),
-                    ),
-                };
-                Box::new(TCloseness::new(t, distance).map_err(at)?)
-            }
-            PromiseKind::DeltaPresence { min, max, adversary, .. } => {
-                Box::new(DeltaPresence::new(min, max).map_err(at)?.against(adversary))
-            }
-            // About single values and people: groups alone do not tell.
-            PromiseKind::Breach(_)
-            | PromiseKind::FineGrain { .. }
-            | PromiseKind::RRobustness(_)
-            | PromiseKind::ExpectedAnonymity(_) => continue,
-        });
-    }
-    Ok(Promises::new(promises))
+/// The promises about groups, bound to the sensitive columns they look at.
+pub(super) fn promises(spec: &Spec, data: &Microdata) -> Promises {
+    let kinds = spec.promises.iter().map(|promise| &promise.kind);
+    Promises::new(kinds.filter_map(|kind| kind.of_groups(data)).collect())
 }
 
 /// What can be said about roles, levels and cells before the table is opened.
@@ -153,18 +116,14 @@ fn check_roles(spec: &Spec) -> Result<()> {
     }
     let sensitive = spec.columns.iter().filter(|column| column.role == Role::Sensitive);
     for promise in &spec.promises {
-        let hierarchical = match &promise.kind {
-            PromiseKind::KAnonymity { .. }
-            | PromiseKind::DeltaPresence { .. }
-            | PromiseKind::ExpectedAnonymity(_) => continue,
-            PromiseKind::LDiversity { .. }
-            | PromiseKind::Breach(_)
-            | PromiseKind::FineGrain { .. }
-            | PromiseKind::RRobustness(_) => false,
-            PromiseKind::TCloseness { distance, .. } => {
-                *distance == promise::Distance::Hierarchical
-            }
-        };
+        if !promise.kind.promise().about().looks_at_values() {
+            continue;
+        }
+        let hierarchical = matches!(
+            &promise.kind,
+            PromiseKind::TCloseness(promise)
+                if promise.distance() == Distance::Hierarchical
+        );
         let mut looked_at = sensitive.clone().peekable();
         if looked_at.peek().is_none() {
             let error =
@@ -265,7 +224,8 @@ fn column_spec(
 
 /// Whether a recipe promises something of groups.
 fn promises_groups(spec: &Spec) -> bool {
-    spec.promises.iter().any(|promise| !promise.kind.randomizes())
+    let mut promises = spec.promises.iter().map(|typed| typed.kind.promise());
+    promises.any(|promise| !matches!(promise.about(), About::Draws(_)))
 }
 
 /// A public list of values: themselves or `*`, in this order.

@@ -62,7 +62,8 @@ pub(super) fn check_presence(spec: &Spec) -> Result<()> {
 /// Weights must suit the promise.
 pub(super) fn check_pdf(spec: &Spec) -> Result<()> {
     let presence = spec.presence();
-    let paper = presence.filter(|promise| promise.adversary == Adversary::Paper);
+    let paper =
+        presence.filter(|promise| promise.promise.adversary() == Adversary::Paper);
     let Some(pdf) = spec.method.pdf else {
         let Some(presence) = paper else { return Ok(()) };
         let error = Error::recipe(

@@ -2,14 +2,15 @@
 
 use crate::decimal::Decimal;
 use crate::error::Result;
+use crate::hierarchy::Microdata;
 use crate::method::pdf::Shift;
 use crate::promise::{
-    Adversary, Breach, Breaches, DeltaPresence, ExpectedAnonymity, FineGrain,
-    RRobustness, Sensitivity,
+    About, Adversary, Breach, Breaches, DeltaPresence, Distance, Diversity,
+    ExpectedAnonymity, FineGrain, GroupPromise, KAnonymity, LDiversity, Promise,
+    Sensitivity, TCloseness,
 };
-use crate::recipe::blur::expected_anonymity;
 use crate::recipe::section::{Item, Section, suggestion};
-use crate::recipe::{RobustnessSpec, Spot, method};
+use crate::recipe::{RobustnessSpec, Spot, blur, method};
 
 /// A promise as typed.
 #[derive(Debug, Clone)]
@@ -20,36 +21,19 @@ pub struct PromiseSpec {
     pub spot: Spot,
 }
 
-/// A promise and its numbers.
+/// A promise, and what a recipe says beside it for those who keep it.
 #[derive(Debug, Clone)]
 pub enum PromiseKind {
     /// Every group has at least `k` rows.
-    KAnonymity {
-        /// At least 2.
-        k: u64,
-    },
+    KAnonymity(KAnonymity),
     /// Every group has enough different sensitive values.
-    LDiversity {
-        /// Above 1; whole unless the kind is entropy.
-        l: Decimal,
-        /// What "different" means.
-        kind: DiversityKind,
-    },
+    LDiversity(LDiversity),
     /// Sensitive values are spread in every group nearly as in the whole table.
-    TCloseness {
-        /// Above 0, at most 1.
-        t: Decimal,
-        /// How far apart two values are.
-        distance: Distance,
-    },
+    TCloseness(TCloseness),
     /// Everybody's presence stays uncertain.
     DeltaPresence {
-        /// The least share of a group of the population in the table.
-        min: Decimal,
-        /// The largest share.
-        max: Decimal,
-        /// Who reads the weights of pdf cells.
-        adversary: Adversary,
+        /// The range.
+        presence: DeltaPresence,
         /// How the weights of the paper are found, if said here.
         shift: Option<Shift>,
     },
@@ -57,10 +41,10 @@ pub enum PromiseKind {
     Breach(Breach),
     /// The same with a bound for each value.
     FineGrain {
-        /// Where the bounds come from.
-        bounds: BoundsSpec,
-        /// Which way a belief must not move.
-        breaches: Breaches,
+        /// The promise; its bounds are not read yet if a file lists them.
+        promise: FineGrain,
+        /// That file; its path is relative to the recipe's folder.
+        csv: Option<String>,
         /// How much it counts that each value is kept, if said.
         weights: Option<WeightsSpec>,
     },
@@ -71,36 +55,47 @@ pub enum PromiseKind {
 }
 
 impl PromiseKind {
-    /// Its name in recipes.
-    pub fn name(&self) -> &'static str {
+    /// The promise itself.
+    pub fn promise(&self) -> &dyn Promise {
         match self {
-            Self::KAnonymity { .. } => "k-anonymity",
-            Self::LDiversity { .. } => "l-diversity",
-            Self::TCloseness { .. } => "t-closeness",
-            Self::DeltaPresence { .. } => "delta-presence",
-            Self::Breach(_) => Breach::NAME,
-            Self::FineGrain { .. } => FineGrain::NAME,
-            Self::RRobustness(_) => RRobustness::NAME,
-            Self::ExpectedAnonymity(_) => ExpectedAnonymity::NAME,
+            Self::KAnonymity(promise) => promise,
+            Self::LDiversity(promise) => promise,
+            Self::TCloseness(promise) => promise,
+            Self::DeltaPresence { presence, .. } => presence,
+            Self::Breach(promise) => promise,
+            Self::FineGrain { promise, .. } => promise,
+            Self::RRobustness(typed) => &typed.robustness,
+            Self::ExpectedAnonymity(promise) => promise,
         }
+    }
+
+    /// The promise, bound to the sensitive columns it looks at, if it is about groups.
+    pub(super) fn of_groups(&self, data: &Microdata) -> Option<Box<dyn GroupPromise>> {
+        Some(match self {
+            Self::KAnonymity(promise) => Box::new(*promise),
+            Self::LDiversity(promise) => Box::new(*promise),
+            Self::TCloseness(promise) => {
+                let columns = data.sensitive.iter();
+                let hierarchies = columns.map(|column| column.hierarchy.clone());
+                Box::new(promise.clone().along(hierarchies.collect()))
+            }
+            Self::DeltaPresence { presence, .. } => Box::new(*presence),
+            Self::Breach(_)
+            | Self::FineGrain { .. }
+            | Self::RRobustness(_)
+            | Self::ExpectedAnonymity(_) => return None,
+        })
     }
 
     /// Its name as a message says it.
     pub(super) fn described(&self) -> String {
-        let both = match self {
-            Self::Breach(breach) => breach.breaches() == Breaches::Both,
-            Self::FineGrain { breaches, .. } => *breaches == Breaches::Both,
-            _ => false,
-        };
-        match both {
-            true => format!("`{}` with `kind = \"both\"`", self.name()),
-            false => format!("`{}`", self.name()),
+        let name = self.promise().name();
+        match self.promise().about() {
+            About::Draws(promise) if promise.breaches() == Breaches::Both => {
+                format!("`{name}` with `kind = \"both\"`")
+            }
+            _ => format!("`{name}`"),
         }
-    }
-
-    /// Whether it is about how values are randomized, not about groups.
-    pub fn randomizes(&self) -> bool {
-        matches!(self, Self::Breach(_) | Self::FineGrain { .. })
     }
 }
 
@@ -115,82 +110,44 @@ pub enum WeightsSpec {
     Csv(String),
 }
 
-/// Where the bounds of a fine-grain promise come from, as typed.
-#[derive(Debug, Clone)]
-pub enum BoundsSpec {
-    /// So many times the share of each value.
-    Factor(Decimal),
-    /// A file with value, prior and posterior; its path is relative to the recipe's folder.
-    Csv(String),
-}
+/// Reads a promise from what is typed after its name.
+type Reader = fn(&Item<'_>) -> Result<PromiseKind>;
 
-/// What it means for sensitive values of a group to be diverse.
-#[derive(Debug, Clone, Copy)]
-pub enum DiversityKind {
-    /// At least `l` different values.
-    Distinct,
-    /// The entropy is at least the logarithm of `l`.
-    Entropy,
-    /// The commonest value is below `c` times the sum of the `l`-th commonest and rarer.
-    Recursive {
-        /// Above 0.
-        c: Decimal,
-    },
-}
-
-/// How far apart two sensitive values are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Distance {
-    /// All values are equally far apart.
-    Equal,
-    /// By their places in the order of the domain.
-    Ordered,
-    /// By the level of their lowest common node.
-    Hierarchical,
-}
-
-/// The names of all promises, in the order in which they are listed to users.
-pub const PROMISES: [&str; 8] = [
-    "k-anonymity",
-    "l-diversity",
-    "t-closeness",
-    "delta-presence",
-    "breach",
-    "fine-grain",
-    "r-robustness",
-    "expected-anonymity",
+/// All promises, in the order in which they are listed to users.
+const READERS: [(&str, Reader); 8] = [
+    ("k-anonymity", k_anonymity),
+    ("l-diversity", l_diversity),
+    ("t-closeness", t_closeness),
+    ("delta-presence", delta_presence),
+    ("breach", breach),
+    ("fine-grain", fine_grain),
+    ("r-robustness", r_robustness),
+    ("expected-anonymity", expected_anonymity),
 ];
 
-const DISTANCES: [(&str, Distance); 3] = [
-    ("equal", Distance::Equal),
-    ("ordered", Distance::Ordered),
-    ("hierarchical", Distance::Hierarchical),
-];
+/// Their names.
+pub const PROMISES: [&str; READERS.len()] = {
+    let mut names = [""; READERS.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = READERS[place].0;
+        place += 1;
+    }
+    names
+};
 
 impl PromiseSpec {
     /// Reads all promises, in the order of the file.
     pub(super) fn all(section: &Section<'_>) -> Result<Vec<Self>> {
         let mut promises = Vec::new();
         for (span, item) in section.items() {
-            let kind = match &*item.name {
-                "k-anonymity" => k_anonymity(&item)?,
-                "l-diversity" => l_diversity(&item)?,
-                "t-closeness" => t_closeness(&item)?,
-                "delta-presence" => delta_presence(&item)?,
-                "breach" => breach(&item)?,
-                "fine-grain" => fine_grain(&item)?,
-                "r-robustness" => {
-                    PromiseKind::RRobustness(RobustnessSpec::read(&item)?)
-                }
-                "expected-anonymity" => {
-                    PromiseKind::ExpectedAnonymity(expected_anonymity(&item)?)
-                }
-                name => {
-                    let error =
-                        item.source.error(&span, format!("unknown promise `{name}`"));
-                    return Err(error.with_hint(suggestion(name, &PROMISES)));
-                }
+            let Some((_, read)) = READERS.iter().find(|(name, _)| *name == item.name)
+            else {
+                let message = format!("unknown promise `{}`", item.name);
+                let error = item.source.error(&span, message);
+                return Err(error.with_hint(suggestion(&item.name, &PROMISES)));
             };
+            let kind = read(&item)?;
             promises.push(Self { kind, spot: item.source.spot(&span) });
         }
         if promises.is_empty() {
@@ -216,47 +173,40 @@ fn k_anonymity(item: &Item<'_>) -> Result<PromiseKind> {
             k
         }
     };
-    match u64::try_from(k.integer()?) {
-        Ok(number) if number >= 2 => Ok(PromiseKind::KAnonymity { k: number }),
-        _ => {
-            let error = k.out_of_range("at least 2");
-            Err(error.with_hint("k = 1 asks for no protection"))
-        }
-    }
+    let number = u64::try_from(k.integer()?).unwrap_or(0);
+    let promise = KAnonymity::new(number).map_err(|_| {
+        k.out_of_range("at least 2").with_hint("k = 1 asks for no protection")
+    });
+    Ok(PromiseKind::KAnonymity(promise?))
 }
 
 fn l_diversity(item: &Item<'_>) -> Result<PromiseKind> {
-    if let Some(l) = short(item, "l") {
-        let kind = DiversityKind::Distinct;
-        return Ok(PromiseKind::LDiversity { l: whole_l(&l)?, kind });
-    }
-    let mut section = item.section()?;
-    let kind = section.take("kind");
-    let c = section.take("c");
-    let l = section.need("l")?;
-    section.done()?;
-    let kind = match &kind {
-        Some(kind) => diversity_kind(kind, c.as_ref())?,
-        None => DiversityKind::Distinct,
+    let (l, diversity) = match short(item, "l") {
+        Some(l) => (l.clone(), Diversity::Distinct(whole_l(&l)?)),
+        None => {
+            let mut section = item.section()?;
+            let kind = section.take("kind");
+            let c = section.take("c");
+            let l = section.need("l")?;
+            section.done()?;
+            let diversity = diversity(&l, kind.as_ref(), c.as_ref())?;
+            (l, diversity)
+        }
     };
-    if let (Some(c), DiversityKind::Distinct | DiversityKind::Entropy) = (&c, kind) {
-        return Err(c.error("`c` goes with `kind = \"recursive\"` only"));
-    }
-    let l = match kind {
-        DiversityKind::Entropy => entropy_l(&l)?,
-        _ => whole_l(&l)?,
-    };
-    Ok(PromiseKind::LDiversity { l, kind })
+    let promise = LDiversity::new(diversity).map_err(|error| l.at(error))?;
+    Ok(PromiseKind::LDiversity(promise))
 }
 
 /// `distinct`, `entropy`, `recursive` with a `c` beside it, or `recursive(c)`.
-fn diversity_kind(kind: &Item<'_>, c: Option<&Item<'_>>) -> Result<DiversityKind> {
-    let word = kind.string()?;
-    let inside = word
-        .strip_prefix("recursive(")
-        .and_then(|rest| rest.strip_suffix(')'))
-        .map(str::trim);
-    if let Some(number) = inside {
+fn diversity(
+    l: &Item<'_>,
+    kind: Option<&Item<'_>>,
+    c: Option<&Item<'_>>,
+) -> Result<Diversity> {
+    let word = kind.map_or(Ok("distinct"), Item::string)?;
+    let inside = word.strip_prefix("recursive(");
+    let inside = inside.and_then(|rest| rest.strip_suffix(')')).map(str::trim);
+    if let (Some(kind), Some(number)) = (kind, inside) {
         if let Some(c) = c {
             return Err(c.error(format!("`c` is given twice: `kind` is `{word}`")));
         }
@@ -264,33 +214,36 @@ fn diversity_kind(kind: &Item<'_>, c: Option<&Item<'_>>) -> Result<DiversityKind
         let parsed = crate::table::parse_number(number).filter(|number| *number > 0.0);
         let bad = || kind.at(crate::error::Error::out_of_range("c", number, wanted));
         let c = Decimal::from_f64("c", parsed.ok_or_else(bad)?);
-        return Ok(DiversityKind::Recursive { c: c.map_err(|error| kind.at(error))? });
+        let c = c.map_err(|error| kind.at(error))?;
+        return Ok(Diversity::Recursive { l: whole_l(l)?, c });
     }
-    match (
-        kind.choice("kind", &[("distinct", 0), ("entropy", 1), ("recursive", 2)])?,
-        c,
-    ) {
-        (0, _) => Ok(DiversityKind::Distinct),
-        (1, _) => Ok(DiversityKind::Entropy),
-        (_, Some(c)) => {
+    let kinds = [("distinct", 0), ("entropy", 1), ("recursive", 2)];
+    let chosen = kind.map_or(Ok(0), |kind| kind.choice("kind", &kinds))?;
+    match (chosen, c, kind) {
+        (2, Some(c), _) => {
             if c.float()? <= 0.0 {
                 return Err(c.out_of_range("positive"));
             }
-            Ok(DiversityKind::Recursive { c: c.decimal()? })
+            Ok(Diversity::Recursive { l: whole_l(l)?, c: c.decimal()? })
         }
-        (_, None) => {
+        (2, None, Some(kind)) => {
             let error = kind.error("`kind` is `recursive`, but `c` is missing");
             Err(error.with_hint("write `c = 2.5`, or `kind = \"recursive(2.5)\"`"))
         }
+        (_, Some(c), _) => Err(c.error("`c` goes with `kind = \"recursive\"` only")),
+        (1, ..) => Ok(Diversity::Entropy(entropy_l(l)?)),
+        _ => Ok(Diversity::Distinct(whole_l(l)?)),
     }
 }
 
-fn whole_l(item: &Item<'_>) -> Result<Decimal> {
-    if item.integer()? < 2 {
-        let error = item.out_of_range("at least 2");
-        return Err(error.with_hint("l = 1 asks for no protection"));
+fn whole_l(item: &Item<'_>) -> Result<u64> {
+    match u64::try_from(item.integer()?) {
+        Ok(l) if l >= 2 => Ok(l),
+        _ => {
+            let error = item.out_of_range("at least 2");
+            Err(error.with_hint("l = 1 asks for no protection"))
+        }
     }
-    item.decimal()
 }
 
 fn entropy_l(item: &Item<'_>) -> Result<Decimal> {
@@ -317,10 +270,12 @@ fn t_closeness(item: &Item<'_>) -> Result<PromiseKind> {
         return Err(t.out_of_range("above 0 and at most 1"));
     }
     let distance = match distance {
-        Some(distance) => distance.choice("distance", &DISTANCES)?,
+        Some(distance) => distance
+            .choice("distance", &Distance::ALL.map(|choice| (choice.name(), choice)))?,
         None => Distance::Equal,
     };
-    Ok(PromiseKind::TCloseness { t: t.decimal()?, distance })
+    let promise = TCloseness::new(t.decimal()?, distance);
+    Ok(PromiseKind::TCloseness(promise.map_err(|error| t.at(error))?))
 }
 
 const ADVERSARIES: [(&str, Adversary); 2] =
@@ -345,7 +300,7 @@ fn delta_presence(item: &Item<'_>) -> Result<PromiseKind> {
     }
     let least = min.as_ref().map_or(Ok(Decimal::ZERO), Item::decimal)?;
     let most = max.decimal()?;
-    DeltaPresence::new(least, most)
+    let presence = DeltaPresence::new(least, most)
         .map_err(|error| min.as_ref().unwrap_or(&max).at(error))?;
     let adversary = match adversary {
         Some(adversary) => adversary.choice("adversary", &ADVERSARIES)?,
@@ -356,7 +311,7 @@ fn delta_presence(item: &Item<'_>) -> Result<PromiseKind> {
     }
     let shift =
         shift.map(|item| item.choice("shift", &method::shifts(None))).transpose()?;
-    Ok(PromiseKind::DeltaPresence { min: least, max: most, adversary, shift })
+    Ok(PromiseKind::DeltaPresence { presence: presence.against(adversary), shift })
 }
 
 const BREACHES: [(&str, Breaches); 2] =
@@ -401,7 +356,7 @@ fn fine_grain(item: &Item<'_>) -> Result<PromiseKind> {
     let kind = section.take("kind");
     section.done()?;
     let breaches = breaches(kind.as_ref())?;
-    let bounds = match (factor, csv) {
+    let (sensitivity, csv) = match (factor, csv) {
         (Some(factor), None) => {
             let number = factor.float()?;
             if number <= 1.0 {
@@ -409,12 +364,11 @@ fn fine_grain(item: &Item<'_>) -> Result<PromiseKind> {
                     "it says how many times as sure somebody may become as they were before",
                 ));
             }
-            let number = factor.decimal()?;
-            FineGrain::new(Sensitivity::Factor(number), breaches)
-                .map_err(|error| factor.at(error))?;
-            BoundsSpec::Factor(number)
+            (Sensitivity::Factor(factor.decimal()?), None)
         }
-        (None, Some(csv)) => BoundsSpec::Csv(csv.string()?.to_owned()),
+        (None, Some(csv)) => {
+            (Sensitivity::Listed(Vec::new()), Some(csv.string()?.to_owned()))
+        }
         (Some(_), Some(csv)) => {
             return Err(csv.error("`factor` and `csv` both say where bounds come from"));
         }
@@ -431,5 +385,15 @@ fn fine_grain(item: &Item<'_>) -> Result<PromiseKind> {
         "frequency" => WeightsSpec::Frequency,
         path => WeightsSpec::Csv(path.to_owned()),
     });
-    Ok(PromiseKind::FineGrain { bounds, breaches, weights })
+    let promise =
+        FineGrain::new(sensitivity, breaches).map_err(|error| item.at(error))?;
+    Ok(PromiseKind::FineGrain { promise, csv, weights })
+}
+
+fn r_robustness(item: &Item<'_>) -> Result<PromiseKind> {
+    Ok(PromiseKind::RRobustness(RobustnessSpec::read(item)?))
+}
+
+fn expected_anonymity(item: &Item<'_>) -> Result<PromiseKind> {
+    Ok(PromiseKind::ExpectedAnonymity(blur::expected_anonymity(item)?))
 }

@@ -5,10 +5,9 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::method::pdf::Shift;
-use crate::promise::Adversary;
+use crate::promise::DeltaPresence;
 use crate::recipe::section::{Item, Section, Source};
 use crate::recipe::{
     ColumnSpec, MethodSpec, PromiseKind, PromiseSpec, ReleaseSpec, Spot,
@@ -56,9 +55,7 @@ pub struct InputSpec {
 /// The promise about presence, as typed.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Presence {
-    pub(super) min: Decimal,
-    pub(super) max: Decimal,
-    pub(super) adversary: Adversary,
+    pub(super) promise: DeltaPresence,
     pub(super) shift: Option<Shift>,
     pub(super) spot: Spot,
 }
@@ -144,8 +141,8 @@ impl Spec {
     /// The promise about presence, if there is one.
     pub(super) fn presence(&self) -> Option<Presence> {
         self.promises.iter().find_map(|promise| match promise.kind {
-            PromiseKind::DeltaPresence { min, max, adversary, shift } => {
-                Some(Presence { min, max, adversary, shift, spot: promise.spot })
+            PromiseKind::DeltaPresence { presence, shift } => {
+                Some(Presence { promise: presence, shift, spot: promise.spot })
             }
             _ => None,
         })

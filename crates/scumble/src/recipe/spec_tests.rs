@@ -1,12 +1,13 @@
 //! Recipes that are right, and texts that must not break the reader.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use crate::error::Error;
 use crate::hierarchy::Cells;
 use crate::hierarchy::{Rule, Side};
 use crate::method::{ColumnChoice, ValueChoice};
-use crate::recipe::{Distance, DiversityKind, HierarchySpec, PromiseKind, Spec, Spot};
+use crate::recipe::{HierarchySpec, Spec, Spot};
 use crate::release::DataFormat;
 use crate::table::{Kind, Role};
 
@@ -81,12 +82,11 @@ fn the_recipe_of_the_design_is_read_as_typed() {
     assert_eq!(column("nationality").weight, Some(2.0));
     assert_eq!(column("born").format.as_deref(), Some("%d.%m.%Y"));
     assert_eq!(spec.promises.len(), 3);
-    assert!(matches!(spec.promises[0].kind, PromiseKind::KAnonymity { k: 5 }));
+    assert_eq!(spec.promises[0].kind.promise().asked(), json!({ "k": 5 }));
     assert_eq!(spec.promises[2].spot, Spot { line: 21, column: 1 });
-    let PromiseKind::TCloseness { t, distance } = spec.promises[2].kind else {
-        panic!("a different promise");
-    };
-    assert_eq!((t.to_f64(), distance), (0.2, Distance::Ordered));
+    assert_eq!(spec.promises[2].kind.promise().name(), "t-closeness");
+    let closeness = json!({ "t": 0.2, "distance": "ordered" });
+    assert_eq!(spec.promises[2].kind.promise().asked(), closeness);
     assert_eq!(spec.method.name.map(|m| m.name()), Some("mondrian"));
     assert_eq!(spec.method.loss.name(), "kl");
     assert_eq!(spec.method.suppression.share_of(100), 5);
@@ -106,10 +106,8 @@ fn what_is_not_said_has_a_default() {
     assert_eq!(spec.method.loss.name(), "loss");
     assert_eq!(spec.method.value, ValueChoice::Balanced);
     assert_eq!(spec.release.directory, "release");
-    assert!(matches!(
-        spec.promises[0].kind,
-        PromiseKind::LDiversity { kind: DiversityKind::Distinct, .. }
-    ));
+    let diversity = json!({ "l": 3, "kind": "distinct" });
+    assert_eq!(spec.promises[0].kind.promise().asked(), diversity);
 }
 
 #[test]
@@ -119,14 +117,8 @@ fn short_and_long_forms_mean_the_same() {
         "l-diversity = { l = 2, kind = \"recursive(2.5)\" }",
     ] {
         let spec = parse(&recipe("table = \"t\"", "a = \"quasi\"", promise));
-        match &spec.promises[0].kind {
-            PromiseKind::LDiversity {
-                kind: DiversityKind::Recursive { c }, ..
-            } => {
-                assert_eq!(c.to_f64(), 2.5);
-            }
-            other => panic!("{other:?}"),
-        }
+        let diversity = json!({ "l": 2, "kind": "recursive", "c": 2.5 });
+        assert_eq!(spec.promises[0].kind.promise().asked(), diversity);
     }
     let spec = parse(&recipe(
         "table = \"t\"\nkey = \"id\"",

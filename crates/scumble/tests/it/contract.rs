@@ -8,10 +8,11 @@ use scumble::decimal::Decimal;
 use scumble::hierarchy::{Cells, Column, Cover, Hierarchy};
 use scumble::loss::{self, Loss, Shape};
 use scumble::promise::{
-    DeltaPresence, Distance, Diversity, Group, KAnonymity, LDiversity, Promise,
-    TCloseness,
+    About, Breaches, DeltaPresence, Distance, Diversity, DrawPromise, Group,
+    GroupPromise, KAnonymity, LDiversity, Law, RRobustness, Scratch, TCloseness,
 };
-use scumble::recipe::{Request, Spec, publish};
+use scumble::recipe::{PROMISES, Request, Spec, publish};
+use scumble::space::Shape as NoiseShape;
 use scumble::table::{Domain, Histogram, Reading};
 use scumble::watch::Unwatched;
 
@@ -29,9 +30,32 @@ fn families() -> Hierarchy {
     ])
 }
 
-/// Every promise, with several parameters: a new one adds a line.
-fn promises() -> Vec<Box<dyn Promise>> {
-    let hierarchical = || Distance::Hierarchical(vec![families()]);
+/// Every promise that a recipe can make: a new one adds a line.
+const PROMISED: [&str; 12] = [
+    "k-anonymity = 3",
+    "l-diversity = 2",
+    "l-diversity = { l = 1.8, kind = \"entropy\" }",
+    "t-closeness = { t = 0.2, distance = \"ordered\" }",
+    "delta-presence = { min = 0.27, max = 0.31 }",
+    "breach = { prior = 0.2, posterior = 0.4 }",
+    "breach = { prior = 0.1, posterior = 0.5, kind = \"both\" }",
+    "fine-grain = { factor = 2 }",
+    "fine-grain = { factor = 1.5, kind = \"both\" }",
+    "r-robustness = { r = 2 }",
+    "r-robustness = { r = 1.5 }",
+    "expected-anonymity = { k = 4, best-guess = 0.5 }",
+];
+
+/// A recipe with a promise.
+fn promising(promise: &str) -> Spec {
+    let text = format!(
+        "input.table = \"table.csv\"\ncolumns.age = \"quasi\"\npromise.{promise}\n"
+    );
+    Spec::parse(&text, "recipe.toml").unwrap()
+}
+
+/// Every promise about groups, with several parameters: a new one adds a line.
+fn promises() -> Vec<Box<dyn GroupPromise>> {
     vec![
         Box::new(KAnonymity::new(3).unwrap()),
         Box::new(LDiversity::new(Diversity::Distinct(2)).unwrap()),
@@ -48,7 +72,11 @@ fn promises() -> Vec<Box<dyn Promise>> {
         Box::new(DeltaPresence::new(decimal(0.27), decimal(0.31)).unwrap()),
         Box::new(TCloseness::new(decimal(0.25), Distance::Equal).unwrap()),
         Box::new(TCloseness::new(decimal(0.2), Distance::Ordered).unwrap()),
-        Box::new(TCloseness::new(decimal(0.2), hierarchical()).unwrap()),
+        Box::new(
+            TCloseness::new(decimal(0.2), Distance::Hierarchical)
+                .unwrap()
+                .along(vec![families()]),
+        ),
     ]
 }
 
@@ -58,13 +86,141 @@ fn counted(group: [u64; 4], values: &[Histogram]) -> Group<'_> {
     Group { rows, people: 3 * rows + group[0] + group[3], values }
 }
 
-fn holds(promise: &dyn Promise, group: [u64; 4], whole: [u64; 4]) -> bool {
+fn holds(promise: &dyn GroupPromise, group: [u64; 4], whole: [u64; 4]) -> bool {
     let (inside, all) = ([Histogram::of(&group)], [Histogram::of(&whole)]);
     promise.holds(counted(group, &inside), counted(whole, &all))
 }
 
 fn sum(a: [u64; 4], b: [u64; 4]) -> [u64; 4] {
     std::array::from_fn(|value| a[value] + b[value])
+}
+
+#[test]
+fn a_promise_says_what_it_is_and_is_judged_by_what_it_is_about() {
+    let of_groups: Vec<&str> =
+        promises().iter().map(|promise| promise.name()).collect();
+    for name in PROMISES {
+        assert!(
+            PROMISED.iter().any(|promise| promise.starts_with(name)),
+            "{name} is not in the list"
+        );
+    }
+    for typed in PROMISED {
+        let spec = promising(typed);
+        let promise = spec.promises[0].kind.promise();
+        assert!(typed.starts_with(promise.name()), "{typed}");
+        assert!(promise.asked().is_object() && !promise.title().is_empty(), "{typed}");
+        match promise.about() {
+            About::Groups(_) => {
+                assert!(of_groups.contains(&promise.name()), "{typed}");
+            }
+            About::Draws(promise) => no_belief_passes_its_bound(promise),
+            About::Posteriors(promise) => no_posterior_passes_one_in_r(promise),
+            About::Company(_) => nearer_rows_are_better_company(),
+        }
+    }
+}
+
+/// Random numbers that add up to one, some of them small.
+fn shares(seed: u64, n: usize) -> Vec<f64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        ((state >> 11) as f64 / (1u64 << 53) as f64).powi(3) + 1e-6
+    };
+    let all: Vec<f64> = (0..n).map(|_| next()).collect();
+    let sum: f64 = all.iter().sum();
+    all.into_iter().map(|share| share / sum).collect()
+}
+
+/// The best matrix of the kind that the promise asks for, against any prior.
+fn no_belief_passes_its_bound(promise: &dyn DrawPromise) {
+    let counts = [40, 30, 15, 10, 5];
+    let bounds = promise.bounds(&counts);
+    let gamma = |bound: &Option<scumble::promise::Bound>| {
+        bound.map_or(f64::INFINITY, |b| b.gamma())
+    };
+    let gammas: Vec<f64> = bounds.iter().map(gamma).collect();
+    let breaches = promise.breaches();
+    let limits = scumble::method::perturb::Limits { gammas: &gammas, breaches };
+    let keep = match scumble::method::perturb::uniform(limits) {
+        scumble::method::perturb::Operator::Uniform { keep, .. } => keep,
+        other => panic!("{other:?}"),
+    };
+    let m = counts.len();
+    let chance = |seen: usize, value: usize| {
+        (1.0 - keep) / m as f64 + if seen == value { keep } else { 0.0 }
+    };
+    let mut tight = 0.0f64;
+    for seed in 0..3000 {
+        let prior = shares(seed, m);
+        for seen in 0..m {
+            let all: f64 = (0..m).map(|value| prior[value] * chance(seen, value)).sum();
+            for (value, bound) in bounds.iter().enumerate() {
+                let Some(bound) = bound else { continue };
+                let posterior = prior[value] * chance(seen, value) / all;
+                if prior[value] <= bound.prior {
+                    assert!(posterior <= bound.posterior + 1e-12, "{promise:?}");
+                    tight = tight.max(posterior / bound.posterior);
+                }
+                if breaches == Breaches::Both && prior[value] >= bound.posterior {
+                    assert!(posterior >= bound.prior - 1e-12, "{promise:?}");
+                }
+            }
+        }
+    }
+    // The bound is nearly reached, so a looser one would be noticed.
+    assert!(tight > 0.8, "{promise:?}: {tight}");
+}
+
+/// All ways to give three values to three rows, weighed one by one.
+fn no_posterior_passes_one_in_r(promise: &RRobustness) {
+    let worlds = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    let (mut held, mut failed) = (0, 0);
+    for seed in 0..400 {
+        let even = |row: u64| shares(seed * 3 + row, 3).into_iter().map(|p| p + 0.8);
+        let priors: Vec<f64> = (0..3).flat_map(even).collect();
+        let weight = |world: &[usize; 3]| -> f64 {
+            (0..3).map(|row| priors[row * 3 + world[row]]).product()
+        };
+        let all: f64 = worlds.iter().map(weight).sum();
+        let mut largest = 0.0f64;
+        for row in 0..3 {
+            for value in 0..3 {
+                let here = worlds.iter().filter(|world| world[row] == value);
+                largest = largest.max(here.map(weight).sum::<f64>() / all);
+            }
+        }
+        let verdict = promise.judge(&priors, 3, &mut Scratch::default());
+        assert!((verdict.posterior - largest).abs() < 1e-9 && verdict.exact);
+        assert_eq!(verdict.holds, largest * promise.r().to_f64() < 1.0, "{largest}");
+        // Rows and values have no order.
+        let turned: Vec<f64> = priors.iter().rev().copied().collect();
+        let again = promise.judge(&turned, 3, &mut Scratch::default());
+        assert!((again.posterior - largest).abs() < 1e-9);
+        if verdict.holds { held += 1 } else { failed += 1 }
+    }
+    assert!(held > 0 && failed > 0, "{held} groups hold and {failed} fail");
+}
+
+/// A row counts fully if it is equal, less the further it is, and for as much as the other
+/// counts for it.
+fn nearer_rows_are_better_company() {
+    for shape in [NoiseShape::Gaussian, NoiseShape::Uniform] {
+        let law = Law { shape, spreads: vec![1.5, 0.5], cuts: vec![0.0; 2] };
+        assert_eq!(law.count(&[0.0, 0.0]), 1.0);
+        for step in 1..40 {
+            let w = 0.1 * f64::from(step);
+            let here = law.count(&[w, 0.1]);
+            assert!((0.0..1.0).contains(&here));
+            assert!(law.count(&[w + 0.1, 0.1]) <= here);
+            assert_eq!(law.count(&[-w, -0.1]), here);
+        }
+        let wider = Law { spreads: vec![3.0, 1.0], ..law.clone() };
+        assert!(wider.count(&[0.7, 0.2]) > law.count(&[0.7, 0.2]));
+    }
 }
 
 proptest! {

@@ -7,7 +7,7 @@ use super::hold::hold;
 use super::*;
 use crate::decimal::Decimal;
 use crate::method::testing::{has_every_row_once, random_rows, table, with_threads};
-use crate::promise::{Distance, Diversity, LDiversity, Promise, TCloseness};
+use crate::promise::{Distance, Diversity, GroupPromise, LDiversity, TCloseness};
 
 fn none() -> Promises {
     Promises::new(vec![])
@@ -165,7 +165,7 @@ fn other_promises_are_kept_too() {
     let entropy = LDiversity::new(Diversity::Entropy(decimal(3.5))).unwrap();
     let recursive =
         LDiversity::new(Diversity::Recursive { l: 3, c: decimal(0.5) }).unwrap();
-    let all: [Vec<Box<dyn Promise>>; 4] = [
+    let all: [Vec<Box<dyn GroupPromise>>; 4] = [
         vec![Box::new(close(0.3))],
         vec![Box::new(entropy)],
         vec![Box::new(recursive)],

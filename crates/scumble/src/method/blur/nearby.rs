@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 use crate::method::blur::frame::{OWN, published};
 use crate::method::blur::local::deviation;
 use crate::method::blur::{BlurTask, Frame};
-use crate::promise::{ExpectedAnonymity, tail};
+use crate::promise::tail;
 use crate::space::{Shape, Space};
 use crate::watch::Watch;
 
@@ -231,7 +231,7 @@ impl Nearby<'_> {
 
     fn impossible(&self) -> Error {
         Error::unsatisfiable(
-            ExpectedAnonymity::NAME,
+            "expected-anonymity",
             format!(
                 "a row asks to be hidden among {}, but even endless {} noise hides nobody \
                  so well among {} rows",

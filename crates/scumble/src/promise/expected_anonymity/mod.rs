@@ -29,6 +29,7 @@ pub use law::{Law, tail};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::promise::{About, Promise};
 
 /// How many people everybody is hidden among.
 #[derive(Debug, Clone, PartialEq)]
@@ -52,9 +53,6 @@ pub struct ExpectedAnonymity {
 }
 
 impl ExpectedAnonymity {
-    /// Its name in recipes and manifests.
-    pub const NAME: &'static str = "expected-anonymity";
-
     /// The promise. A `k` must be above 1, `best_guess` above 0 and below 1.
     pub fn new(wish: Wish, strict: bool, best_guess: Option<f64>) -> Result<Self> {
         if let Wish::Same(k) = wish
@@ -75,9 +73,14 @@ impl ExpectedAnonymity {
         }
         Ok(Self { wish, strict, best_guess })
     }
+}
 
-    /// Its parameters as they stand in the manifest.
-    pub fn asked(&self) -> Value {
+impl Promise for ExpectedAnonymity {
+    fn name(&self) -> &'static str {
+        "expected-anonymity"
+    }
+
+    fn asked(&self) -> Value {
         let mut asked = match &self.wish {
             Wish::Same(k) => json!({ "k": k }),
             Wish::Column(name) => json!({ "k": name }),
@@ -87,6 +90,17 @@ impl ExpectedAnonymity {
             asked["best-guess"] = share.into();
         }
         asked
+    }
+
+    fn title(&self) -> String {
+        match &self.wish {
+            Wish::Same(k) => format!("expected {k}-anonymity"),
+            Wish::Column(name) => format!("expected anonymity by `{name}`"),
+        }
+    }
+
+    fn about(&self) -> About<'_> {
+        About::Company(self)
     }
 }
 

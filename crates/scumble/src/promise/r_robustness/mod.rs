@@ -41,8 +41,11 @@ pub use priors::{PriorSet, Priors};
 pub use swap::{delta_safe, swap_bound};
 pub use worlds::{MOST_STATES, Scratch, posteriors};
 
+use serde_json::json;
+
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
+use crate::promise::{About, Promise};
 use worlds::Worlds;
 
 /// No posterior above 1/r.
@@ -68,9 +71,6 @@ pub struct Verdict {
 const MARGIN: f64 = 1e-9;
 
 impl RRobustness {
-    /// Its name in recipes and manifests.
-    pub const NAME: &'static str = "r-robustness";
-
     /// The promise; r must be above 1.
     pub fn new(r: Decimal) -> Result<Self> {
         if !r.exceeds(1, 1) {
@@ -108,6 +108,25 @@ impl RRobustness {
                 Verdict { holds: below(posterior), exact: false, posterior }
             }
         }
+    }
+}
+
+impl Promise for RRobustness {
+    fn name(&self) -> &'static str {
+        "r-robustness"
+    }
+
+    /// What is known stands beside it in the manifest.
+    fn asked(&self) -> serde_json::Value {
+        json!({ "r": self.r.to_f64() })
+    }
+
+    fn title(&self) -> String {
+        format!("{}-robustness", self.r)
+    }
+
+    fn about(&self) -> About<'_> {
+        About::Posteriors(self)
     }
 }
 

@@ -11,13 +11,13 @@ use crate::method::{
     BlurPlan, BlurTask, CondensationTask, NumberColumn, Plan, RedrawPlan, Step, blur,
     condense,
 };
-use crate::promise::{ExpectedAnonymity, Wish};
+use crate::promise::{About, ExpectedAnonymity, Promise, Wish};
 use crate::recipe::blurring::check::{check, promised};
 use crate::recipe::blurring::columns::{Quasi, deviation};
 use crate::recipe::blurring::notes::Making;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::order::Order;
-use crate::recipe::{PromiseKind, Search, Spec};
+use crate::recipe::{Search, Spec};
 use crate::release::{Class, CondensedNote, PromiseNote, Treatment};
 use crate::table::{Numbers, Reading, Role};
 use crate::watch::{Quiet, Watch};
@@ -45,10 +45,10 @@ impl Method for Blur {
         &["suppression", "missing", "shape", "frame", "levels", "frames"]
     }
 
-    fn keeps(&self, promise: &PromiseKind) -> Keeps {
-        match promise {
-            PromiseKind::ExpectedAnonymity(_) => Keeps::First,
-            _ => Keeps::No,
+    fn keeps(&self, promise: &dyn Promise) -> Keeps {
+        match promise.about() {
+            About::Company(_) => Keeps::First,
+            About::Groups(_) | About::Draws(_) | About::Posteriors(_) => Keeps::No,
         }
     }
 
@@ -104,8 +104,8 @@ impl Method for Condensation {
         &["missing"]
     }
 
-    fn keeps(&self, promise: &PromiseKind) -> Keeps {
-        Keeps::when(matches!(promise, PromiseKind::ExpectedAnonymity(_)))
+    fn keeps(&self, promise: &dyn Promise) -> Keeps {
+        Keeps::when(matches!(promise.about(), About::Company(_)))
     }
 
     fn needs(&self) -> Needs {
@@ -265,8 +265,8 @@ impl<'a> Making<'a> {
     ) -> Result<Planned> {
         let quasi = self.order.columns.iter().filter(|c| c.role == Role::Quasi);
         let about = quasi.map(|column| column.name.clone()).collect();
-        let name = ExpectedAnonymity::NAME;
-        let promise = PromiseNote::unchecked(name, about, self.expected.asked());
+        let (name, asked) = (self.expected.name(), self.expected.asked());
+        let promise = PromiseNote::unchecked(name, about, asked);
         Ok(Planned {
             plan: Plan::new(self.method, vec![step]),
             columns,

@@ -1,7 +1,8 @@
 //! What a recipe must say where values are published by group.
 
 use crate::error::{Error, Result};
-use crate::recipe::{DiversityKind, PromiseKind, PromiseSpec, RobustnessSpec, Spec};
+use crate::promise::About;
+use crate::recipe::{PromiseKind, PromiseSpec, RobustnessSpec, Spec};
 use crate::release::GROUP_COLUMN;
 use crate::table::Role;
 
@@ -85,28 +86,10 @@ fn check_columns(spec: &Spec, method: &str, spot: crate::recipe::Spot) -> Result
 
 /// The number of parts that no value may have more than one of in any group, so that every
 /// promise of diversity is kept; 1 if there is none.
-///
-/// If no value has more than 1/l of a group, at least l values occur, and the entropy is at
-/// least ln l. For recursive (c, l)-diversity with p parts, the commonest value has at most
-/// 1/p and the l - 1 commonest together at most (l - 1)/p, so the rest has at least
-/// (p - l + 1)/p: enough if c (p - l + 1) > 1.
 pub(super) fn parts(spec: &Spec) -> u64 {
-    let parts = spec.promises.iter().map(|promise| match &promise.kind {
-        PromiseKind::LDiversity { l, kind } => {
-            let whole = l.to_f64().ceil() as u64;
-            match kind {
-                DiversityKind::Distinct | DiversityKind::Entropy => whole,
-                DiversityKind::Recursive { c } => {
-                    let mut more = (1.0 / c.to_f64()) as u64;
-                    // Exactly: c (more + 1) must be above 1.
-                    while !c.exceeds(1, u128::from(more) + 1) {
-                        more += 1;
-                    }
-                    whole + more
-                }
-            }
-        }
-        _ => 1,
+    let parts = spec.promises.iter().map(|typed| match typed.kind.promise().about() {
+        About::Groups(promise) => promise.parts(),
+        About::Draws(_) | About::Posteriors(_) | About::Company(_) => 1,
     });
     parts.max().unwrap_or(1)
 }

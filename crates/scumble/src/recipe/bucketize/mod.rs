@@ -13,14 +13,14 @@ use crate::hierarchy::Microdata;
 use crate::method::{
     self, AnatomyTask, ApartPlan, Plan, RobustTask, Step, anatomy, robust,
 };
-use crate::promise::{Promises, RRobustness};
+use crate::promise::{About, Promise, Promises};
 use crate::recipe::bucketize::check::{check, parts, robustness};
 use crate::recipe::bucketize::knowledge::Known;
 use crate::recipe::bucketize::notes::Made;
 use crate::recipe::generalize::notes::published_columns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::order::{Origin, promises};
-use crate::recipe::{PromiseKind, RobustnessSpec, Search, Spec};
+use crate::recipe::{RobustnessSpec, Search, Spec};
 use crate::release::{BucketsNote, PromiseNote, SENSITIVE_FILE, Treatment};
 
 /// The largest group, if the recipe does not say: its possible worlds are counted in no time.
@@ -50,18 +50,11 @@ impl Method for Bucketization {
         }
     }
 
-    fn keeps(&self, promise: &PromiseKind) -> Keeps {
-        match promise {
-            PromiseKind::LDiversity { .. } | PromiseKind::TCloseness { .. } => {
-                Keeps::Yes
-            }
-            PromiseKind::RRobustness(_) if *self == Self::Robust => Keeps::First,
-            PromiseKind::RRobustness(_)
-            | PromiseKind::KAnonymity { .. }
-            | PromiseKind::DeltaPresence { .. }
-            | PromiseKind::Breach(_)
-            | PromiseKind::FineGrain { .. }
-            | PromiseKind::ExpectedAnonymity(_) => Keeps::No,
+    fn keeps(&self, promise: &dyn Promise) -> Keeps {
+        match promise.about() {
+            About::Groups(promise) => Keeps::when(promise.looks_at_values()),
+            About::Posteriors(_) if *self == Self::Robust => Keeps::First,
+            About::Posteriors(_) | About::Draws(_) | About::Company(_) => Keeps::No,
         }
     }
 
@@ -81,7 +74,7 @@ impl Method for Bucketization {
 fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
     let spec = task.spec;
-    let promises = promises(spec, data)?;
+    let promises = promises(spec, data);
     let typed = robustness(spec).map(|(typed, _)| typed);
     let known = typed.map(|typed| Known::read(spec, typed, task.inputs, data));
     let known = known.transpose()?;
@@ -104,7 +97,7 @@ fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planne
         .collect();
     promised.extend(typed.zip(known.as_ref()).map(|(typed, known)| {
         let asked = known.asked(typed, data);
-        PromiseNote::unchecked(RRobustness::NAME, about.clone(), asked)
+        PromiseNote::unchecked(typed.robustness.name(), about.clone(), asked)
     }));
     let n_groups = formed.buckets.n_groups();
     let stated = known.as_ref().and_then(|known| known.stated.as_ref());

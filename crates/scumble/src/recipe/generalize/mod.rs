@@ -14,13 +14,13 @@ use crate::method::{
     self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
     lattice_size,
 };
-use crate::promise::Promises;
+use crate::promise::{About, Promise, Promises};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_note, published_columns, weights_note,
 };
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::order::promises;
-use crate::recipe::{PromiseKind, Search, Spec, Weights};
+use crate::recipe::{Search, Spec, Weights};
 use crate::release::Weighted;
 use crate::table::Kind;
 
@@ -50,25 +50,17 @@ impl Method for Generalization {
         }
     }
 
-    fn keeps(&self, promise: &PromiseKind) -> Keeps {
-        match (promise, self) {
+    fn keeps(&self, promise: &dyn Promise) -> Keeps {
+        match (promise.about(), self) {
             // Where cuts end gives more of somebody's presence away than the choice of
             // levels.
-            (PromiseKind::DeltaPresence { .. }, Self::Mondrian) => Keeps::Yes,
-            (
-                PromiseKind::KAnonymity { .. }
-                | PromiseKind::LDiversity { .. }
-                | PromiseKind::TCloseness { .. }
-                | PromiseKind::DeltaPresence { .. },
-                _,
-            ) => Keeps::First,
-            (
-                PromiseKind::Breach(_)
-                | PromiseKind::FineGrain { .. }
-                | PromiseKind::RRobustness(_)
-                | PromiseKind::ExpectedAnonymity(_),
-                _,
-            ) => Keeps::No,
+            (About::Groups(promise), Self::Mondrian) if promise.looks_at_people() => {
+                Keeps::Yes
+            }
+            (About::Groups(_), _) => Keeps::First,
+            (About::Draws(_) | About::Posteriors(_) | About::Company(_), _) => {
+                Keeps::No
+            }
         }
     }
 
@@ -100,7 +92,7 @@ impl Method for Generalization {
 
 fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
-    let promises = promises(task.spec, data)?;
+    let promises = promises(task.spec, data);
     let chosen = match task.plan.and_then(Plan::groups) {
         Some(plan) => {
             let limit = task.spec.method.suppression.share_of(data.n_rows());
@@ -124,7 +116,7 @@ fn weaker(
         return Ok(None);
     };
     let data = data.need_counts()?;
-    let promises = promises(task.spec, data)?;
+    let promises = promises(task.spec, data);
     let Some(grouping) = planned.grouping.clone() else { return Ok(None) };
     let chosen = Chosen {
         columns: data.quasi.clone(),
@@ -387,7 +379,7 @@ pub(super) fn weighting(spec: &Spec) -> Option<(Weighting, &'static str)> {
     let Some(presence) = spec.presence() else {
         return Some((Weighting::Own, "table"));
     };
-    let range = Range { min: presence.min, max: presence.max };
+    let range = Range { min: presence.promise.min(), max: presence.promise.max() };
     Some(match pdf.weights.unwrap_or(Weights::Counted) {
         Weights::Counted => (Weighting::Counted(range), "counted"),
         Weights::Population => (Weighting::Population, "population"),

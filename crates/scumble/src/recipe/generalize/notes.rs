@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
 use crate::method::pdf::{Pdf, Whose};
-use crate::promise::{Adversary, Promise};
+use crate::promise::{Adversary, GroupPromise};
 use crate::recipe::Spec;
 use crate::recipe::order::{Order, Origin};
 use crate::release::{
@@ -114,11 +114,8 @@ pub(in crate::recipe) fn weights_note(
 
 /// What a reader might take for promised and must not.
 pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<String> {
-    use crate::recipe::PromiseKind::{LDiversity, TCloseness};
-    let sensitive = spec
-        .promises
-        .iter()
-        .any(|promise| matches!(promise.kind, LDiversity { .. } | TCloseness { .. }));
+    let mut about = spec.promises.iter().map(|typed| typed.kind.promise().about());
+    let sensitive = about.any(|about| about.looks_at_values());
     let mut list = Vec::new();
     if !sensitive {
         list.push(
@@ -138,7 +135,7 @@ pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<St
                 "presence against somebody who knows the search, or other people's \
                  presence: the reversal attack of the audit tells how much that adds",
             );
-            if presence.adversary == Adversary::Paper {
+            if presence.promise.adversary() == Adversary::Paper {
                 list.push(
                     "presence against somebody who reads the weights as the counts they \
                      are: these weights are those of the paper, for comparison only, and \
@@ -175,7 +172,7 @@ pub(in crate::recipe) fn names(columns: &[Column]) -> Vec<String> {
 /// A promise about groups, not yet rechecked: of sensitive columns if it looks at values, of
 /// quasi columns otherwise.
 pub(in crate::recipe) fn promise_note(
-    promise: &dyn Promise,
+    promise: &dyn GroupPromise,
     data: &Microdata,
 ) -> PromiseNote {
     let about = if promise.looks_at_values() { &data.sensitive } else { &data.quasi };

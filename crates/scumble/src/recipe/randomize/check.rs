@@ -1,17 +1,25 @@
 //! What a recipe must say where values are randomized.
 
 use crate::error::{Error, Result};
+use crate::promise::About;
 use crate::recipe::{Missing, PromiseSpec, Spec};
 use crate::table::Role;
 
+/// The promises about randomized values.
+fn about_draws(spec: &Spec) -> impl Iterator<Item = &PromiseSpec> {
+    let is_about =
+        |typed: &&PromiseSpec| matches!(typed.kind.promise().about(), About::Draws(_));
+    spec.promises.iter().filter(is_about)
+}
+
 /// The promise about randomized values.
 pub(super) fn promise(spec: &Spec) -> Option<&PromiseSpec> {
-    spec.promises.iter().find(|promise| promise.kind.randomizes())
+    about_draws(spec).next()
 }
 
 /// There is one promise about randomized values, and keys that need each other are there.
 pub(super) fn check(spec: &Spec) -> Result<()> {
-    let mut about_noise = spec.promises.iter().filter(|p| p.kind.randomizes());
+    let mut about_noise = about_draws(spec);
     if let (Some(_), Some(second)) = (about_noise.next(), about_noise.next()) {
         let error =
             Error::recipe("`breach` and `fine-grain` both bound what is learned")

@@ -13,7 +13,7 @@ pub(super) use sampled::PerturbedGeneralization;
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::method::{DrawPlan, Plan, Step};
-use crate::promise::Breaches;
+use crate::promise::{About, Breaches, Promise};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::randomize::check::{check_columns, promise};
 use crate::recipe::randomize::keyed::Secret;
@@ -22,7 +22,7 @@ use crate::recipe::randomize::notes::{
 };
 use crate::recipe::randomize::operators::{Design, Promised, design};
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{PromiseKind, Search, Spec};
+use crate::recipe::{Search, Spec};
 use crate::release::{PerturbationNote, PromiseNote};
 
 /// Quasi columns as they are, sensitive ones randomized.
@@ -58,18 +58,13 @@ impl Method for Perturbation {
         }
     }
 
-    fn keeps(&self, promise: &PromiseKind) -> Keeps {
-        let (natural, breaches) = match promise {
-            PromiseKind::Breach(breach) => (Self::Uniform, breach.breaches()),
-            PromiseKind::FineGrain { breaches, .. } => (Self::FineGrain, *breaches),
-            PromiseKind::KAnonymity { .. }
-            | PromiseKind::LDiversity { .. }
-            | PromiseKind::TCloseness { .. }
-            | PromiseKind::DeltaPresence { .. }
-            | PromiseKind::RRobustness(_)
-            | PromiseKind::ExpectedAnonymity(_) => return Keeps::No,
+    fn keeps(&self, promise: &dyn Promise) -> Keeps {
+        let About::Draws(draws) = promise.about() else { return Keeps::No };
+        let natural = match draws.is_fine_grain() {
+            true => Self::FineGrain,
+            false => Self::Uniform,
         };
-        match (self, breaches) {
+        match (self, draws.breaches()) {
             (Self::Partitioned, Breaches::Both) => Keeps::No,
             _ if *self == natural => Keeps::First,
             _ => Keeps::Yes,
@@ -158,7 +153,7 @@ impl Designs {
 
     /// The promise, which is the same for all columns, not yet rechecked.
     fn promise_note(&self) -> Option<PromiseNote> {
-        let promised = self.promised.first()?;
+        let promised = self.promised.first()?.promise();
         let about = self.values.iter().flat_map(|values| values.names.iter().cloned());
         Some(PromiseNote::unchecked(promised.name(), about.collect(), promised.asked()))
     }

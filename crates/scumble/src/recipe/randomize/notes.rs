@@ -9,7 +9,7 @@ use crate::recipe::order::{Order, Origin};
 use crate::recipe::randomize::Perturbation;
 use crate::recipe::randomize::operators::Design;
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{BoundsSpec, PromiseKind, Spec};
+use crate::recipe::{PromiseKind, Spec};
 use crate::release::{
     BoundNote, OperatorNote, PerturbationNote, PublishedColumn, SubtableNote, Treatment,
 };
@@ -171,12 +171,7 @@ pub(super) fn not_promised(
              somebody may become sure of them",
         );
     }
-    let counted = |promise: &crate::recipe::PromiseSpec| {
-        matches!(
-            &promise.kind,
-            PromiseKind::FineGrain { bounds: BoundsSpec::Factor(_), .. }
-        )
-    };
+    let counted = |promise: &crate::recipe::PromiseSpec| matches!(&promise.kind, PromiseKind::FineGrain { promise, .. } if !promise.is_listed());
     let fitted = designs.iter().any(|design| design.fitted);
     if spec.promises.iter().any(counted) || fitted {
         list.push(

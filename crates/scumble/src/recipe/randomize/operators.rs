@@ -6,11 +6,11 @@ use crate::method::perturb::partition::{Inside as Within, PartitionTask, partiti
 use crate::method::perturb::{
     Floor, Limits, Operator, fine_grain, general_watched, keeps, uniform,
 };
-use crate::promise::{Bound, Breach, Breaches, FineGrain, Sensitivity};
+use crate::promise::{Bound, Breach, Breaches, DrawPromise, FineGrain};
 use crate::recipe::randomize::Perturbation;
 use crate::recipe::randomize::listed::Listed;
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{BoundsSpec, Inside, PromiseKind, PromiseSpec, Spec, WeightsSpec};
+use crate::recipe::{Inside, PromiseKind, PromiseSpec, Spec, WeightsSpec};
 use crate::table::Inputs;
 use crate::watch::Watch;
 
@@ -47,13 +47,12 @@ impl Promised {
     ) -> Result<Option<Self>> {
         Ok(match &promise.kind {
             PromiseKind::Breach(breach) => Some(Self::Breach(*breach)),
-            PromiseKind::FineGrain { bounds, breaches, weights } => {
-                let (sensitivity, listed) = match bounds {
-                    BoundsSpec::Factor(factor) => (Sensitivity::Factor(*factor), None),
-                    BoundsSpec::Csv(path) => {
-                        let listed = Listed::read(inputs, path)?;
-                        (Sensitivity::Listed(listed.bounds(values)?), Some(listed))
-                    }
+            PromiseKind::FineGrain { promise, csv, weights } => {
+                let listed = csv.as_ref().map(|path| Listed::read(inputs, path));
+                let listed = listed.transpose()?;
+                let promise = match &listed {
+                    Some(listed) => promise.clone().listed(listed.bounds(values)?),
+                    None => promise.clone(),
                 };
                 let weights = match (weights, listed) {
                     (Some(WeightsSpec::Even), _) => Some(vec![1.0; values.texts.len()]),
@@ -66,46 +65,22 @@ impl Promised {
                     }
                     (None, _) => None,
                 };
-                Some(Self::FineGrain(FineGrain::new(sensitivity, *breaches)?, weights))
+                Some(Self::FineGrain(promise, weights))
             }
             _ => None,
         })
     }
 
-    pub(super) fn name(&self) -> &'static str {
+    pub(super) fn promise(&self) -> &dyn DrawPromise {
         match self {
-            Self::Breach(_) => Breach::NAME,
-            Self::FineGrain(..) => FineGrain::NAME,
-        }
-    }
-
-    pub(super) fn asked(&self) -> serde_json::Value {
-        match self {
-            Self::Breach(breach) => breach.asked(),
-            Self::FineGrain(promise, _) => promise.asked(),
-        }
-    }
-
-    pub(super) fn title(&self) -> String {
-        match self {
-            Self::Breach(breach) => breach.title(),
-            Self::FineGrain(promise, _) => promise.title(),
-        }
-    }
-
-    pub(super) fn breaches(&self) -> Breaches {
-        match self {
-            Self::Breach(breach) => breach.breaches(),
-            Self::FineGrain(promise, _) => promise.breaches(),
+            Self::Breach(promise) => promise,
+            Self::FineGrain(promise, _) => promise,
         }
     }
 
     /// Against any prior belief: the bound of each value.
     fn bounds(&self, values: &Values) -> Vec<Option<Bound>> {
-        match self {
-            Self::Breach(breach) => vec![Some(breach.bound()); values.rows.len()],
-            Self::FineGrain(promise, _) => promise.bounds(&values.rows),
-        }
+        self.promise().bounds(&values.rows)
     }
 
     /// Against somebody who knows how common values are: the largest belief after, for
@@ -146,7 +121,7 @@ impl Promised {
                 (common, "a smaller `factor` protects commoner values")
             }
         };
-        Error::unsatisfiable(self.title(), reason).with_hint(hint)
+        Error::unsatisfiable(self.promise().title(), reason).with_hint(hint)
     }
 }
 
@@ -158,7 +133,7 @@ pub(super) fn design(
     values: &Values,
     watch: &dyn Watch,
 ) -> Result<Design> {
-    let breaches = promised.breaches();
+    let breaches = promised.promise().breaches();
     let design = match method {
         Perturbation::Partitioned => partitioned(spec, promised, values, watch)?,
         _ => whole(spec, method, promised, values, watch)?,
@@ -192,7 +167,7 @@ fn whole(
     if bounds.iter().all(Option::is_none) {
         return Err(promised.nothing_protected(values));
     }
-    let breaches = promised.breaches();
+    let breaches = promised.promise().breaches();
     let gammas = gammas(&bounds);
     let limits = Limits { gammas: &gammas, breaches };
     let common: Vec<f64> = values.rows.iter().map(|rows| *rows as f64).collect();
@@ -262,7 +237,7 @@ fn partitioned(
         weights: promised.weights(),
     };
     let found = partition(watch.over(&task))?;
-    let breaches = promised.breaches();
+    let breaches = promised.promise().breaches();
     let (subtables, bounds) = (Vec::new(), Vec::new());
     let mut design = Design { subtables, bounds, breaches, fitted: true };
     for part in found.subtables {

@@ -17,6 +17,8 @@
 
 use crate::error::{Error, Result};
 use crate::method::{Plan, Step};
+use crate::promise::{About, Promise};
+use crate::recipe::Spec;
 use crate::recipe::generalize::notes::{generalized, promise_note, published_columns};
 use crate::recipe::generalize::{Alike, Chosen, best, group_plan, note_levels, number};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
@@ -24,7 +26,6 @@ use crate::recipe::order::{Origin, promises};
 use crate::recipe::randomize::check::{self, check_columns};
 use crate::recipe::randomize::notes::{not_promised, parameters, treated};
 use crate::recipe::randomize::{Designs, Perturbation};
-use crate::recipe::{PromiseKind, Spec};
 use crate::release::PerturbationNote;
 
 /// The column that tells how many rows a published row stands for.
@@ -33,6 +34,16 @@ const SIZE_COLUMN: &str = "group.size";
 /// Values randomized, quasi columns generalized, one row of each group published.
 #[derive(Debug)]
 pub(in crate::recipe) struct PerturbedGeneralization;
+
+/// Whether a promise is about the size of groups alone.
+fn is_size(promise: &dyn Promise) -> bool {
+    match promise.about() {
+        About::Groups(promise) => {
+            !promise.looks_at_values() && !promise.looks_at_people()
+        }
+        About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+    }
+}
 
 impl Method for PerturbedGeneralization {
     fn name(&self) -> &'static str {
@@ -52,17 +63,8 @@ impl Method for PerturbedGeneralization {
         ]
     }
 
-    fn keeps(&self, promise: &PromiseKind) -> Keeps {
-        Keeps::when(match promise {
-            PromiseKind::KAnonymity { .. }
-            | PromiseKind::Breach(_)
-            | PromiseKind::FineGrain { .. } => true,
-            PromiseKind::LDiversity { .. }
-            | PromiseKind::TCloseness { .. }
-            | PromiseKind::DeltaPresence { .. }
-            | PromiseKind::RRobustness(_)
-            | PromiseKind::ExpectedAnonymity(_) => false,
-        })
+    fn keeps(&self, promise: &dyn Promise) -> Keeps {
+        Keeps::when(is_size(promise) || matches!(promise.about(), About::Draws(_)))
     }
 
     fn needs(&self) -> Needs {
@@ -71,10 +73,10 @@ impl Method for PerturbedGeneralization {
 
     fn check(&self, spec: &Spec) -> Result<()> {
         let spot = spec.method.spot.unwrap_or(spec.input.table_spot);
-        let mut kinds = spec.promises.iter().map(|promise| &promise.kind);
+        let mut promises = spec.promises.iter().map(|typed| typed.kind.promise());
         check::check(spec)?;
         check_columns(spec, self.name(), true)?;
-        if !kinds.any(|kind| matches!(kind, PromiseKind::KAnonymity { .. })) {
+        if !promises.any(is_size) {
             let error = Error::recipe(
                 "`perturbed-generalization` needs `k-anonymity`: one row of each group \
                  is published",
@@ -94,7 +96,7 @@ impl Method for PerturbedGeneralization {
             ))
             .in_file(order.source.name()));
         }
-        let promises = promises(spec, data)?;
+        let promises = promises(spec, data);
         let designs = Designs::of(Perturbation::Uniform, data, task)?;
         let Chosen { columns, grouping, mut search } = best(data, &promises, task)?;
         note_levels(&columns, &grouping, &mut search);

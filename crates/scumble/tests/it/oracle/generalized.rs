@@ -13,7 +13,7 @@ use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::{self, Loss};
 use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
 use scumble::promise::{
-    Distance, Diversity, KAnonymity, LDiversity, Promise, Promises, TCloseness,
+    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, Promises, TCloseness,
 };
 use scumble::table::{ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -123,7 +123,7 @@ fn random_case(seed: u64) -> Case {
     }
 }
 
-fn promise(asked: Asked, data: &Microdata) -> Box<dyn Promise> {
+fn promise(asked: Asked, data: &Microdata) -> Box<dyn GroupPromise> {
     let trees = data.sensitive.iter().map(|column| column.hierarchy.clone()).collect();
     match asked {
         Asked::K(k) => Box::new(KAnonymity::new(k).unwrap()),
@@ -143,7 +143,7 @@ fn promise(asked: Asked, data: &Microdata) -> Box<dyn Promise> {
             Box::new(TCloseness::new(decimal(t), Distance::Ordered).unwrap())
         }
         Asked::Hierarchical(t) => Box::new(
-            TCloseness::new(decimal(t), Distance::Hierarchical(trees)).unwrap(),
+            TCloseness::new(decimal(t), Distance::Hierarchical).unwrap().along(trees),
         ),
     }
 }

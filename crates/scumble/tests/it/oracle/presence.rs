@@ -18,7 +18,7 @@ use scumble::loss::{self, Loss, Shape};
 use scumble::method::{
     ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice, cover,
 };
-use scumble::promise::{DeltaPresence, KAnonymity, Promise, Promises};
+use scumble::promise::{DeltaPresence, GroupPromise, KAnonymity, Promises};
 use scumble::recipe::{Request, Spec, publish};
 use scumble::table::{Census, ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -102,10 +102,11 @@ fn random_case(seed: u64, cells: &[Cells]) -> Case {
     let min = pick(random, &[0.0, 0.0, 0.1, 0.25, 0.4]);
     let max = pick(random, &[0.4, 0.5, 0.6, 0.75, 0.9, 1.0]);
     let presence = DeltaPresence::new(decimal(min), decimal(max)).unwrap();
-    let mut promises: Vec<Box<dyn Promise>> = vec![Box::new(presence)];
+    let mut promises: Vec<Box<dyn GroupPromise>> = vec![Box::new(presence)];
     let k = random.random_bool(0.3).then_some(2);
-    promises
-        .extend(k.map(|k| Box::new(KAnonymity::new(k).unwrap()) as Box<dyn Promise>));
+    promises.extend(
+        k.map(|k| Box::new(KAnonymity::new(k).unwrap()) as Box<dyn GroupPromise>),
+    );
     let limit = pick(random, &[0.0, 0.0, 0.2, 0.4]);
     Case {
         min,
