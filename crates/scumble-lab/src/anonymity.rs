@@ -2,9 +2,9 @@
 
 use scumble::error::Result;
 use scumble::hierarchy::Column;
-use scumble::method::{Branch, Grouping, Route};
+use scumble::method::{Branch, BranchId, Grouping, Route};
 use scumble::promise::KAnonymity;
-use scumble::table::Census;
+use scumble::table::{Census, Code, GroupId, NodeId, Of};
 
 use crate::delta::Delta;
 use crate::private::{How, Measured, Private};
@@ -56,9 +56,9 @@ struct Finder<'a> {
     grouping: &'a Grouping,
     columns: &'a [Column],
     /// How many rows each group has.
-    rows: Vec<u64>,
+    rows: Of<GroupId, u64>,
     /// For levels: the nodes of every group, and its number, ascending.
-    nodes: Vec<(Vec<u32>, u32)>,
+    nodes: Vec<(Vec<NodeId>, GroupId)>,
 }
 
 impl<'a> Finder<'a> {
@@ -67,8 +67,8 @@ impl<'a> Finder<'a> {
         let rows = shape.groups.iter().map(|(rows, _)| *rows).collect();
         let mut finder = Self { grouping, columns, rows, nodes: Vec::new() };
         if let Route::Levels(levels) = &grouping.route {
-            for (tuple, group) in grouping.group_of.iter().enumerate() {
-                let codes: Vec<u32> =
+            for (tuple, group) in grouping.group_of.pairs() {
+                let codes: Vec<Code> =
                     table.quasi.iter().map(|column| column[tuple]).collect();
                 if let Some(group) = group {
                     finder.nodes.push((finder.nodes_of(levels, &codes), *group));
@@ -84,14 +84,14 @@ impl<'a> Finder<'a> {
     /// the release: rows of the table over people whom a published row fits, and nought
     /// for whom none fits.
     fn presence(&self, population: &Census) -> (f64, f64) {
-        let mut people = vec![0; self.rows.len()];
+        let mut people: Of<GroupId, u64> = Of::repeat(0, self.rows.len());
         let mut outside = 0;
         let mut codes = Vec::new();
-        for (tuple, n) in population.people().iter().enumerate() {
+        for (tuple, n) in population.people().pairs() {
             codes.clear();
             codes.extend(population.quasi.iter().map(|column| column[tuple]));
             match self.group(&codes) {
-                Some(group) => people[group as usize] += n,
+                Some(group) => people[group] += n,
                 None => outside += n,
             }
         }
@@ -103,7 +103,7 @@ impl<'a> Finder<'a> {
         })
     }
 
-    fn group(&self, codes: &[u32]) -> Option<u32> {
+    fn group(&self, codes: &[Code]) -> Option<GroupId> {
         match &self.grouping.route {
             Route::Levels(levels) => {
                 let nodes = self.nodes_of(levels, codes);
@@ -111,8 +111,8 @@ impl<'a> Finder<'a> {
                 place.ok().map(|place| self.nodes[place].1)
             }
             Route::Cuts(branches) => {
-                let group = follow(branches, codes);
-                let cells = &self.grouping.covers[group as usize];
+                let group = follow(branches, codes)?;
+                let cells = &self.grouping.covers[group];
                 let fits = self.columns.iter().zip(cells).zip(codes).all(
                     |((c, cell), code)| cell.contains(&c.domain, &c.hierarchy, *code),
                 );
@@ -121,7 +121,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn nodes_of(&self, levels: &[usize], codes: &[u32]) -> Vec<u32> {
+    fn nodes_of(&self, levels: &[usize], codes: &[Code]) -> Vec<NodeId> {
         let columns = self.columns.iter().zip(levels).zip(codes);
         columns
             .map(|((column, level), code)| column.hierarchy.node(*level, *code))
@@ -130,14 +130,13 @@ impl<'a> Finder<'a> {
 }
 
 /// The group at the end of the cuts.
-fn follow(branches: &[Branch], codes: &[u32]) -> u32 {
-    let mut place = 0;
+fn follow(branches: &Of<BranchId, Branch>, codes: &[Code]) -> Option<GroupId> {
+    let mut place = BranchId::default();
     loop {
         match branches[place] {
             Branch::Group(group) => return group,
             Branch::Cut { column, code, below, rest } => {
-                let next = if codes[column] < code { below } else { rest };
-                place = next as usize;
+                place = if codes[column] < code { below } else { rest };
             }
         }
     }

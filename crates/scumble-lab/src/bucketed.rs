@@ -8,7 +8,9 @@ use scumble::estimate::{Arranged, Estimate};
 use scumble::hierarchy::{ColumnSpec, Microdata, Rule, Side, Tree};
 use scumble::method::Buckets;
 use scumble::random::Randomness;
-use scumble::table::{ReadOptions, Reading, Role, Source};
+use scumble::table::{
+    Code, EntryId, GroupId, Of, ReadOptions, Reading, Role, Source, TupleId,
+};
 use scumble::watch::Unwatched;
 
 use crate::Data;
@@ -97,9 +99,9 @@ fn sensitive(name: &str) -> ColumnSpec {
 pub(crate) struct Asked<'a> {
     data: &'a Microdata,
     /// The tuples that fit each conjunction.
-    fitting: Vec<Vec<u32>>,
+    fitting: Vec<Vec<TupleId>>,
     /// The tuple of each entry.
-    tuple_of: Vec<u32>,
+    tuple_of: Of<EntryId, TupleId>,
 }
 
 /// A query's true answer, its estimate, and the interval around that.
@@ -114,21 +116,19 @@ impl<'a> Asked<'a> {
     /// without one.
     pub(crate) fn new(
         data: &'a Microdata,
-        conditions: &[Vec<(usize, Option<u32>)>],
+        conditions: &[Vec<(usize, Option<Code>)>],
     ) -> Self {
         let census = &data.census;
-        let fitting = |condition: &Vec<(usize, Option<u32>)>| {
-            let fits = |tuple: &u32| {
-                let same = |(place, code): &(usize, Option<u32>)| {
-                    Some(census.quasi[*place][*tuple as usize]) == *code
+        let fitting = |condition: &Vec<(usize, Option<Code>)>| {
+            let fits = |tuple: &TupleId| {
+                let same = |(place, code): &(usize, Option<Code>)| {
+                    Some(census.quasi[*place][*tuple]) == *code
                 };
                 condition.iter().all(same)
             };
-            (0..census.n_tuples() as u32).filter(fits).collect()
+            census.tuples().filter(fits).collect()
         };
-        let tuples = (0u32..).zip(census.starts.windows(2));
-        let tuple_of =
-            tuples.flat_map(|(tuple, ends)| vec![tuple; ends[1] - ends[0]]).collect();
+        let tuple_of = census.tuple_of();
         Self { data, fitting: conditions.iter().map(fitting).collect(), tuple_of }
     }
 
@@ -141,7 +141,7 @@ impl<'a> Asked<'a> {
             let column = |_| {
                 let place = left.swap_remove(words.random_range(0..left.len()));
                 let size = data.quasi[place].domain.len() as u32;
-                (place, Some(words.random_range(0..size)))
+                (place, Some(Code::new(words.random_range(0..size))))
             };
             (0..n_columns).map(column).collect()
         };
@@ -154,41 +154,43 @@ impl<'a> Asked<'a> {
         let census = &self.data.census;
         let values = &census.sensitive[0];
         // The group of each row of each tuple, and the values of each group.
-        let mut groups_of: Vec<Vec<u32>> = vec![Vec::new(); census.n_tuples()];
-        let mut groups: Vec<(u64, Vec<(u32, u64)>)> = Vec::new();
-        for (number, entries) in (0..).zip(buckets.groups()) {
-            let mut codes: Vec<u32> = Vec::with_capacity(entries.len());
-            for entry in entries.iter().map(|entry| *entry as usize) {
-                groups_of[self.tuple_of[entry] as usize].push(number);
-                codes.push(values[entry]);
+        let mut groups_of: Of<TupleId, Vec<GroupId>> =
+            Of::repeat(Vec::new(), census.n_tuples());
+        let mut groups: Of<GroupId, (u64, Vec<(Code, u64)>)> = Of::new();
+        let numbers = GroupId::first(buckets.n_groups());
+        for (number, entries) in numbers.zip(buckets.groups()) {
+            let mut codes: Vec<Code> = Vec::with_capacity(entries.len());
+            for entry in entries {
+                groups_of[self.tuple_of[*entry]].push(number);
+                codes.push(values[*entry]);
             }
             codes.sort_unstable();
             let each = codes.chunk_by(|a, b| a == b);
             let each = each.map(|same| (same[0], same.len() as u64)).collect();
             groups.push((entries.len() as u64, each));
         }
-        let mut rows_of = vec![0; groups.len()];
-        let mut touched: Vec<u32> = Vec::new();
+        let mut rows_of: Of<GroupId, u64> = Of::repeat(0, groups.len());
+        let mut touched: Vec<GroupId> = Vec::new();
         let mut answers = Vec::new();
         for tuples in &self.fitting {
-            let mut actual = vec![0; census.sensitive_sizes[0]];
-            let mut sums = vec![Arranged::default(); actual.len()];
-            for tuple in tuples.iter().map(|tuple| *tuple as usize) {
-                for entry in census.starts[tuple]..census.starts[tuple + 1] {
-                    actual[values[entry] as usize] += census.entries[entry];
+            let mut actual: Of<Code, u64> = Of::repeat(0, census.sensitive_sizes[0]);
+            let mut sums: Of<Code, _> = Of::repeat(Arranged::default(), actual.len());
+            for tuple in tuples {
+                for entry in census.entries_of(*tuple) {
+                    actual[values[entry]] += census.entries[entry];
                 }
-                for group in &groups_of[tuple] {
-                    if rows_of[*group as usize] == 0 {
+                for group in &groups_of[*tuple] {
+                    if rows_of[*group] == 0 {
                         touched.push(*group);
                     }
-                    rows_of[*group as usize] += 1;
+                    rows_of[*group] += 1;
                 }
             }
-            for group in touched.drain(..).map(|group| group as usize) {
+            for group in touched.drain(..) {
                 let (size, values) = &groups[group];
                 for (code, n) in values {
                     let found = Arranged::plain(*size, rows_of[group], *n);
-                    let sum = &mut sums[*code as usize];
+                    let sum = &mut sums[*code];
                     sum.count += found.count;
                     sum.variance += found.variance;
                     sum.at_least += found.at_least;
@@ -279,14 +281,16 @@ mod tests {
     fn answers_are_those_of_the_groups() {
         let data = data();
         let census = &data.census;
-        let rows: Vec<u32> = (0u32..)
-            .zip(&census.entries)
+        let rows: Vec<EntryId> = census
+            .entries
+            .pairs()
             .flat_map(|(entry, n)| vec![entry; *n as usize])
             .collect();
         // All rows in one group: x = 1 has four of eight, p three of eight.
         let one =
             Buckets { entries: rows.clone(), starts: vec![0, 8], left_out: Vec::new() };
-        let asked = Asked::new(&data, &[vec![(0, Some(0))], vec![(0, None)]]);
+        let asked =
+            Asked::new(&data, &[vec![(0, Some(Code::new(0)))], vec![(0, None)]]);
         let found = asked.answers(&one);
         let estimates: Vec<(f64, f64)> =
             found.iter().map(|c| (c.answer.actual, c.answer.estimate)).collect();

@@ -4,7 +4,7 @@ use scumble::error::{Error, Result};
 use scumble::estimate::{CodeTable, Distribution, Mining, Rules, UncertainGroup, draw};
 use scumble::hierarchy::Microdata;
 use scumble::method::Grouping;
-use scumble::table::Census;
+use scumble::table::{Census, Code, GroupId, Of, TupleId};
 
 use crate::adult::age_class;
 
@@ -65,16 +65,17 @@ impl Miner {
         &self,
         data: &Microdata,
         grouping: &Grouping,
-        cell: impl Fn(usize, usize) -> Cell,
+        cell: impl Fn(GroupId, usize) -> Cell,
     ) -> Result<Vec<UncertainGroup>> {
         let census = &data.census;
-        let mut classes: Vec<Vec<u32>> = vec![Vec::new(); grouping.covers.len()];
-        for (tuple, group) in grouping.group_of.iter().enumerate() {
+        let mut classes: Of<GroupId, Vec<u32>> =
+            Of::repeat(Vec::new(), grouping.covers.len());
+        for (tuple, group) in grouping.group_of.pairs() {
             let Some(group) = group else { continue };
-            classes[*group as usize].extend(classes_of(census, tuple));
+            classes[*group].extend(classes_of(census, tuple));
         }
         let mut groups = Vec::new();
-        for (group, classes) in classes.into_iter().enumerate() {
+        for (group, classes) in classes.ids().zip(classes) {
             if classes.is_empty() {
                 continue;
             }
@@ -127,9 +128,10 @@ impl Miner {
             ));
         }
         let mut columns = vec![Vec::new(); self.places.len() + 1];
-        for tuple in 0..census.n_tuples() {
+        for tuple in census.tuples() {
             for class in classes_of(census, tuple) {
-                let codes = self.places.iter().map(|place| census.quasi[*place][tuple]);
+                let codes = self.places.iter();
+                let codes = codes.map(|place| census.quasi[*place][tuple].get());
                 for (column, code) in columns.iter_mut().zip(codes.chain([class])) {
                     column.push(code);
                 }
@@ -140,14 +142,14 @@ impl Miner {
 }
 
 /// The class of every row that has a tuple.
-fn classes_of(census: &Census, tuple: usize) -> impl Iterator<Item = u32> {
-    let entries = census.starts[tuple]..census.starts[tuple + 1];
-    let classes = census.sensitive[0][entries.clone()].iter();
-    let times = census.entries[entries].iter();
-    classes.zip(times).flat_map(|(class, n)| std::iter::repeat_n(*class, *n as usize))
+fn classes_of(census: &Census, tuple: TupleId) -> impl Iterator<Item = u32> {
+    census.entries_of(tuple).flat_map(|entry| {
+        let class = census.sensitive[0][entry].get();
+        std::iter::repeat_n(class, census.entries[entry] as usize)
+    })
 }
 
 /// Every value as likely as any other.
-pub(crate) fn even(codes: impl IntoIterator<Item = u32>) -> Cell {
-    codes.into_iter().map(|code| (code, 1.0)).collect()
+pub(crate) fn even(codes: impl IntoIterator<Item = Code>) -> Cell {
+    codes.into_iter().map(|code| (code.get(), 1.0)).collect()
 }

@@ -121,7 +121,7 @@ pub(crate) fn parts(
     let part = found.subtables.iter().map(|table| {
         let limits = Limits { gammas: &table.gammas, breaches: Breaches::Upward };
         Part {
-            codes: table.codes.clone(),
+            codes: table.values.iter().map(|value| value.get()).collect(),
             counts: table.counts.clone(),
             operator: uniform(limits),
             gamma: table.gammas.iter().copied().fold(f64::INFINITY, f64::min),

@@ -12,6 +12,7 @@ use scumble::promise::{
     swap_bound,
 };
 use scumble::random::Randomness;
+use scumble::table::{Code, EntryId, TupleId};
 use scumble::text::{counted, grouped, percent, short};
 
 use self::bound::{delta_ceil, delta_max, within_bound};
@@ -288,10 +289,10 @@ fn among_patients() -> Result<Trial> {
             .collect();
     let priors = Priors::of_table(&data, 0, &sets, SUPPORT);
     // For each row its tuple and its disease.
-    let mut people: Vec<(usize, usize)> = Vec::new();
-    for tuple in 0..census.n_tuples() {
-        for entry in census.starts[tuple]..census.starts[tuple + 1] {
-            let person = (tuple, census.sensitive[0][entry] as usize);
+    let mut people: Vec<(TupleId, Code)> = Vec::new();
+    for tuple in census.tuples() {
+        for entry in census.entries_of(tuple) {
+            let person = (tuple, census.sensitive[0][entry]);
             people.extend(vec![person; census.entries[entry] as usize]);
         }
     }
@@ -309,7 +310,7 @@ fn among_patients() -> Result<Trial> {
         let mut words = Randomness::of_seed(5).stream("delta bound, patients", number);
         for n in SIZES {
             for _ in 0..DRAWN / 5 {
-                let pool: Vec<(usize, usize)> =
+                let pool: Vec<(TupleId, Code)> =
                     people.sample(&mut words, POOL).copied().collect();
                 let Some(group) = alike(set, pool, n) else { continue };
                 let swap = swap_bound(&group, n);
@@ -328,20 +329,23 @@ fn among_patients() -> Result<Trial> {
 
 /// What is believed of the first of these people and of those most like them, each with a
 /// value of their own; nothing if there are too few.
-fn alike(set: &PriorSet, mut pool: Vec<(usize, usize)>, n: usize) -> Option<Vec<f64>> {
+fn alike(set: &PriorSet, mut pool: Vec<(TupleId, Code)>, n: usize) -> Option<Vec<f64>> {
     let first = set.of(pool.first()?.0);
-    let distance = |tuple: usize| -> f64 {
+    let distance = |tuple: TupleId| -> f64 {
         first.iter().zip(set.of(tuple)).map(|(a, b)| (a - b).abs()).sum()
     };
     pool.sort_by(|a, b| distance(a.0).total_cmp(&distance(b.0)));
-    let mut chosen: Vec<(usize, usize)> = Vec::new();
+    let mut chosen: Vec<(TupleId, Code)> = Vec::new();
     for (tuple, value) in pool {
         if chosen.len() < n && chosen.iter().all(|(_, known)| *known != value) {
             chosen.push((tuple, value));
         }
     }
-    let beliefs = |(tuple, _): &(usize, usize)| {
-        chosen.iter().map(|(_, value)| set.of(*tuple)[*value]).collect::<Vec<f64>>()
+    let beliefs = |(tuple, _): &(TupleId, Code)| {
+        chosen
+            .iter()
+            .map(|(_, value)| set.of(*tuple)[value.index()])
+            .collect::<Vec<f64>>()
     };
     (chosen.len() == n).then(|| chosen.iter().flat_map(beliefs).collect())
 }
@@ -363,16 +367,15 @@ fn all_patients(judged: &RRobustness) -> Result<(String, bool)> {
         limit: census.n_rows() / 20,
         randomness: &Randomness::of_seed(7),
     })?;
-    let tuple_of =
-        |entry: u32| census.starts.partition_point(|s| *s <= entry as usize) - 1;
+    let tuple_of = census.tuple_of();
     let (mut scratch, mut worst) = (Scratch::default(), 0.0f64);
     let (mut bound, mut holds) = (0u64, true);
     for group in found.buckets.groups() {
         let mut kept = true;
         for set in &priors.sets {
-            let value = |entry: &u32| census.sensitive[0][*entry as usize] as usize;
-            let beliefs = |row: &u32| -> Vec<f64> {
-                let of_row = set.of(tuple_of(*row));
+            let value = |entry: &EntryId| census.sensitive[0][*entry].index();
+            let beliefs = |row: &EntryId| -> Vec<f64> {
+                let of_row = set.of(tuple_of[*row]);
                 group.iter().map(|other| of_row[value(other)]).collect()
             };
             let beliefs: Vec<f64> = group.iter().flat_map(beliefs).collect();

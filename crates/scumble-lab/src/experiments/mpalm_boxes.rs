@@ -10,7 +10,9 @@ use scumble::hierarchy::{
 };
 use scumble::method::{ColumnChoice, Grouping, Mondrian, ValueChoice, cover};
 use scumble::release::cell;
-use scumble::table::{Census, ReadOptions, Reading, Role, Source};
+use scumble::table::{
+    Census, Code, GroupId, Of, ReadOptions, Reading, Role, Source, TupleId,
+};
 use scumble::watch::Unwatched;
 
 use crate::adult::{Adult, NINE, Subset};
@@ -151,16 +153,17 @@ fn cut(
 
 /// Makes the cells of each group as small as its rows of the table allow.
 fn shrink(columns: &[Column], census: &Census, grouping: &mut Grouping) {
-    let mut inside: Vec<Vec<usize>> = vec![Vec::new(); grouping.covers.len()];
-    for tuple in (0..census.n_tuples()).filter(|tuple| census.rows[*tuple] > 0) {
+    let mut inside: Of<GroupId, Vec<TupleId>> =
+        Of::repeat(Vec::new(), grouping.covers.len());
+    for tuple in census.tuples().filter(|tuple| census.rows[*tuple] > 0) {
         if let Some(group) = grouping.group_of[tuple] {
-            inside[group as usize].push(tuple);
+            inside[group].push(tuple);
         }
     }
     let groups = grouping.covers.iter_mut().zip(inside);
     for (covers, tuples) in groups.filter(|(_, tuples)| !tuples.is_empty()) {
         for ((column, codes), cell) in columns.iter().zip(&census.quasi).zip(covers) {
-            let mut present: Vec<u32> =
+            let mut present: Vec<Code> =
                 tuples.iter().map(|tuple| codes[*tuple]).collect();
             present.sort_unstable();
             present.dedup();
@@ -199,13 +202,13 @@ impl Seen {
         delta: Delta,
     ) -> Self {
         let shape = grouping.shape(census);
-        let boxes: Vec<Vec<(u32, u32)>> =
+        let boxes: Vec<Vec<(Code, Code)>> =
             shape.groups.iter().map(|(_, covers)| ends(columns, covers)).collect();
         let mut fits: Vec<Vec<usize>> = Vec::with_capacity(census.n_tuples());
         let mut people = vec![0u64; boxes.len()];
-        for tuple in 0..census.n_tuples() {
+        for tuple in census.tuples() {
             let inside =
-                |ends: &[(u32, u32)]| {
+                |ends: &[(Code, Code)]| {
                     census.quasi.iter().zip(ends).all(|(codes, (low, high))| {
                         (*low..=*high).contains(&codes[tuple])
                     })
@@ -238,7 +241,7 @@ impl Seen {
 }
 
 /// First and last code of each range.
-fn ends(columns: &[Column], covers: &[Cover]) -> Vec<(u32, u32)> {
+fn ends(columns: &[Column], covers: &[Cover]) -> Vec<(Code, Code)> {
     let pairs = columns.iter().zip(covers);
     pairs
         .map(|(column, cover)| match cover {
@@ -246,7 +249,8 @@ fn ends(columns: &[Column], covers: &[Cover]) -> Vec<(u32, u32)> {
             other => {
                 let codes = other.codes(&column.domain, &column.hierarchy);
                 let ends = codes.first().zip(codes.last());
-                ends.map_or((0, u32::MAX), |(low, high)| (*low, *high))
+                let all = (Code::new(0), Code::new(u32::MAX));
+                ends.map_or(all, |(low, high)| (*low, *high))
             }
         })
         .collect()

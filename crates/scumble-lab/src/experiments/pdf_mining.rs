@@ -5,6 +5,7 @@ use scumble::hierarchy::{Column, ColumnSpec, Microdata};
 use scumble::loss::Loss;
 use scumble::method::{Grouping, Mondrian, Weighting};
 use scumble::promise::KAnonymity;
+use scumble::table::{Code, GroupId};
 use scumble::text::short;
 
 use crate::adult::Adult;
@@ -147,7 +148,7 @@ fn errors(
     kind: Kind,
 ) -> Result<Errors> {
     let own = grouping.weighted(columns, &data.census, Weighting::Own);
-    let cell = |group: usize, place: usize| -> Cell {
+    let cell = |group: GroupId, place: usize| -> Cell {
         let column = &columns[place];
         let cover = &grouping.covers[group][place];
         let own = &own[group][place].values;
@@ -163,10 +164,10 @@ fn errors(
 }
 
 /// Even weights, shifted by so many thirds towards `own`.
-fn towards(own: &[(u32, f64)], thirds: u32) -> Cell {
+fn towards(own: &[(Code, f64)], thirds: u32) -> Cell {
     let far = f64::from(thirds) / 3.0;
     let even = 1.0 / own.len() as f64;
-    own.iter().map(|(code, own)| (*code, even + far * (own - even))).collect()
+    own.iter().map(|(code, own)| (code.get(), even + far * (own - even))).collect()
 }
 
 fn claims(all: &[Vec<Vec<Errors>>]) -> Vec<Claim> {

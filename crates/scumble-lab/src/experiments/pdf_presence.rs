@@ -6,6 +6,7 @@ use scumble::hierarchy::{Column, Cover, Microdata};
 use scumble::loss::Loss;
 use scumble::method::pdf::{self, Part, Pdf, Range, Shift, Whose};
 use scumble::method::{Grouping, Weighting};
+use scumble::table::{Code, GroupId, Of};
 use scumble::text::{percent, short};
 
 use crate::adult::{Adult, NINE, Subset};
@@ -168,7 +169,10 @@ impl<'a> Release<'a> {
     fn run(&self, miner: &Miner, weights: Weights, searching: f64) -> Result<Run> {
         let (pdfs, weighting) = timed(|| self.weighted(weights));
         let kl = self.parts.iter().zip(&pdfs).map(|(part, pdfs)| pdf::kl(part, pdfs));
-        let cell = |group: usize, place: usize| pdfs[group][place].values.clone();
+        let cell = |group: GroupId, place: usize| {
+            let values = pdfs[group][place].values.iter();
+            values.map(|(code, weight)| (code.get(), *weight)).collect()
+        };
         let groups = miner.groups(self.data, self.grouping, cell)?;
         let people = |part: &Part| part.n_people() as f64;
         let processed = self.parts.iter().filter(|part| processes(weights, part));
@@ -183,7 +187,7 @@ impl<'a> Release<'a> {
         })
     }
 
-    fn weighted(&self, weights: Weights) -> Vec<Vec<Pdf>> {
+    fn weighted(&self, weights: Weights) -> Of<GroupId, Vec<Pdf>> {
         let by = |weighting| {
             self.grouping.weighted(self.columns, &self.data.census, weighting)
         };
@@ -212,12 +216,12 @@ impl<'a> Release<'a> {
     /// WPALM's weights of one group. Its presence is that of all sets of people, which we
     /// compute without going through them.
     fn stepped(&self, part: &Part, covers: &[Cover]) -> Vec<Pdf> {
-        let bases: Vec<Vec<u32>> = self.bases(covers).collect();
+        let bases: Vec<Vec<Code>> = self.bases(covers).collect();
         pdf::shifted(part, &bases, &self.range, Shift::Steps(STEPS))
     }
 
     fn even(&self, covers: &[Cover]) -> Vec<Pdf> {
-        let cell = |codes: Vec<u32>| {
+        let cell = |codes: Vec<Code>| {
             let weight = 1.0 / codes.len() as f64;
             let values = codes.into_iter().map(|code| (code, weight)).collect();
             Pdf { values, whose: Whose::Shifted }
@@ -226,7 +230,7 @@ impl<'a> Release<'a> {
     }
 
     /// The values below the nodes of a group.
-    fn bases(&self, covers: &[Cover]) -> impl Iterator<Item = Vec<u32>> {
+    fn bases(&self, covers: &[Cover]) -> impl Iterator<Item = Vec<Code>> {
         let columns = self.columns.iter().zip(covers);
         columns.map(|(column, cover)| cover.codes(&column.domain, &column.hierarchy))
     }

@@ -6,7 +6,7 @@ use crate::audit::views::forms_cell_classes;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
 use crate::release::{Manifest, Parameters, PublishedColumn, Treatment};
-use crate::table::{Census, Numbers, NumbersTask, Reading, Role, Source, Stated};
+use crate::table::{Numbers, NumbersTask, Reading, Role, Source, Stated};
 use crate::watch::Watch;
 
 /// What an auditor is given besides the release. What nothing uses is an error.
@@ -241,27 +241,10 @@ pub(super) fn needs_original(what: &str) -> Error {
 pub(super) fn without_others(original: &Microdata) -> Option<Microdata> {
     let census = &original.census;
     census.people.as_ref()?;
-    let there: Vec<usize> =
-        (0..census.n_tuples()).filter(|tuple| census.rows[*tuple] > 0).collect();
-    let quasi = census.quasi.iter();
-    let mut starts: Vec<usize> =
-        there.iter().map(|tuple| census.starts[*tuple]).collect();
-    starts.push(census.entries.len());
     Some(Microdata {
         quasi: original.quasi.clone(),
         sensitive: original.sensitive.clone(),
-        census: Census {
-            quasi: quasi
-                .map(|codes| there.iter().map(|tuple| codes[*tuple]).collect())
-                .collect(),
-            rows: there.iter().map(|tuple| census.rows[*tuple]).collect(),
-            people: None,
-            // Who has no rows has no entries, so these stay as they are.
-            sensitive: census.sensitive.clone(),
-            entries: census.entries.clone(),
-            starts,
-            sensitive_sizes: census.sensitive_sizes.clone(),
-        },
+        census: census.without_others(),
         specs: original.specs.clone(),
         codes: original.codes.clone(),
     })

@@ -51,7 +51,7 @@ impl RedrawnGroups {
                 "rows of a group do not share their exact cells".to_owned(),
             ));
         }
-        Ok(Self { sizes })
+        Ok(Self { sizes: sizes.into_vec() })
     }
 
     /// The rows of the smallest group.

@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::hierarchy::population::not_in_population;
 use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
 use crate::table::{
-    Census, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Reading, Role, Scan,
-    Source, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Of, Reading,
+    Role, Scan, Source, scan,
 };
 use crate::watch::Watch;
 
@@ -67,7 +67,7 @@ pub struct Microdata {
     /// The specs of quasi and then sensitive columns, with what the table decided filled in.
     pub specs: Vec<ColumnSpec>,
     /// For quasi and then sensitive columns, the code of every text in the table.
-    pub codes: Vec<HashMap<Box<str>, u32>>,
+    pub codes: Vec<HashMap<Box<str>, Code>>,
 }
 
 impl Microdata {
@@ -82,7 +82,7 @@ impl Microdata {
     }
 
     /// The texts of a quasi column in the table, each with its code.
-    pub fn raw_codes(&self, place: usize) -> impl Iterator<Item = (&str, u32)> {
+    pub fn raw_codes(&self, place: usize) -> impl Iterator<Item = (&str, Code)> {
         self.codes[place].iter().map(|(text, code)| (&**text, *code))
     }
 
@@ -167,8 +167,8 @@ impl Microdata {
                 .domain(&texts, &spec.reading)
                 .map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
             codes.truncate(known().count());
-            more_maps.push(codes.split_off(own.0.texts.len()));
-            maps.push(codes);
+            more_maps.push(Of::from(codes.split_off(own.0.texts.len())));
+            maps.push(Of::from(codes));
             domains.push(domain);
         }
 
@@ -179,7 +179,8 @@ impl Microdata {
         if let Some((scan, source)) = &mut population {
             more_maps.truncate(n_quasi);
             let people = recoded(std::mem::take(&mut scan.counts), &more_maps);
-            let (within, missing) = census.within(people.columns, people.rows);
+            let quasi = people.columns.into_iter().map(Of::from).collect();
+            let (within, missing) = census.within(quasi, people.rows.into());
             if missing > 0 {
                 return Err(not_in_population(missing, source).with_hint(
                     "every row of the table must be a person of the population with the \
@@ -189,7 +190,7 @@ impl Microdata {
             census = within;
         }
         let texts = scan.dictionaries.into_iter().map(|dictionary| dictionary.texts);
-        let mut codes: Vec<HashMap<Box<str>, u32>> = texts
+        let mut codes: Vec<HashMap<Box<str>, Code>> = texts
             .zip(maps)
             .map(|(texts, map)| texts.into_iter().zip(map).collect())
             .collect();
@@ -213,8 +214,8 @@ impl Microdata {
     pub fn everyone(&self) -> Option<Self> {
         let people = self.census.people.as_ref()?;
         let n_quasi = self.quasi.len();
-        let columns = self.census.quasi.clone();
-        let counts = Counts { columns, rows: people.clone() };
+        let columns = self.census.quasi.iter().map(|codes| codes.to_vec()).collect();
+        let counts = Counts { columns, rows: people.to_vec() };
         let domains: Vec<Domain> =
             self.quasi.iter().map(|c| c.domain.clone()).collect();
         let rows = marginals(&counts, &domains);
@@ -240,7 +241,7 @@ impl Microdata {
 const MOST_LEVELS: usize = 100;
 
 /// Binds the hierarchy and checks the levels.
-fn column(domain: Domain, spec: &ColumnSpec, rows: Vec<u64>) -> Result<Column> {
+fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Column> {
     let hierarchy = spec.rule.bind(&domain, &spec.reading);
     let height = hierarchy.height();
     if height > MOST_LEVELS {
@@ -284,13 +285,13 @@ fn in_column(error: &Error, spec: &ColumnSpec) -> Error {
 }
 
 /// How many rows have each value of each column.
-fn marginals(counts: &Counts, domains: &[Domain]) -> Vec<Vec<u64>> {
+fn marginals(counts: &Counts, domains: &[Domain]) -> Vec<Of<Code, u64>> {
     let columns = counts.columns.iter().zip(domains);
     columns
         .map(|(codes, domain)| {
-            let mut rows = vec![0; domain.len()];
+            let mut rows = Of::repeat(0, domain.len());
             for (code, n) in codes.iter().zip(&counts.rows) {
-                rows[*code as usize] += n;
+                rows[*code] += n;
             }
             rows
         })
@@ -299,8 +300,8 @@ fn marginals(counts: &Counts, domains: &[Domain]) -> Vec<Vec<u64>> {
 
 /// Recodes. Where no two codes fall together, tuples stay different and those with equal
 /// quasi codes stay neighbours: nothing has to be sorted again.
-fn recoded(mut counts: Counts, maps: &[Vec<u32>]) -> Counts {
-    let apart = |map: &Vec<u32>| {
+fn recoded(mut counts: Counts, maps: &[Of<Code, Code>]) -> Counts {
+    let apart = |map: &Of<Code, Code>| {
         let mut sorted = map.clone();
         sorted.sort_unstable();
         sorted.windows(2).all(|pair| pair[0] != pair[1])
@@ -310,7 +311,7 @@ fn recoded(mut counts: Counts, maps: &[Vec<u32>]) -> Counts {
     }
     counts.columns.par_iter_mut().zip(maps).for_each(|(column, map)| {
         for code in column {
-            *code = map[*code as usize];
+            *code = map[*code];
         }
     });
     counts
@@ -362,10 +363,11 @@ fn uncovered_error(
             (places, "not in its hierarchy".to_owned(), hint.to_owned())
         }
     };
-    let table_places = places.iter().filter(|place| **place < dictionary.texts.len());
-    let rows: u64 = table_places.clone().map(|place| dictionary.rows[*place]).sum();
-    let first = table_places.clone().map(|place| dictionary.first_rows[*place]).min();
-    let values = table_places.count();
+    let own = places.iter().filter(|place| **place < dictionary.texts.len());
+    let own = own.map(|place| Code::from_index(*place));
+    let rows: u64 = own.clone().map(|code| dictionary.rows[code]).sum();
+    let first = own.clone().map(|code| dictionary.first_rows[code]).min();
+    let values = own.count();
     let value = if values == 1 { "value is" } else { "values are" };
     let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
     let first = first.map_or(String::new(), |row| format!(", first in row {row}"));

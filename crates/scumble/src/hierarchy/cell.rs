@@ -3,17 +3,17 @@
 use std::ops::Range;
 
 use crate::hierarchy::{Cells, Column, Cover, ROOT_LABEL};
-use crate::table::{Kind, parse_date, parse_number};
+use crate::table::{Code, Ids, Kind, parse_date, parse_number};
 
 /// What is written behind a range that also stands for "not known".
 const OR_MISSING: &str = " or missing";
 
 /// How a cell is written.
 pub fn text(column: &Column, cover: &Cover) -> String {
-    let word = |code: &u32| quoted(column.domain.text(*code));
+    let word = |code: &Code| quoted(column.domain.text(*code));
     match cover {
         Cover::Node { level, node } => {
-            let label = &column.hierarchy.levels()[*level].nodes[*node as usize].label;
+            let label = &column.hierarchy.levels()[*level].nodes[*node].label;
             match column.cells {
                 Cells::Taxonomy => label.to_string(),
                 _ if **label == *ROOT_LABEL => label.to_string(),
@@ -29,7 +29,7 @@ pub fn text(column: &Column, cover: &Cover) -> String {
             if *missing { ends + OR_MISSING } else { ends }
         }
         Cover::Set(codes) => {
-            let is_missing = |code: &u32| column.domain.missing() == Some(*code);
+            let is_missing = |code: &Code| column.domain.missing() == Some(*code);
             let (known, missing) = match codes.split_last() {
                 Some((last, known)) if is_missing(last) && !known.is_empty() => {
                     (known, true)
@@ -62,11 +62,14 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
         Cells::Set => {
             let (words, missing) = named(column.cells, text)?;
             let absent = column.domain.missing();
-            let mut codes: Vec<u32> = absent.filter(|_| missing).into_iter().collect();
+            let mut codes: Vec<Code> = absent.filter(|_| missing).into_iter().collect();
             for word in &words {
                 match absent {
                     Some(code) if column.domain.text(code) == word => codes.push(code),
-                    _ => codes.extend(place(column, word)?),
+                    _ => {
+                        let own = place(column, word)?;
+                        codes.extend(Ids::between(own.start, own.end));
+                    }
                 }
             }
             codes.sort_unstable();
@@ -100,9 +103,9 @@ fn node(column: &Column, level: Option<usize>, text: &str) -> Option<Cover> {
         None => 0..levels.len(),
     };
     wanted.rev().find_map(|level| {
-        let node =
-            levels.get(level)?.nodes.iter().position(|node| *node.label == *text)?;
-        Some(Cover::Node { level, node: node as u32 })
+        let mut nodes = levels.get(level)?.nodes.pairs();
+        let (node, _) = nodes.find(|(_, node)| *node.label == *text)?;
+        Some(Cover::Node { level, node })
     })
 }
 
@@ -121,17 +124,17 @@ fn range(column: &Column, text: &str) -> Option<Cover> {
         return Some(Cover::Range { low: code, high: code, missing });
     }
     let (low, high) = (place(column, first)?.start, place(column, last)?.end);
-    if low < high {
-        return Some(Cover::Range { low, high: high - 1, missing });
+    if let Some(high) = Ids::between(low, high).next_back() {
+        return Some(Cover::Range { low, high, missing });
     }
     Some(Cover::Set(domain.missing().filter(|_| missing).into_iter().collect()))
 }
 
 /// Where a word stands among the known values of the domain, or would stand: an empty
 /// range of codes if the domain lacks it. Nothing if it cannot be a value of the column.
-fn place(column: &Column, word: &str) -> Option<Range<u32>> {
+fn place(column: &Column, word: &str) -> Option<Range<Code>> {
     let domain = &column.domain;
-    let known = domain.missing().unwrap_or(domain.len() as u32);
+    let known = domain.missing().unwrap_or(Code::from_index(domain.len()));
     let number = match domain.kind() {
         Kind::Category => None,
         Kind::Number => Some(parse_number(word)?),
@@ -145,29 +148,28 @@ fn place(column: &Column, word: &str) -> Option<Range<u32>> {
     }
     // Words stand in the order of their bytes, unless a tree gives them another; then the
     // domain has every word there is.
-    let ordered = domain.texts()[..known as usize].is_sorted();
+    let ordered = domain.texts().slice(&Code::first(known.index())).is_sorted();
     if ordered {
         let start = first_code(known, |code| domain.text(code) < word);
-        return Some(
-            start..start + u32::from(start < known && domain.text(start) == word),
-        );
+        let there = start < known && domain.text(start) == word;
+        return Some(start..if there { start.next() } else { start });
     }
-    let code = (0..known).find(|code| domain.text(*code) == word)?;
-    Some(code..code + 1)
+    let code = Code::first(known.index()).find(|code| domain.text(*code) == word)?;
+    Some(code..code.next())
 }
 
-/// The first code below `n` that is not `before`, which holds of a beginning.
-fn first_code(n: u32, before: impl Fn(u32) -> bool) -> u32 {
-    let (mut low, mut high) = (0, n);
+/// The first code below `end` that is not `before`, which holds of a beginning.
+fn first_code(end: Code, before: impl Fn(Code) -> bool) -> Code {
+    let (mut low, mut high) = (0, end.get());
     while low < high {
         let middle = low + (high - low) / 2;
-        if before(middle) {
+        if before(Code::new(middle)) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    low
+    Code::new(low)
 }
 
 /// Splits at `, ` outside quotes and takes the quotes away.
@@ -248,7 +250,7 @@ mod tests {
         let labels = domain.texts().iter().map(|text| (text.clone(), None)).collect();
         Column {
             name: "column".into(),
-            rows: vec![1; domain.len()],
+            rows: vec![1; domain.len()].into(),
             hierarchy: Hierarchy::from_labels(vec![labels]),
             domain,
             lowest: 0,
@@ -268,7 +270,10 @@ mod tests {
     fn ranges_read_back() {
         let column =
             column(&["9", "10", "35", ""], &Reading::number(), Cells::Interval);
-        let range = |low, high, missing| Cover::Range { low, high, missing };
+        let range = |low, high, missing| {
+            let (low, high) = (Code::new(low), Code::new(high));
+            Cover::Range { low, high, missing }
+        };
         assert_eq!(survives(&column, &range(0, 2, false)), "[9, 35]");
         assert_eq!(survives(&column, &range(1, 1, false)), "10");
         assert_eq!(survives(&column, &range(0, 1, true)), "[9, 10] or missing");
@@ -280,8 +285,8 @@ mod tests {
     fn sets_of_awkward_words_read_back() {
         let words = ["a, b", "{c}", "\"d\"", "*", " e", "f or missing", "plain"];
         let column = column(&words, &Reading::category(), Cells::Set);
-        survives(&column, &Cover::Set((0..words.len() as u32).collect()));
-        for code in 0..words.len() as u32 {
+        survives(&column, &Cover::Set(Code::first(words.len()).collect()));
+        for code in Code::first(words.len()) {
             survives(&column, &Cover::Set(vec![code]));
         }
         assert_eq!(text(&column, &Cover::root(&column.hierarchy)), "*");
@@ -299,11 +304,14 @@ mod tests {
     fn values_that_the_domain_lacks_stand_where_they_would() {
         let mut column =
             column(&["10", "20", "30"], &Reading::number(), Cells::Interval);
-        let range = |low, high| Some(Cover::Range { low, high, missing: false });
+        let range = |low, high| {
+            let (low, high) = (Code::new(low), Code::new(high));
+            Some(Cover::Range { low, high, missing: false })
+        };
         assert_eq!(parse(&column, None, "[5, 20]"), range(0, 1));
         assert_eq!(parse(&column, None, "[15, 35]"), range(1, 2));
         assert_eq!(parse(&column, None, "[11, 12]"), Some(Cover::Set(vec![])));
         column.cells = Cells::Set;
-        assert_eq!(parse(&column, None, "{10, 11}"), Some(Cover::Set(vec![0])));
+        assert_eq!(parse(&column, None, "{10, 11}"), Some(Cover::Set(Code::of([0]))));
     }
 }

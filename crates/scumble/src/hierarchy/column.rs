@@ -1,7 +1,7 @@
 //! A quasi column as methods see it: domain, hierarchy, and which levels are allowed.
 
 use crate::hierarchy::Hierarchy;
-use crate::table::Domain;
+use crate::table::{Code, Domain, Of};
 
 /// A quasi column with its hierarchy bound to its domain.
 #[derive(Debug, Clone)]
@@ -13,7 +13,7 @@ pub struct Column {
     /// How they coarsen.
     pub hierarchy: Hierarchy,
     /// How many rows have each value.
-    pub rows: Vec<u64>,
+    pub rows: Of<Code, u64>,
     /// The finest level that may be published.
     pub lowest: usize,
     /// The coarsest level that may be published.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchy::Hierarchy;
-use crate::table::Domain;
+use crate::table::{Code, Domain, NodeId};
 
 /// The values one published cell may stand for.
 #[derive(
@@ -15,32 +15,32 @@ pub enum Cover {
         /// The node's level.
         level: usize,
         /// Its place on the level.
-        node: u32,
+        node: NodeId,
     },
     /// All values between two, in the order of the domain, both included; and "not known"
     /// or not.
     Range {
         /// The first value.
-        low: u32,
+        low: Code,
         /// The last value.
-        high: u32,
+        high: Code,
         /// Whether "not known" is in it, too.
         missing: bool,
     },
     /// These values, ascending.
-    Set(Vec<u32>),
+    Set(Vec<Code>),
 }
 
 impl Cover {
     /// The smallest node above `codes`.
-    pub fn node_over(hierarchy: &Hierarchy, codes: &[u32]) -> Self {
+    pub fn node_over(hierarchy: &Hierarchy, codes: &[Code]) -> Self {
         let (level, node) = hierarchy.common(codes);
         Self::Node { level, node }
     }
 
     /// The smallest range around `codes`, which ascend. If "not known" alone occurs, the
     /// range is that one value.
-    pub fn range_over(domain: &Domain, codes: &[u32]) -> Self {
+    pub fn range_over(domain: &Domain, codes: &[Code]) -> Self {
         let missing =
             codes.last().copied().filter(|code| domain.missing() == Some(*code));
         let known = &codes[..codes.len() - usize::from(missing.is_some())];
@@ -58,11 +58,11 @@ impl Cover {
 
     /// The whole domain.
     pub fn root(hierarchy: &Hierarchy) -> Self {
-        Self::Node { level: hierarchy.height(), node: 0 }
+        Self::Node { level: hierarchy.height(), node: NodeId::default() }
     }
 
     /// Whether the cell may stand for `code`.
-    pub fn contains(&self, domain: &Domain, hierarchy: &Hierarchy, code: u32) -> bool {
+    pub fn contains(&self, domain: &Domain, hierarchy: &Hierarchy, code: Code) -> bool {
         match self {
             Self::Node { level, node } => hierarchy.node(*level, code) == *node,
             Self::Range { low, high, missing } => {
@@ -77,20 +77,21 @@ impl Cover {
     pub fn n_values(&self, hierarchy: &Hierarchy) -> u64 {
         match self {
             Self::Node { level, node } => {
-                u64::from(hierarchy.levels()[*level].nodes[*node as usize].n_leaves)
+                u64::from(hierarchy.levels()[*level].nodes[*node].n_leaves)
             }
             Self::Range { low, high, missing } => {
-                u64::from(high - low) + 1 + u64::from(*missing)
+                u64::from(high.get() - low.get()) + 1 + u64::from(*missing)
             }
             Self::Set(codes) => codes.len() as u64,
         }
     }
 
     /// All values it covers, ascending.
-    pub fn codes(&self, domain: &Domain, hierarchy: &Hierarchy) -> Vec<u32> {
+    pub fn codes(&self, domain: &Domain, hierarchy: &Hierarchy) -> Vec<Code> {
         match self {
             Self::Set(codes) => codes.clone(),
-            _ => (0..domain.len() as u32)
+            _ => domain
+                .codes()
                 .filter(|code| self.contains(domain, hierarchy, *code))
                 .collect(),
         }

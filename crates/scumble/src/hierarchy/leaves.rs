@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Step, Tree, Uncovered};
-use crate::table::{Domain, Kind, Reading};
+use crate::table::{Code, Domain, Kind, Reading};
 
 impl Tree {
     /// Checks that the leaves can be read as values of a column, each as one value.
@@ -37,7 +37,7 @@ impl Tree {
         &self,
         texts: &[Box<str>],
         reading: &Reading,
-    ) -> Result<(Domain, Vec<u32>), Uncovered> {
+    ) -> Result<(Domain, Vec<Code>), Uncovered> {
         let lookup = self.lookup(reading);
         let mut unreadable = Vec::new();
         let mut without_leaf = Vec::new();
@@ -62,16 +62,16 @@ impl Tree {
         }
         let with_missing = places.contains(&None);
         let (domain, codes) = self.own_domain(reading, with_missing);
-        let missing = domain.missing().unwrap_or(0);
+        let missing = domain.missing().unwrap_or_default();
         let code = |place: Option<usize>| place.map_or(missing, |place| codes[place]);
         Ok((domain, places.into_iter().map(code).collect()))
     }
 
     /// The domain of the leaves, and the code of each.
-    fn own_domain(&self, reading: &Reading, with_missing: bool) -> (Domain, Vec<u32>) {
+    fn own_domain(&self, reading: &Reading, with_missing: bool) -> (Domain, Vec<Code>) {
         if reading.kind == Kind::Category {
             let domain = Domain::ordered(self.leaves.clone(), reading, with_missing);
-            return (domain, (0..self.leaves.len() as u32).collect());
+            return (domain, Code::first(self.leaves.len()).collect());
         }
         let readable = |leaf: &&String| {
             reading.is_missing(leaf) || reading.number_of(leaf).is_some()
@@ -91,7 +91,7 @@ impl Tree {
         let mut codes = codes.into_iter();
         let code = |leaf| if readable(&leaf) { codes.next() } else { None };
         let codes =
-            self.leaves.iter().map(code).map(|code| code.unwrap_or(0)).collect();
+            self.leaves.iter().map(code).map(Option::unwrap_or_default).collect();
         (domain, codes)
     }
 

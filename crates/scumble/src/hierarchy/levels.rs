@@ -1,6 +1,7 @@
 //! A hierarchy bound to a domain: for every level, the node above every value.
 
 use crate::hierarchy::Step;
+use crate::table::{Code, NodeId, Of};
 
 /// The label of the one node that covers everything.
 pub const ROOT_LABEL: &str = "*";
@@ -17,9 +18,9 @@ pub struct Hierarchy {
 #[derive(Debug, Clone)]
 pub struct Level {
     /// For each code of the domain, its node.
-    pub node_of: Vec<u32>,
+    pub node_of: Of<Code, NodeId>,
     /// The nodes, in the order of the first value below each.
-    pub nodes: Vec<Node>,
+    pub nodes: Of<NodeId, Node>,
 }
 
 /// A set of values with a name.
@@ -69,14 +70,14 @@ impl Hierarchy {
     }
 
     /// The node above `code` on `level`.
-    pub fn node(&self, level: usize, code: u32) -> u32 {
-        self.levels[level].node_of[code as usize]
+    pub fn node(&self, level: usize, code: Code) -> NodeId {
+        self.levels[level].node_of[code]
     }
 
     /// The label above `code` on `level`.
-    pub fn label(&self, level: usize, code: u32) -> &str {
+    pub fn label(&self, level: usize, code: Code) -> &str {
         let level = &self.levels[level];
-        &level.nodes[level.node_of[code as usize] as usize].label
+        &level.nodes[level.node_of[code]].label
     }
 
     /// How many values the domain has.
@@ -85,23 +86,23 @@ impl Hierarchy {
     }
 
     /// The lowest level on which all of `codes` share a node, and that node.
-    pub fn common(&self, codes: &[u32]) -> (usize, u32) {
+    pub fn common(&self, codes: &[Code]) -> (usize, NodeId) {
         let Some((first, rest)) = codes.split_first() else {
-            return (self.height(), 0);
+            return (self.height(), NodeId::default());
         };
         for (number, level) in self.levels.iter().enumerate() {
-            let node = level.node_of[*first as usize];
-            if rest.iter().all(|code| level.node_of[*code as usize] == node) {
+            let node = level.node_of[*first];
+            if rest.iter().all(|code| level.node_of[*code] == node) {
                 return (number, node);
             }
         }
-        (self.height(), 0)
+        (self.height(), NodeId::default())
     }
 }
 
 /// Level 0: every value is its own node, even where two have the same text.
 fn identity(column: Vec<Step>) -> Level {
-    let node_of = (0..column.len() as u32).collect();
+    let node_of = NodeId::first(column.len()).collect();
     let nodes = column
         .into_iter()
         .map(|(label, span)| Node { label, n_leaves: 1, span })
@@ -110,15 +111,13 @@ fn identity(column: Vec<Step>) -> Level {
 }
 
 fn gather(column: Vec<Step>) -> Level {
-    let mut index: hashbrown::HashMap<Box<str>, u32> = hashbrown::HashMap::new();
-    let mut level =
-        Level { node_of: Vec::with_capacity(column.len()), nodes: Vec::new() };
+    let mut index: hashbrown::HashMap<Box<str>, NodeId> = hashbrown::HashMap::new();
+    let mut level = Level { node_of: Of::new(), nodes: Of::new() };
     for (label, span) in column {
-        let node = *index.entry(label.clone()).or_insert_with(|| {
-            level.nodes.push(Node { label, n_leaves: 0, span });
-            level.nodes.len() as u32 - 1
-        });
-        level.nodes[node as usize].n_leaves += 1;
+        let node = *index
+            .entry(label.clone())
+            .or_insert_with(|| level.nodes.push(Node { label, n_leaves: 0, span }));
+        level.nodes[node].n_leaves += 1;
         level.node_of.push(node);
     }
     level
@@ -126,7 +125,7 @@ fn gather(column: Vec<Step>) -> Level {
 
 fn root(n_values: usize) -> Level {
     let node = Node { label: ROOT_LABEL.into(), n_leaves: n_values as u32, span: None };
-    Level { node_of: vec![0; n_values], nodes: vec![node] }
+    Level { node_of: Of::repeat(NodeId::default(), n_values), nodes: vec![node].into() }
 }
 
 #[cfg(test)]
@@ -144,9 +143,9 @@ mod tests {
             labels(&["Europe", "Europe", "America"]),
         ]);
         assert_eq!(hierarchy.height(), 2);
-        assert_eq!(hierarchy.label(1, 1), "Europe");
-        assert_eq!(hierarchy.label(2, 1), "*");
-        assert_eq!(hierarchy.levels()[1].nodes[0].n_leaves, 2);
+        assert_eq!(hierarchy.label(1, Code::new(1)), "Europe");
+        assert_eq!(hierarchy.label(2, Code::new(1)), "*");
+        assert_eq!(hierarchy.levels()[1].nodes[NodeId::new(0)].n_leaves, 2);
     }
 
     #[test]
@@ -157,9 +156,10 @@ mod tests {
             labels(&["world", "world", "world"]),
         ]);
         assert_eq!(hierarchy.height(), 2);
-        assert_eq!(hierarchy.common(&[0]), (0, 0));
-        assert_eq!(hierarchy.common(&[0, 1]), (1, 0));
-        assert_eq!(hierarchy.common(&[0, 2]), (2, 0));
+        let root = NodeId::new(0);
+        assert_eq!(hierarchy.common(&Code::of([0])), (0, root));
+        assert_eq!(hierarchy.common(&Code::of([0, 1])), (1, root));
+        assert_eq!(hierarchy.common(&Code::of([0, 2])), (2, root));
     }
 
     #[test]

@@ -13,7 +13,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{ColumnSpec, Microdata};
-use crate::table::{ColumnId, Role, Source};
+use crate::table::{Code, ColumnId, Role, Source};
 use crate::watch::{Quiet, Watch};
 
 /// Everyone who may be in the table.
@@ -75,7 +75,7 @@ impl Population<'_> {
         source: &Source,
         data: &Microdata,
         watch: &dyn Watch,
-    ) -> Result<HashMap<Box<str>, Box<[u32]>>> {
+    ) -> Result<HashMap<Box<str>, Box<[Code]>>> {
         let quasi = data.quasi.iter().map(|column| &column.name);
         let names = self.key.iter().chain(quasi);
         let columns: Vec<ColumnId> =
@@ -84,12 +84,12 @@ impl Population<'_> {
         let read = source.fold(
             &columns,
             Vec::new,
-            |rows: &mut Vec<(Box<str>, Box<[u32]>)>, _, cells| {
+            |rows: &mut Vec<(Box<str>, Box<[Code]>)>, _, cells| {
                 let changed =
                     || Error::input("the table has changed since it was counted");
                 let quasi = cells[n_keys..].iter().zip(&data.codes);
                 let codes = quasi.map(|(text, codes)| codes.get(*text).copied());
-                let codes: Option<Box<[u32]>> = codes.collect();
+                let codes: Option<Box<[Code]>> = codes.collect();
                 // Lengths keep ("a", "bc") and ("ab", "c") apart.
                 let key: String = cells[..n_keys]
                     .iter()

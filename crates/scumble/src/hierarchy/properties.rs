@@ -4,7 +4,7 @@ use proptest::collection::{btree_set, vec};
 use proptest::prelude::*;
 
 use crate::hierarchy::{Grain, Rule, Side, Tree};
-use crate::table::{Kind, Reading, format_date};
+use crate::table::{Kind, NodeId, Of, Reading, format_date};
 
 /// Nodes nest, spans contain their values, and `path` agrees with `bind`.
 fn holds(rule: &Rule, kind: Kind, missing: &str, texts: &[String]) {
@@ -16,16 +16,16 @@ fn holds(rule: &Rule, kind: Kind, missing: &str, texts: &[String]) {
     let (domain, codes) = rule.domain(&texts, &reading).expect("covered");
     let hierarchy = rule.bind(&domain, &reading);
     for pair in hierarchy.levels().windows(2) {
-        let mut parents = vec![None; pair[0].nodes.len()];
+        let mut parents: Of<NodeId, _> = Of::repeat(None, pair[0].nodes.len());
         for (node, parent) in pair[0].node_of.iter().zip(&pair[1].node_of) {
-            let known = parents[*node as usize].get_or_insert(*parent);
+            let known = parents[*node].get_or_insert(*parent);
             assert_eq!(known, parent, "a node has two parents");
         }
     }
-    for code in 0..domain.len() as u32 {
+    for code in domain.codes() {
         let Some(value) = domain.number(code) else { continue };
         for (place, level) in hierarchy.levels().iter().enumerate() {
-            let node = &level.nodes[level.node_of[code as usize] as usize];
+            let node = &level.nodes[level.node_of[code]];
             let Some((low, high)) = node.span else { continue };
             let inside = low <= value && (value < high || place == 0);
             assert!(inside, "{value} is not in {}", node.label);

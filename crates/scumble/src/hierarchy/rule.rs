@@ -8,7 +8,7 @@ use crate::hierarchy::mask::LONGEST;
 use crate::hierarchy::{
     Calendar, Cuts, Grain, Hierarchy, Mask, ROOT_LABEL, Side, Step, Tree, Widths,
 };
-use crate::table::{Domain, Kind, Reading, Unreadable, parse_number};
+use crate::table::{Code, Domain, Kind, Reading, Unreadable, parse_number};
 
 /// How the values of a column coarsen, whatever values there are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -97,7 +97,7 @@ impl Rule {
         &self,
         texts: &[Box<str>],
         reading: &Reading,
-    ) -> Result<(Domain, Vec<u32>), Uncovered> {
+    ) -> Result<(Domain, Vec<Code>), Uncovered> {
         match self {
             Self::Tree(tree) => tree.domain(texts, reading),
             _ => Domain::of(texts, reading)
@@ -110,7 +110,7 @@ impl Rule {
     pub fn fixed(&self, domain: &Domain) -> Self {
         match self {
             Self::Mask(Mask { side, length: None }) => {
-                let known = (0u32..).zip(domain.texts());
+                let known = domain.texts().pairs();
                 let lengths = known
                     .filter(|(code, _)| domain.missing() != Some(*code))
                     .map(|(_, text)| text.chars().count());
@@ -132,7 +132,7 @@ impl Rule {
         let n_levels = rule.n_steps() + 2;
         let mut labels: Vec<Vec<Step>> =
             vec![Vec::with_capacity(domain.len()); n_levels];
-        for (code, text) in (0u32..).zip(domain.texts()) {
+        for (code, text) in domain.texts().pairs() {
             let number = domain.number(code);
             let missing = domain.missing() == Some(code);
             let mut steps = vec![(text.clone(), number.map(|number| (number, number)))];
@@ -277,6 +277,7 @@ mod tests {
     }
 
     fn labels(hierarchy: &Hierarchy, code: u32) -> Vec<&str> {
+        let code = Code::new(code);
         (0..=hierarchy.height()).map(|level| hierarchy.label(level, code)).collect()
     }
 
@@ -285,8 +286,12 @@ mod tests {
         let rule = Rule::widths(vec![5.0, 10.0], 0.0).expect("nested");
         let (_, hierarchy) = bound(&rule, Kind::Number, &["21", "22"]);
         assert_eq!(labels(&hierarchy, 0), ["21", "[20, 25)", "[20, 30)", "*"]);
-        assert_eq!(hierarchy.levels()[0].nodes[1].span, Some((22.0, 22.0)));
-        assert_eq!(hierarchy.levels()[1].nodes[0].span, Some((20.0, 25.0)));
+        let span = |level: usize, place: usize| {
+            let mut nodes = hierarchy.levels()[level].nodes.iter();
+            nodes.nth(place).and_then(|node| node.span)
+        };
+        assert_eq!(span(0, 1), Some((22.0, 22.0)));
+        assert_eq!(span(1, 0), Some((20.0, 25.0)));
         let (_, hierarchy) = bound(&Rule::Plain, Kind::Category, &["a", "b"]);
         assert_eq!(labels(&hierarchy, 1), ["b", "*"]);
     }
@@ -327,7 +332,8 @@ mod tests {
         let tree = Tree::parse("a;x;?;*\nb;y;z;*\n", "tree.csv").expect("a tree");
         let (_, hierarchy) = bound(&Rule::Tree(tree), Kind::Category, &["a", "?"]);
         assert_eq!(labels(&hierarchy, 2), ["?", "?", "?", "*"]);
-        assert_eq!(hierarchy.node(2, 2), hierarchy.node(2, 0));
+        let node = |code| hierarchy.node(2, Code::new(code));
+        assert_eq!(node(2), node(0));
     }
 
     #[test]

@@ -23,13 +23,11 @@ impl CellLoss for Entropy {
 
     fn cell(&self, column: &Column, cover: &Cover) -> f64 {
         let rows: u64 = match cover {
-            Cover::Set(codes) => {
-                codes.iter().map(|code| column.rows[*code as usize]).sum()
-            }
+            Cover::Set(codes) => codes.iter().map(|code| column.rows[*code]).sum(),
             _ => cover
                 .codes(&column.domain, &column.hierarchy)
                 .into_iter()
-                .map(|code| column.rows[code as usize])
+                .map(|code| column.rows[code])
                 .sum(),
         };
         (rows.max(1) as f64).log2()

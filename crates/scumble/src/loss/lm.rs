@@ -27,7 +27,7 @@ impl CellLoss for Lm {
         let one_more = 1.0 / (values as f64 - 1.0);
         let share = match cover {
             Cover::Node { level, node } => {
-                let span = column.hierarchy.levels()[*level].nodes[*node as usize].span;
+                let span = column.hierarchy.levels()[*level].nodes[*node].span;
                 span.and_then(|span| width_share(column, span))
             }
             Cover::Range { low, high, missing } => {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::random::Randomness;
-use crate::table::Census;
+use crate::table::{Census, Code, EntryId, Of};
 
 /// Which rows are in which group. A row is named by its entry of the census: rows with the
 /// same quasi tuple and the same sensitive value are alike, and an entry stands here as often
@@ -14,11 +14,11 @@ use crate::table::Census;
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Buckets {
     /// The entry of each row, group after group.
-    pub entries: Vec<u32>,
+    pub entries: Vec<EntryId>,
     /// Group `g` has the rows `entries[starts[g]..starts[g + 1]]`.
     pub starts: Vec<usize>,
     /// The entry of each row that is left out.
-    pub left_out: Vec<u32>,
+    pub left_out: Vec<EntryId>,
 }
 
 impl Buckets {
@@ -28,7 +28,7 @@ impl Buckets {
     }
 
     /// The entries of each group's rows.
-    pub fn groups(&self) -> impl Iterator<Item = &[u32]> {
+    pub fn groups(&self) -> impl Iterator<Item = &[EntryId]> {
         self.starts.windows(2).map(|ends| &self.entries[ends[0]..ends[1]])
     }
 }
@@ -37,9 +37,9 @@ impl Buckets {
 #[derive(Debug)]
 pub(super) struct Dealt {
     /// Those to deal, in the order of the census.
-    pub(super) rows: Vec<u32>,
+    pub(super) rows: Vec<EntryId>,
     /// Those left out.
-    pub(super) left_out: Vec<u32>,
+    pub(super) left_out: Vec<EntryId>,
 }
 
 /// The rows of a census without those of values that have more than 1/`parts` of them. Of
@@ -57,9 +57,9 @@ pub(super) fn without_excess(
     randomness: &Randomness,
 ) -> Result<Dealt> {
     let values = &census.sensitive[0];
-    let mut counts = vec![0u64; census.sensitive_sizes[0]];
+    let mut counts: Of<Code, u64> = Of::repeat(0, census.sensitive_sizes[0]);
     for (value, rows) in values.iter().zip(&census.entries) {
-        counts[*value as usize] += rows;
+        counts[*value] += rows;
     }
     let n_rows: u64 = counts.iter().sum();
     let most = counts.iter().copied().max().unwrap_or(0);
@@ -74,20 +74,21 @@ pub(super) fn without_excess(
     let mut rng = randomness.stream("leave out", 0);
     // Of each value: how many rows are still to come, and how many of them are kept.
     let mut to_come = counts.clone();
-    let mut to_keep: Vec<u64> = counts.iter().map(|count| *count.min(&t)).collect();
+    let mut to_keep: Of<Code, u64> =
+        counts.iter().map(|count| *count.min(&t)).collect();
     let mut rows = Vec::with_capacity(kept(t) as usize);
     let mut left_out = Vec::with_capacity(excess as usize);
-    for (entry, (value, n)) in values.iter().zip(&census.entries).enumerate() {
-        let value = *value as usize;
+    for (entry, n) in census.entries.pairs() {
+        let value = values[entry];
         for _ in 0..*n {
             let keeps = to_keep[value] == to_come[value]
                 || rng.random_range(0..to_come[value]) < to_keep[value];
             to_come[value] -= 1;
             if keeps {
                 to_keep[value] -= 1;
-                rows.push(entry as u32);
+                rows.push(entry);
             } else {
-                left_out.push(entry as u32);
+                left_out.push(entry);
             }
         }
     }

@@ -28,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::random::Randomness;
 use crate::space::Space;
-use crate::table::{Numbers, snapped};
+use crate::table::{GroupId, Numbers, Of, RowId, snapped};
 use crate::watch::Watched;
 
 /// What to condense.
@@ -48,9 +48,9 @@ pub struct CondensationTask<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condensed {
     /// The rows of each group.
-    pub groups: Vec<Vec<u32>>,
+    pub groups: Of<GroupId, Vec<RowId>>,
     /// The moments of each group.
-    pub moments: Vec<Moments>,
+    pub moments: Of<GroupId, Moments>,
 }
 
 impl Condensed {
@@ -60,8 +60,8 @@ impl Condensed {
         let mut values = vec![0.0; n_rows * decimals.len()];
         for (rows, moments) in self.groups.iter().zip(&self.moments) {
             for row in rows {
-                let place = &mut values[*row as usize * decimals.len()..];
-                let drawn = moments.draw(decimals, u64::from(*row), randomness);
+                let place = &mut values[row.index() * decimals.len()..];
+                let drawn = moments.draw(decimals, u64::from(row.get()), randomness);
                 place[..decimals.len()].copy_from_slice(&drawn);
             }
         }
@@ -92,8 +92,8 @@ pub fn condense<'a>(
         task.watch.check()?;
         Ok(Moments::of(&scaled, rows))
     });
-    let moments = moments.collect::<Result<_>>()?;
-    Ok(Condensed { groups, moments })
+    let moments = moments.collect::<Result<Vec<_>>>()?.into();
+    Ok(Condensed { groups: groups.into(), moments })
 }
 
 /// Numbers in units of their standard deviations.
@@ -118,21 +118,21 @@ impl Scaled {
         Self { dims, units, values }
     }
 
-    fn row(&self, row: u32) -> &[f64] {
-        &self.values[row as usize * self.dims..][..self.dims]
+    fn row(&self, row: RowId) -> &[f64] {
+        &self.values[row.index() * self.dims..][..self.dims]
     }
 
-    fn mean(&self, rows: &[u32]) -> Vec<f64> {
+    fn mean(&self, rows: &[RowId]) -> Vec<f64> {
         let sum =
             |axis: usize| rows.iter().map(|row| self.row(*row)[axis]).sum::<f64>();
         (0..self.dims).map(|axis| sum(axis) / rows.len() as f64).collect()
     }
 }
 
-fn by_kind(numbers: &Numbers) -> Vec<Vec<u32>> {
+fn by_kind(numbers: &Numbers) -> Vec<Vec<RowId>> {
     let mut rows = vec![Vec::new(); numbers.kind_cells.len()];
-    for (row, kind) in numbers.kinds.iter().enumerate() {
-        rows[*kind as usize].push(row as u32);
+    for (row, kind) in RowId::first(numbers.n_rows).zip(&numbers.kinds) {
+        rows[*kind as usize].push(row);
     }
     rows
 }
@@ -143,10 +143,10 @@ fn grouped(
     task: Watched<'_, CondensationTask<'_>>,
     scaled: &Scaled,
     kind: usize,
-    rows: &[u32],
-) -> Result<Vec<Vec<u32>>> {
-    let size = |place: u32| task.wishes[rows[place as usize] as usize].ceil() as usize;
-    let mut seeds: Vec<u32> = (0..rows.len() as u32).collect();
+    rows: &[RowId],
+) -> Result<Vec<Vec<RowId>>> {
+    let size = |place: usize| task.wishes[rows[place].index()].ceil() as usize;
+    let mut seeds: Vec<usize> = (0..rows.len()).collect();
     seeds.shuffle(&mut task.randomness.stream("condensation seeds", kind as u64));
     // Those who ask for most come first: a seed's own wish is then the largest of its group.
     seeds.sort_by_key(|place| std::cmp::Reverse(size(*place)));
@@ -166,14 +166,13 @@ fn grouped(
     let values: Vec<f64> =
         rows.iter().flat_map(|row| scaled.row(*row).iter().copied()).collect();
     let mut space = Space::new(scaled.dims, &values);
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    for seed in &seeds {
+    let mut groups: Vec<Vec<RowId>> = Vec::new();
+    for seed in seeds {
         task.watch.check()?;
-        let seed = *seed as usize;
         if !space.lives(seed) {
             continue;
         }
-        let size = size(seed as u32).max(1);
+        let size = size(seed).max(1);
         if space.n_living() < size {
             break;
         }
@@ -209,7 +208,7 @@ pub struct Moments {
 }
 
 impl Moments {
-    fn of(scaled: &Scaled, rows: &[u32]) -> Self {
+    fn of(scaled: &Scaled, rows: &[RowId]) -> Self {
         let dims = scaled.dims;
         let mean = scaled.mean(rows);
         let mut covariance = DMatrix::<f64>::zeros(dims, dims);
@@ -295,13 +294,13 @@ mod tests {
             let wishes: Vec<f64> =
                 (0..300).map(|row| 2.0 + f64::from(row % 7) * 1.5).collect();
             let found = condensed(&numbers, &wishes, seed).unwrap();
-            let mut rows: Vec<u32> = found.groups.concat();
+            let mut rows: Vec<RowId> = found.groups.concat();
             rows.sort_unstable();
-            assert_eq!(rows, (0..300).collect::<Vec<u32>>());
+            assert_eq!(rows, RowId::first(300).collect::<Vec<_>>());
             for group in &found.groups {
                 for row in group {
-                    assert!(wishes[*row as usize] <= group.len() as f64);
-                    let kind = |row: &u32| numbers.kinds[*row as usize];
+                    assert!(wishes[row.index()] <= group.len() as f64);
+                    let kind = |row: &RowId| numbers.kinds[row.index()];
                     assert_eq!(kind(row), kind(&group[0]));
                 }
             }
@@ -316,16 +315,16 @@ mod tests {
     fn groups_hold_rows_that_are_near() {
         let numbers = table(900, 1, 3);
         let found = condensed(&numbers, &[9.0; 900], 3).unwrap();
-        let spread = |rows: &[u32]| {
+        let spread = |rows: &[RowId]| {
             let own: Vec<f64> =
-                rows.iter().map(|row| numbers.row(*row as usize)[0]).collect();
+                rows.iter().map(|row| numbers.row(row.index())[0]).collect();
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             own.iter().map(|value| (value - mean).abs()).sum::<f64>() / own.len() as f64
         };
         let inside: f64 = found.groups.iter().map(|rows| spread(rows)).sum::<f64>()
             / found.groups.len() as f64;
         // A hundred groups on a square: about a tenth of it each.
-        let all: Vec<u32> = (0..900).collect();
+        let all: Vec<RowId> = RowId::first(900).collect();
         assert!(inside < 0.25 * spread(&all), "{inside}");
     }
 
@@ -334,7 +333,7 @@ mod tests {
     fn largest_error(twist: f64) -> f64 {
         let numbers = table(200, 1, 1);
         let scaled = Scaled::of(&numbers);
-        let rows: Vec<u32> = (0..200).collect();
+        let rows: Vec<RowId> = RowId::first(200).collect();
         let mut moments = Moments::of(&scaled, &rows);
         let in_units = |row: &[f64]| -> Vec<f64> {
             row.iter().zip(&scaled.units).map(|(value, unit)| value / unit).collect()

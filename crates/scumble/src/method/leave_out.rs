@@ -1,17 +1,17 @@
 //! Taking groups out of a plan that break a promise on another table.
 
-use crate::method::{Branch, Grouping, NOWHERE, Route};
+use crate::method::{Branch, Grouping, Route};
 use crate::promise::{Group, Promises};
-use crate::table::{Census, Histogram};
+use crate::table::{Census, GroupId, Histogram, Of};
 
 /// A group, counted.
-struct Tally {
+struct CountedGroup {
     rows: u64,
     people: u64,
     values: Vec<Histogram>,
 }
 
-impl Tally {
+impl CountedGroup {
     fn group(&self) -> Group<'_> {
         Group { rows: self.rows, people: self.people, values: &self.values }
     }
@@ -19,15 +19,15 @@ impl Tally {
 
 /// How many people are not published.
 pub(super) fn unpublished(grouping: &Grouping, census: &Census) -> u64 {
-    let mut rows = vec![0; grouping.covers.len()];
+    let mut rows: Of<GroupId, u64> = Of::repeat(0, grouping.covers.len());
     for (group, n) in grouping.group_of.iter().zip(&census.rows) {
         if let Some(group) = group {
-            rows[*group as usize] += n;
+            rows[*group] += n;
         }
     }
     let groups = grouping.group_of.iter().zip(census.people());
     groups
-        .filter(|(group, _)| group.is_none_or(|group| rows[group as usize] == 0))
+        .filter(|(group, _)| group.is_none_or(|group| rows[group] == 0))
         .map(|(_, people)| *people)
         .sum()
 }
@@ -48,12 +48,13 @@ pub(super) fn leave_out_failing(
 ) -> Failing {
     let mut taken = Failing { rows: 0, without_rows: false };
     loop {
-        let empty = || Tally { rows: 0, people: 0, values: census.histograms() };
-        let mut groups: Vec<Tally> = grouping.covers.iter().map(|_| empty()).collect();
+        let empty = || CountedGroup { rows: 0, people: 0, values: census.histograms() };
+        let mut groups: Of<GroupId, CountedGroup> =
+            grouping.covers.iter().map(|_| empty()).collect();
         let mut whole = empty();
-        for (tuple, group) in grouping.group_of.iter().enumerate() {
+        for (tuple, group) in grouping.group_of.pairs() {
             if let Some(group) = group {
-                for tally in [&mut groups[*group as usize], &mut whole] {
+                for tally in [&mut groups[*group], &mut whole] {
                     tally.rows += census.rows[tuple];
                     tally.people += census.people()[tuple];
                     census.add_to(tuple, &mut tally.values);
@@ -61,7 +62,7 @@ pub(super) fn leave_out_failing(
             }
         }
         let published = whole.group();
-        let fails: Vec<bool> = groups
+        let fails: Of<GroupId, bool> = groups
             .iter()
             .map(|tally| tally.people > 0 && !promises.hold(tally.group(), published))
             .collect();
@@ -70,10 +71,10 @@ pub(super) fn leave_out_failing(
         }
         taken.without_rows |=
             fails.iter().zip(&groups).any(|(fails, tally)| *fails && tally.rows == 0);
-        for (tuple, group) in grouping.group_of.iter_mut().enumerate() {
-            if group.is_some_and(|group| fails[group as usize]) {
+        for (group, rows) in grouping.group_of.iter_mut().zip(&census.rows) {
+            if group.is_some_and(|group| fails[group]) {
                 *group = None;
-                taken.rows += census.rows[tuple];
+                taken.rows += rows;
             }
         }
     }
@@ -83,30 +84,23 @@ pub(super) fn leave_out_failing(
 
 /// Renumbers the groups that still have tuples.
 fn drop_empty(grouping: &mut Grouping) {
-    let mut used = vec![false; grouping.covers.len()];
+    let mut used: Of<GroupId, bool> = Of::repeat(false, grouping.covers.len());
     for group in grouping.group_of.iter().flatten() {
-        used[*group as usize] = true;
+        used[*group] = true;
     }
-    let mut number = Vec::with_capacity(used.len());
-    let mut next = 0;
-    for used in &used {
-        number.push(next);
-        next += u32::from(*used);
+    let mut covers = Of::new();
+    let mut number: Of<GroupId, Option<GroupId>> = Of::new();
+    for (cells, used) in std::mem::take(&mut grouping.covers).into_iter().zip(used) {
+        number.push(used.then(|| covers.push(cells)));
     }
-    let mut place = 0;
-    grouping.covers.retain(|_| {
-        place += 1;
-        used[place - 1]
-    });
-    for group in grouping.group_of.iter_mut().flatten() {
-        *group = number[*group as usize];
+    grouping.covers = covers;
+    for group in &mut grouping.group_of {
+        *group = group.and_then(|group| number[group]);
     }
     if let Route::Cuts(branches) = &mut grouping.route {
         for branch in branches {
             if let Branch::Group(group) = branch {
-                let place = *group as usize;
-                let kept = used.get(place).copied().unwrap_or(false);
-                *group = if kept { number[place] } else { NOWHERE };
+                *group = group.and_then(|group| number[group]);
             }
         }
     }

@@ -27,7 +27,7 @@ pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
 pub use plan::{
     ApartPlan, BlurPlan, BoundGroups, DrawPlan, FoundGroup, GroupPlan, NumberColumn,
     Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, RedrawPlan, Step,
-    Subtable,
+    Subtable, SubtableId,
 };
 pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;
@@ -35,7 +35,12 @@ pub use weights::Weighting;
 use crate::hierarchy::{Cells, Column, Cover};
 use crate::loss::{Loss, Shape};
 use crate::promise::Promises;
-use crate::table::Census;
+use crate::table::{Census, Code, GroupId, Of, TupleId, ids};
+
+ids! {
+    /// A place in a tree of cuts.
+    BranchId
+}
 
 /// What a method is asked to do.
 #[derive(Debug, Clone, Copy)]
@@ -56,9 +61,9 @@ pub struct Task<'a> {
 #[derive(Debug, Clone)]
 pub struct Grouping {
     /// For each tuple its group, or nothing if its rows are left out.
-    pub group_of: Vec<Option<u32>>,
+    pub group_of: Of<TupleId, Option<GroupId>>,
     /// For each group a cell per quasi column.
-    pub covers: Vec<Vec<Cover>>,
+    pub covers: Of<GroupId, Vec<Cover>>,
     /// How any row finds its group.
     pub route: Route,
 }
@@ -69,10 +74,10 @@ pub enum Route {
     /// By its nodes on one level per column.
     Levels(Vec<usize>),
     /// By cuts, from the first branch on.
-    Cuts(Vec<Branch>),
+    Cuts(Of<BranchId, Branch>),
 }
 
-/// A place in a tree of cuts.
+/// What is at a place in a tree of cuts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Branch {
     /// Rows whose code in `column` is below `code` go to branch `below`, others to `rest`.
@@ -80,18 +85,15 @@ pub enum Branch {
         /// The quasi column.
         column: usize,
         /// The first code of the other side.
-        code: u32,
+        code: Code,
         /// Where smaller codes go.
-        below: u32,
+        below: BranchId,
         /// Where the others go.
-        rest: u32,
+        rest: BranchId,
     },
-    /// The rows of one group; of `NOWHERE`, rows that are left out.
-    Group(u32),
+    /// The rows of one group, or else rows that are left out.
+    Group(Option<GroupId>),
 }
-
-/// No group: rows that lead here are left out.
-pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl Grouping {
     /// The level of each quasi column, if each has one.
@@ -104,11 +106,11 @@ impl Grouping {
 
     /// The sizes and cells, as a loss sees them.
     pub fn shape(&self, census: &Census) -> Shape<'_> {
-        let mut rows = vec![0; self.covers.len()];
+        let mut rows: Of<GroupId, u64> = Of::repeat(0, self.covers.len());
         let mut left_out = 0;
         for (group, n) in self.group_of.iter().zip(&census.rows) {
             match group {
-                Some(group) => rows[*group as usize] += n,
+                Some(group) => rows[*group] += n,
                 None => left_out += n,
             }
         }
@@ -124,7 +126,7 @@ impl Grouping {
 
 /// The cell that stands for the values `codes` of a column, ascending and distinct.
 /// `at_least` is the level of the hierarchy on which rows were grouped, if any.
-pub fn cover(column: &Column, codes: &[u32], at_least: Option<usize>) -> Cover {
+pub fn cover(column: &Column, codes: &[Code], at_least: Option<usize>) -> Cover {
     match (column.cells, at_least) {
         (Cells::Taxonomy, Some(level)) => {
             Cover::Node { level, node: column.hierarchy.node(level, codes[0]) }

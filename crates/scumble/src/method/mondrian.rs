@@ -4,9 +4,9 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Cover};
-use crate::method::{Branch, Grouping, Route, Task, cover};
+use crate::method::{Branch, BranchId, Grouping, Route, Task, cover};
 use crate::promise::Group;
-use crate::table::Histogram;
+use crate::table::{Code, GroupId, Histogram, Of, TupleId, pair, unpair};
 use crate::watch::{Watch, Watched};
 
 /// Groups rows by repeated cuts.
@@ -104,7 +104,7 @@ impl Mondrian {
         let Watched { task, watch } = task.into();
         let census = task.census;
         let mut whole = census.histograms();
-        for tuple in 0..census.n_tuples() {
+        for tuple in census.tuples() {
             census.add_to(tuple, &mut whole);
         }
         let whole =
@@ -123,7 +123,7 @@ impl Mondrian {
             }
         }
         let cutter = Cutter { choice: *self, task, watch, whole };
-        let parts = cutter.cut_all((0..census.n_tuples() as u32).collect(), None)?;
+        let parts = cutter.cut_all(census.tuples().collect(), None)?;
         let grouping = grouping(task, parts);
         watch.check()?;
         Ok(grouping)
@@ -131,9 +131,9 @@ impl Mondrian {
 }
 
 /// A part of the table, cut or not. Parts of a list point at each other by their places.
-enum Part {
-    Group(Vec<u32>),
-    Cut { column: usize, code: u32, below: usize, rest: usize },
+enum Piece {
+    Group(Vec<TupleId>),
+    Cut { column: usize, code: Code, below: usize, rest: usize },
 }
 
 struct Cutter<'a> {
@@ -145,21 +145,21 @@ struct Cutter<'a> {
 
 /// The values of a part in one column, ascending, with the part's tuples in that order.
 struct Sorted {
-    tuples: Vec<u32>,
+    tuples: Vec<TupleId>,
     /// Code and where its tuples begin.
-    values: Vec<(u32, usize)>,
+    values: Vec<(Code, usize)>,
 }
 
 impl Cutter<'_> {
     /// Cuts until nothing more is allowed; the first of the parts is the whole. `last` is
     /// the column cut before.
-    fn cut_all(&self, tuples: Vec<u32>, last: Option<usize>) -> Result<Vec<Part>> {
-        let mut parts = vec![Part::Group(Vec::new())];
+    fn cut_all(&self, tuples: Vec<TupleId>, last: Option<usize>) -> Result<Vec<Piece>> {
+        let mut parts = vec![Piece::Group(Vec::new())];
         let mut open = vec![(0, tuples, last)];
         while let Some((place, tuples, last)) = open.pop() {
             self.watch.check()?;
             let Some((column, code, below, rest)) = self.cut(&tuples, last) else {
-                parts[place] = Part::Group(tuples);
+                parts[place] = Piece::Group(tuples);
                 continue;
             };
             drop(tuples);
@@ -172,11 +172,11 @@ impl Cutter<'_> {
                 (append(&mut parts, below?), append(&mut parts, rest?))
             } else {
                 let place = parts.len();
-                parts.extend([Part::Group(Vec::new()), Part::Group(Vec::new())]);
+                parts.extend([Piece::Group(Vec::new()), Piece::Group(Vec::new())]);
                 open.extend([(place, below, last), (place + 1, rest, last)]);
                 (place, place + 1)
             };
-            parts[place] = Part::Cut { column, code, below: places.0, rest: places.1 };
+            parts[place] = Piece::Cut { column, code, below: places.0, rest: places.1 };
         }
         Ok(parts)
     }
@@ -184,9 +184,9 @@ impl Cutter<'_> {
     /// One cut along the first column that allows one.
     fn cut(
         &self,
-        part: &[u32],
+        part: &[TupleId],
         last: Option<usize>,
-    ) -> Option<(usize, u32, Vec<u32>, Vec<u32>)> {
+    ) -> Option<(usize, Code, Vec<TupleId>, Vec<TupleId>)> {
         for column in self.order(part, last) {
             let sorted = self.sort(part, column);
             let cuts = self.allowed(&sorted);
@@ -203,7 +203,7 @@ impl Cutter<'_> {
         None
     }
 
-    fn order(&self, part: &[u32], last: Option<usize>) -> Vec<usize> {
+    fn order(&self, part: &[TupleId], last: Option<usize>) -> Vec<usize> {
         let n = self.task.columns.len();
         let mut order: Vec<usize> = (0..n).collect();
         match self.choice.column {
@@ -230,11 +230,11 @@ impl Cutter<'_> {
     }
 
     /// The extent of a part in a column over the column's own.
-    fn width(&self, part: &[u32], column: usize) -> f64 {
+    fn width(&self, part: &[TupleId], column: usize) -> f64 {
         let codes = &self.task.census.quasi[column];
-        let mut ends: Option<(u32, u32)> = None;
+        let mut ends: Option<(Code, Code)> = None;
         for tuple in part {
-            let code = codes[*tuple as usize];
+            let code = codes[*tuple];
             ends =
                 Some(ends.map_or((code, code), |(low, high)| {
                     (low.min(code), high.max(code))
@@ -244,21 +244,20 @@ impl Cutter<'_> {
         relative_width(&self.task.columns[column], low, high)
     }
 
-    fn sort(&self, part: &[u32], column: usize) -> Sorted {
+    fn sort(&self, part: &[TupleId], column: usize) -> Sorted {
         let codes = &self.task.census.quasi[column];
-        let mut keyed: Vec<u64> = part
-            .iter()
-            .map(|tuple| u64::from(codes[*tuple as usize]) << 32 | u64::from(*tuple))
-            .collect();
+        let mut keyed: Vec<u64> =
+            part.iter().map(|tuple| pair(codes[*tuple], *tuple)).collect();
         keyed.sort_unstable();
-        let mut values: Vec<(u32, usize)> = Vec::new();
+        let mut values: Vec<(Code, usize)> = Vec::new();
         for (place, key) in keyed.iter().enumerate() {
-            let code = (key >> 32) as u32;
+            let (code, _): (Code, TupleId) = unpair(*key);
             if values.last().is_none_or(|(last, _)| *last != code) {
                 values.push((code, place));
             }
         }
-        Sorted { tuples: keyed.into_iter().map(|key| key as u32).collect(), values }
+        let tuple = |key| unpair::<Code, TupleId>(key).1;
+        Sorted { tuples: keyed.into_iter().map(tuple).collect(), values }
     }
 
     /// For each value but the first: whether cutting before it keeps the promises on both
@@ -270,7 +269,7 @@ impl Cutter<'_> {
             .map(|(_, start)| *start)
             .chain([sorted.tuples.len()])
             .collect();
-        let slices: Vec<&[u32]> =
+        let slices: Vec<&[TupleId]> =
             bounds.windows(2).map(|pair| &sorted.tuples[pair[0]..pair[1]]).collect();
         let below = self.sweep(slices.iter().copied());
         let mut rest = self.sweep(slices.iter().rev().copied());
@@ -280,7 +279,10 @@ impl Cutter<'_> {
     }
 
     /// After each slice: whether the promises hold of all so far, and how many people.
-    fn sweep<'b>(&self, slices: impl Iterator<Item = &'b [u32]>) -> Vec<(bool, u64)> {
+    fn sweep<'b>(
+        &self,
+        slices: impl Iterator<Item = &'b [TupleId]>,
+    ) -> Vec<(bool, u64)> {
         let census = self.task.census;
         let with_values = self.task.promises.look_at_values();
         let mut values: Vec<Histogram> =
@@ -289,10 +291,10 @@ impl Cutter<'_> {
         let mut after = Vec::new();
         for slice in slices {
             for tuple in slice {
-                rows += census.rows[*tuple as usize];
-                people += census.people()[*tuple as usize];
+                rows += census.rows[*tuple];
+                people += census.people()[*tuple];
                 if with_values {
-                    census.add_to(*tuple as usize, &mut values);
+                    census.add_to(*tuple, &mut values);
                 }
             }
             let group = Group { rows, people, values: &values };
@@ -304,8 +306,7 @@ impl Cutter<'_> {
     /// The place of the value to cut before, if any cut is allowed.
     fn choose(&self, sorted: &Sorted, cuts: &[(bool, u64)]) -> Option<usize> {
         let counts = self.task.census.people();
-        let people: u64 =
-            sorted.tuples.iter().map(|tuple| counts[*tuple as usize]).sum();
+        let people: u64 = sorted.tuples.iter().map(|tuple| counts[*tuple]).sum();
         let n_values = sorted.values.len() as u64;
         let allowed = cuts.iter().enumerate().filter(|(_, (allowed, _))| *allowed);
         let place = match self.choice.value {
@@ -323,7 +324,7 @@ impl Cutter<'_> {
 
 /// How much of its domain a column spans from one code to another; beyond every range if
 /// "not known" is among other values, which are then parted from it first.
-pub(super) fn relative_width(column: &Column, low: u32, high: u32) -> f64 {
+pub(super) fn relative_width(column: &Column, low: Code, high: Code) -> f64 {
     if low == high {
         return 0.0;
     }
@@ -334,16 +335,16 @@ pub(super) fn relative_width(column: &Column, low: u32, high: u32) -> f64 {
             (high - low) / (largest - smallest)
         }
         _ if domain.missing() == Some(high) => 2.0,
-        _ => f64::from(high - low) / (domain.len() as f64 - 1.0),
+        _ => f64::from(high.get() - low.get()) / (domain.len() as f64 - 1.0),
     }
 }
 
 /// Adds a list of parts to another; returns the place of its first.
-fn append(parts: &mut Vec<Part>, more: Vec<Part>) -> usize {
+fn append(parts: &mut Vec<Piece>, more: Vec<Piece>) -> usize {
     let start = parts.len();
     parts.extend(more.into_iter().map(|part| match part {
-        Part::Cut { column, code, below, rest } => {
-            Part::Cut { column, code, below: below + start, rest: rest + start }
+        Piece::Cut { column, code, below, rest } => {
+            Piece::Cut { column, code, below: below + start, rest: rest + start }
         }
         group => group,
     }));
@@ -351,47 +352,46 @@ fn append(parts: &mut Vec<Part>, more: Vec<Part>) -> usize {
 }
 
 /// Numbers the groups from the lowest part to the highest and writes the cuts down.
-fn grouping(task: &Task<'_>, mut parts: Vec<Part>) -> Grouping {
-    let mut group_of = vec![None; task.census.n_tuples()];
-    let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut branches: Vec<Branch> = Vec::with_capacity(parts.len());
+fn grouping(task: &Task<'_>, mut parts: Vec<Piece>) -> Grouping {
+    let mut group_of = Of::repeat(None, task.census.n_tuples());
+    let mut groups: Of<GroupId, Vec<TupleId>> = Of::new();
+    let mut branches: Of<BranchId, Branch> = Of::new();
     // A part, and the branch that leads to it as its `rest`.
-    let mut open: Vec<(usize, Option<usize>)> = vec![(0, None)];
+    let mut open: Vec<(usize, Option<BranchId>)> = vec![(0, None)];
     while let Some((place, rest_of)) = open.pop() {
-        let here = branches.len() as u32;
-        if let Some(Branch::Cut { rest, .. }) =
-            rest_of.map(|place| &mut branches[place])
-        {
+        let here = BranchId::from_index(branches.len());
+        if let Some(Branch::Cut { rest, .. }) = rest_of.map(|cut| &mut branches[cut]) {
             *rest = here;
         }
-        match std::mem::replace(&mut parts[place], Part::Group(Vec::new())) {
-            Part::Group(tuples) => {
-                branches.push(Branch::Group(groups.len() as u32));
-                for tuple in &tuples {
-                    group_of[*tuple as usize] = Some(groups.len() as u32);
+        match std::mem::replace(&mut parts[place], Piece::Group(Vec::new())) {
+            Piece::Group(tuples) => {
+                let group = groups.push(tuples);
+                branches.push(Branch::Group(Some(group)));
+                for tuple in &groups[group] {
+                    group_of[*tuple] = Some(group);
                 }
-                groups.push(tuples);
             }
-            Part::Cut { column, code, below, rest } => {
+            Piece::Cut { column, code, below, rest } => {
                 // What is below comes next, so its branch is the next one.
-                branches.push(Branch::Cut { column, code, below: here + 1, rest: 0 });
-                open.extend([(rest, Some(here as usize)), (below, None)]);
+                let next = here.next();
+                branches.push(Branch::Cut { column, code, below: next, rest: next });
+                open.extend([(rest, Some(here)), (below, None)]);
             }
         }
     }
-    let covers = groups.par_iter().map(|tuples| cells(task, tuples)).collect();
-    Grouping { group_of, covers, route: Route::Cuts(branches) }
+    let covers: Vec<_> = groups.par_iter().map(|tuples| cells(task, tuples)).collect();
+    Grouping { group_of, covers: covers.into(), route: Route::Cuts(branches) }
 }
 
 /// The cells of a group: of everybody in it, also of those of a population who are not in
 /// the table. Cells around the rows of the table alone, as the source has them, tell who is
 /// absent (`reproduce mpalm-boxes`).
-fn cells(task: &Task<'_>, tuples: &[u32]) -> Vec<Cover> {
+fn cells(task: &Task<'_>, tuples: &[TupleId]) -> Vec<Cover> {
     let columns = task.columns.iter().zip(&task.census.quasi);
     columns
         .map(|(column, codes)| {
-            let mut present: Vec<u32> =
-                tuples.iter().map(|tuple| codes[*tuple as usize]).collect();
+            let mut present: Vec<Code> =
+                tuples.iter().map(|tuple| codes[*tuple]).collect();
             present.sort_unstable();
             present.dedup();
             cover(column, &present, None)

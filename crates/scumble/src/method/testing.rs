@@ -55,10 +55,10 @@ pub(super) fn random_rows(
 
 /// Every row of the table is in one group or left out.
 pub(super) fn has_every_row_once(data: &Microdata, buckets: &Buckets) -> bool {
-    let mut left: Vec<u64> = data.census.entries.clone();
+    let mut left = data.census.entries.clone();
     for entry in buckets.entries.iter().chain(&buckets.left_out) {
-        match left[*entry as usize].checked_sub(1) {
-            Some(n) => left[*entry as usize] = n,
+        match left[*entry].checked_sub(1) {
+            Some(n) => left[*entry] = n,
             None => return false,
         }
     }

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::hierarchy::{Column, Cover};
 use crate::method::Grouping;
 use crate::method::pdf::{self, Part, Pdf, Range, Shift};
-use crate::table::Census;
+use crate::table::{Census, Code, GroupId, Of};
 use crate::watch::Watch;
 
 /// How pdf cells are weighted.
@@ -30,7 +30,7 @@ impl Weighting {
             Self::Population => pdf::population(part),
             Self::Counted(range) => pdf::counted(part, &range),
             Self::Shifted(range, shift) => {
-                let bases: Vec<Vec<u32>> = columns
+                let bases: Vec<Vec<Code>> = columns
                     .iter()
                     .zip(covers)
                     .map(|(column, cover)| {
@@ -50,9 +50,10 @@ impl Grouping {
         columns: &[Column],
         census: &Census,
         weighting: Weighting,
-    ) -> Vec<Vec<Pdf>> {
-        let parts = self.parts(census).into_par_iter().zip(&self.covers);
-        parts.map(|(part, covers)| weighting.pdfs(columns, &part, covers)).collect()
+    ) -> Of<GroupId, Vec<Pdf>> {
+        let parts = self.parts(census).into_par_iter().zip(&*self.covers);
+        let pdfs = parts.map(|(part, covers)| weighting.pdfs(columns, &part, covers));
+        pdfs.collect::<Vec<_>>().into()
     }
 
     /// As [`Grouping::weighted`]; counting the worlds of many groups takes long, so it may
@@ -63,14 +64,15 @@ impl Grouping {
         census: &Census,
         weighting: Weighting,
         watch: &dyn Watch,
-    ) -> Result<Vec<Vec<Pdf>>> {
-        let parts = self.parts(census).into_par_iter().zip(&self.covers);
-        parts
+    ) -> Result<Of<GroupId, Vec<Pdf>>> {
+        let parts = self.parts(census).into_par_iter().zip(&*self.covers);
+        let pdfs: Result<Vec<_>> = parts
             .map(|(part, covers)| {
                 watch.check()?;
                 Ok(weighting.pdfs(columns, &part, covers))
             })
-            .collect()
+            .collect();
+        Ok(pdfs?.into())
     }
 
     /// Each group as pdf cells see it.
@@ -80,16 +82,16 @@ impl Grouping {
             rows: Vec::new(),
             people: Vec::new(),
         };
-        let mut parts = vec![empty; self.covers.len()];
-        for (tuple, group) in self.group_of.iter().enumerate() {
+        let mut parts: Of<GroupId, Part> = Of::repeat(empty, self.covers.len());
+        for (tuple, group) in self.group_of.pairs() {
             let Some(group) = group else { continue };
-            let part = &mut parts[*group as usize];
+            let part = &mut parts[*group];
             for (to, codes) in part.codes.iter_mut().zip(&census.quasi) {
                 to.push(codes[tuple]);
             }
             part.rows.push(census.rows[tuple]);
             part.people.push(census.people()[tuple]);
         }
-        parts
+        parts.into_vec()
     }
 }

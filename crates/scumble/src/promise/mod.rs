@@ -24,8 +24,8 @@ pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use l_diversity::{Diversity, LDiversity};
 pub use r_robustness::{
-    MOST_STATES, PriorSet, Priors, RRobustness, Scratch, Verdict, binary_posteriors,
-    delta_safe, posteriors, swap_bound,
+    MOST_STATES, PriorSet, Priors, RRobustness, Scratch, SignatureId, Verdict,
+    binary_posteriors, delta_safe, posteriors, swap_bound,
 };
 pub use t_closeness::{Distance, TCloseness};
 

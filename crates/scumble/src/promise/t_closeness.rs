@@ -29,7 +29,7 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
 use crate::promise::{About, Group, GroupPromise, Promise};
-use crate::table::Histogram;
+use crate::table::{Code, Histogram, NodeId, Of};
 
 /// How far two sensitive values are apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl TCloseness {
 }
 
 /// Earth to move, times `|group| |whole|`: what the group has of a value beyond its share.
-fn surplus(group: &Histogram, whole: &Histogram, code: u32) -> i128 {
+fn surplus(group: &Histogram, whole: &Histogram, code: Code) -> i128 {
     i128::from(group.count(code)) * i128::from(whole.total())
         - i128::from(whole.count(code)) * i128::from(group.total())
 }
@@ -118,7 +118,7 @@ fn equal(group: &Histogram, whole: &Histogram) -> (u128, u128) {
 /// Earth crosses from rank i to i + 1 as often as the first i + 1 values have too much.
 fn ordered(group: &Histogram, whole: &Histogram) -> (u128, u128) {
     let (mut work, mut carried, mut ranks) = (0u128, 0i128, 0u128);
-    for code in 0..whole.counts().len() as u32 {
+    for code in whole.counts().ids() {
         if whole.count(code) > 0 {
             work += carried.unsigned_abs();
             carried += surplus(group, whole, code);
@@ -135,20 +135,21 @@ fn hierarchical(
     whole: &Histogram,
     hierarchy: &Hierarchy,
 ) -> (u128, u128) {
-    let n_values = hierarchy.n_values() as u32;
-    let mut below: Vec<i128> =
-        (0..n_values).map(|code| surplus(group, whole, code)).collect();
+    let values = Code::first(hierarchy.n_values());
+    // On level 0 every value is a node.
+    let mut below: Of<NodeId, i128> =
+        values.map(|code| surplus(group, whole, code)).collect();
     let mut work = 0u128;
     for (height, pair) in hierarchy.levels().windows(2).enumerate() {
         let (fine, coarse) = (&pair[0], &pair[1]);
-        let mut over = vec![0i128; coarse.nodes.len()];
-        let mut under = vec![0i128; coarse.nodes.len()];
-        let mut counted = vec![false; fine.nodes.len()];
+        let mut over: Of<NodeId, i128> = Of::repeat(0, coarse.nodes.len());
+        let mut under = over.clone();
+        let mut counted: Of<NodeId, bool> = Of::repeat(false, fine.nodes.len());
         for (child, parent) in fine.node_of.iter().zip(&coarse.node_of) {
-            if !std::mem::replace(&mut counted[*child as usize], true) {
-                let surplus = below[*child as usize];
-                over[*parent as usize] += surplus.max(0);
-                under[*parent as usize] += (-surplus).max(0);
+            if !std::mem::replace(&mut counted[*child], true) {
+                let surplus = below[*child];
+                over[*parent] += surplus.max(0);
+                under[*parent] += (-surplus).max(0);
             }
         }
         for (over, under) in over.iter().zip(&under) {

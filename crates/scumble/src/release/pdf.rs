@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::Column;
 use crate::release::sink::{Sink, line, quoted};
 use crate::release::{Class, DataFormat, Parameters, Release, Store};
-use crate::table::{ColumnForm, Role};
+use crate::table::{Code, ColumnForm, Role};
 use crate::watch::{Quiet, Watch};
 
 /// The file's name.
@@ -20,7 +20,7 @@ pub const GROUP_COLUMN: &str = "group";
 const HEADER: [&str; 4] = [GROUP_COLUMN, "column", "value", "weight"];
 
 /// A distribution over values of a column: code and weight, ascending by code.
-pub type Weighted = Vec<(u32, f64)>;
+pub type Weighted = Vec<(Code, f64)>;
 
 /// A distribution as it is written: value and weight.
 pub type ValueWeights = Vec<(Box<str>, f64)>;

@@ -15,7 +15,7 @@ use crate::release::apply::{Binding, BoundPlan, Hand};
 use crate::release::shuffle::{Pile, Shuffle};
 use crate::release::sink::{Sink, line, quoted};
 use crate::release::{DataFormat, Draft, SENSITIVE_HEADER};
-use crate::table::{ColumnForm, ColumnId, Role};
+use crate::table::{ClassId, Code, ColumnForm, ColumnId, EntryId, Of, Role, TupleId};
 use crate::watch::Watch;
 
 /// How many classes are prepared at once, in parallel, before they are written.
@@ -87,16 +87,16 @@ struct Counted<'a> {
     bound: &'a BoundPlan<'a>,
     data: &'a Microdata,
     /// The tuple of each entry.
-    tuple_of: Vec<u32>,
+    tuple_of: Of<EntryId, TupleId>,
     /// For each column that is read its place among the counted ones, and the text of
     /// every value.
-    columns: Vec<Option<(usize, Vec<&'a str>)>>,
+    columns: Vec<Option<(usize, Of<Code, &'a str>)>>,
     /// Those of them whose cells are published as values.
     emitted: Vec<usize>,
 }
 
 /// The rows of a class: entries of the census, and how often each occurs.
-type Members = Vec<(u32, u64)>;
+type Members = Vec<(EntryId, u64)>;
 
 impl<'a> Counted<'a> {
     fn new(
@@ -104,11 +104,7 @@ impl<'a> Counted<'a> {
         bound: &'a BoundPlan<'a>,
         data: &'a Microdata,
     ) -> Self {
-        let census = &data.census;
-        let mut tuple_of = Vec::with_capacity(census.entries.len());
-        for (tuple, ends) in (0..).zip(census.starts.windows(2)) {
-            tuple_of.resize(tuple_of.len() + (ends[1] - ends[0]), tuple);
-        }
+        let tuple_of = data.census.tuple_of();
         let column = |input: &ColumnId| {
             let name = binding.source.name_of(*input);
             let mut all = data.quasi.iter().chain(&data.sensitive).enumerate();
@@ -134,6 +130,7 @@ impl<'a> Counted<'a> {
                     let (mut all, mut rows) = (Vec::new(), 0);
                     let first = wave * WAVE + handful * HANDFUL;
                     for (class, members) in (first..).zip(classes) {
+                        let class = ClassId::from_index(class);
                         rows += self.lines(&mut hand, class, members, &mut all)?;
                     }
                     Ok((all, rows))
@@ -149,7 +146,7 @@ impl<'a> Counted<'a> {
     }
 
     /// The rows of each class, in the order in which classes are written.
-    fn classes(&self) -> Result<Vec<Members>> {
+    fn classes(&self) -> Result<Of<ClassId, Members>> {
         for step in &self.binding.plan.steps {
             match step {
                 Step::Apart(plan) => return Ok(apart_classes(plan)),
@@ -160,35 +157,35 @@ impl<'a> Counted<'a> {
         Err(Error::input("rows without groups cannot be written from counts"))
     }
 
-    fn group_classes(&self, plan: &GroupPlan) -> Result<Vec<Members>> {
+    fn group_classes(&self, plan: &GroupPlan) -> Result<Of<ClassId, Members>> {
         let last = plan.groups.iter().filter_map(|group| group.number).max();
-        let mut classes = vec![Vec::new(); last.map_or(0, |last| last as usize + 1)];
+        let n_classes = last.map_or(0, |last| last.next().index());
+        let mut classes = Of::repeat(Vec::new(), n_classes);
         let numbers = self.bound.numbers(self.data)?;
-        for (entry, rows) in self.data.census.entries.iter().enumerate() {
-            let tuple = self.tuple_of[entry] as usize;
-            if let (Some(number), 1..) = (numbers[tuple], *rows) {
-                classes[number as usize].push((entry as u32, *rows));
+        for (entry, rows) in self.data.census.entries.pairs() {
+            if let (Some(number), 1..) = (numbers[self.tuple_of[entry]], *rows) {
+                classes[number].push((entry, *rows));
             }
         }
         Ok(classes)
     }
 
     /// The code of an entry in the column that is read at this place.
-    fn code(&self, input: usize, entry: u32) -> Option<u32> {
+    fn code(&self, input: usize, entry: EntryId) -> Option<Code> {
         let census = &self.data.census;
         let (place, _) = self.columns[input].as_ref()?;
         let n_quasi = census.quasi.len();
         Some(match *place < n_quasi {
-            true => census.quasi[*place][self.tuple_of[entry as usize] as usize],
-            false => census.sensitive[*place - n_quasi][entry as usize],
+            true => census.quasi[*place][self.tuple_of[entry]],
+            false => census.sensitive[*place - n_quasi][entry],
         })
     }
 
     /// The cells of an entry in the columns that are read.
-    fn cells(&self, entry: u32) -> Vec<&str> {
-        let cell = |(input, column): (usize, &Option<(usize, Vec<&'a str>)>)| {
+    fn cells(&self, entry: EntryId) -> Vec<&str> {
+        let cell = |(input, column): (usize, &Option<(usize, Of<Code, &'a str>)>)| {
             let code = self.code(input, entry)?;
-            column.as_ref().map(|(_, texts)| texts[code as usize])
+            column.as_ref().map(|(_, texts)| texts[code])
         };
         let cells = self.columns.iter().enumerate();
         cells.map(|column| cell(column).unwrap_or_default()).collect()
@@ -198,7 +195,7 @@ impl<'a> Counted<'a> {
     fn lines(
         &self,
         hand: &mut Hand,
-        class: usize,
+        class: ClassId,
         members: &Members,
         all: &mut Vec<u8>,
     ) -> Result<u64> {
@@ -211,12 +208,12 @@ impl<'a> Counted<'a> {
             }
         };
         self.bound.enter_class(hand, class);
-        let mut counts: HashMap<Vec<Option<u32>>, (u32, u64)> = HashMap::new();
+        let mut counts: HashMap<Vec<Option<Code>>, (EntryId, u64)> = HashMap::new();
         for (entry, times) in members {
             let key = self.emitted.iter().map(|input| self.code(*input, *entry));
             counts.entry(key.collect()).or_insert((*entry, 0)).1 += times;
         }
-        let line = |(entry, times): (u32, u64)| {
+        let line = |(entry, times): (EntryId, u64)| {
             let mut line = Vec::with_capacity(64);
             self.bound.push_line(hand, &self.cells(entry), &mut line);
             (line, times)
@@ -237,7 +234,7 @@ impl<'a> Counted<'a> {
     fn sample(
         &self,
         hand: &mut Hand,
-        class: usize,
+        class: ClassId,
         members: &Members,
     ) -> Result<Members> {
         let size: u64 = members.iter().map(|(_, rows)| rows).sum();
@@ -259,10 +256,10 @@ impl<'a> Counted<'a> {
 }
 
 /// The rows of each group, in the order of their numbers.
-fn apart_classes(plan: &ApartPlan) -> Vec<Members> {
-    let mut classes = vec![Vec::new(); plan.numbers.len()];
+fn apart_classes(plan: &ApartPlan) -> Of<ClassId, Members> {
+    let mut classes = Of::repeat(Vec::new(), plan.numbers.len());
     for (entries, number) in plan.buckets.groups().zip(&plan.numbers) {
-        classes[*number as usize] = entries.iter().map(|entry| (*entry, 1)).collect();
+        classes[*number] = entries.iter().map(|entry| (*entry, 1)).collect();
     }
     classes
 }
@@ -278,7 +275,7 @@ pub fn write_values(
     let place = data.sensitive.iter().position(named);
     let place = place.ok_or_else(|| Error::input("there is no sensitive column"))?;
     let codes = &data.census.sensitive[place];
-    let texts: Vec<Vec<u8>> =
+    let texts: Of<Code, Vec<u8>> =
         data.sensitive[place].domain.texts().iter().map(|text| quoted(text)).collect();
     let forms = [ColumnForm::Text; SENSITIVE_HEADER.len()];
     let out = draft.create(file)?;
@@ -292,14 +289,13 @@ pub fn write_values(
                 let (mut all, mut n_lines) = (Vec::new(), 0);
                 let first = wave * WAVE + handful * HANDFUL + 1;
                 for (number, members) in (first..).zip(classes) {
-                    let values =
-                        members.iter().map(|(entry, _)| codes[*entry as usize]);
-                    let mut values: Vec<u32> = values.collect();
+                    let values = members.iter().map(|(entry, _)| codes[*entry]);
+                    let mut values: Vec<Code> = values.collect();
                     values.sort_unstable();
                     let name = number.to_string();
                     for same in values.chunk_by(|a, b| a == b) {
                         let count = same.len().to_string();
-                        let text = &texts[same[0] as usize];
+                        let text = &texts[same[0]];
                         let cells = [name.as_bytes(), text, count.as_bytes()];
                         all.extend(line(cells.into_iter()));
                         n_lines += 1;

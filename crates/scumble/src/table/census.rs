@@ -2,24 +2,24 @@
 
 use hashbrown::HashMap;
 
-use crate::table::Counts;
+use crate::table::{Code, Counts, EntryId, Ids, Of, TupleId};
 
 /// Every distinct quasi tuple, how many rows have it, and with which sensitive values.
 #[derive(Debug, Clone)]
 pub struct Census {
     /// For each quasi column, the code of every tuple.
-    pub quasi: Vec<Vec<u32>>,
+    pub quasi: Vec<Of<TupleId, Code>>,
     /// How many rows have the tuple.
-    pub rows: Vec<u64>,
+    pub rows: Of<TupleId, u64>,
     /// How many people of the population have it, at least as many; nothing if there is no
     /// population. A tuple of the population need not have rows.
-    pub people: Option<Vec<u64>>,
+    pub people: Option<Of<TupleId, u64>>,
     /// For each sensitive column, the code of every entry.
-    pub sensitive: Vec<Vec<u32>>,
+    pub sensitive: Vec<Of<EntryId, Code>>,
     /// How many rows an entry stands for.
-    pub entries: Vec<u64>,
-    /// Tuple `t` has the entries `starts[t]..starts[t + 1]`.
-    pub starts: Vec<usize>,
+    pub entries: Of<EntryId, u64>,
+    /// The first entry of each tuple, and at last the one behind all.
+    starts: Of<TupleId, EntryId>,
     /// How many values each sensitive column has.
     pub sensitive_sizes: Vec<usize>,
 }
@@ -29,16 +29,16 @@ impl Census {
     pub fn new(counts: Counts, n_quasi: usize, sensitive_sizes: Vec<usize>) -> Self {
         let mut columns = counts.columns;
         let sensitive = columns.split_off(n_quasi);
-        let mut quasi: Vec<Vec<u32>> = vec![Vec::new(); n_quasi];
-        let mut rows: Vec<u64> = Vec::new();
-        let mut starts = Vec::new();
+        let mut quasi: Vec<Of<TupleId, Code>> = vec![Of::new(); n_quasi];
+        let mut rows: Of<TupleId, u64> = Of::new();
+        let mut starts = Of::new();
         for (entry, n) in counts.rows.iter().enumerate() {
             let repeated = entry > 0
                 && columns.iter().all(|column| column[entry] == column[entry - 1]);
             match rows.last_mut() {
                 Some(last) if repeated => *last += n,
                 _ => {
-                    starts.push(entry);
+                    starts.push(EntryId::from_index(entry));
                     rows.push(*n);
                     for (column, codes) in columns.iter().zip(&mut quasi) {
                         codes.push(column[entry]);
@@ -46,45 +46,89 @@ impl Census {
                 }
             }
         }
-        starts.push(counts.rows.len());
-        let (people, entries) = (None, counts.rows);
+        starts.push(EntryId::from_index(counts.rows.len()));
+        let (people, entries) = (None, counts.rows.into());
+        let sensitive = sensitive.into_iter().map(Of::from).collect();
         Self { quasi, rows, people, sensitive, entries, starts, sensitive_sizes }
     }
 
     /// The same rows among the tuples of a population, which has these quasi codes, each
     /// tuple once, and so many people of each. Also how many rows have no person left in
     /// the population.
-    pub fn within(self, quasi: Vec<Vec<u32>>, people: Vec<u64>) -> (Self, u64) {
-        let key = |columns: &[Vec<u32>], tuple: usize| -> Vec<u32> {
+    pub fn within(
+        self,
+        quasi: Vec<Of<TupleId, Code>>,
+        people: Of<TupleId, u64>,
+    ) -> (Self, u64) {
+        let key = |columns: &[Of<TupleId, Code>], tuple: TupleId| -> Vec<Code> {
             columns.iter().map(|codes| codes[tuple]).collect()
         };
-        let mut held: HashMap<Vec<u32>, usize> = (0..self.n_tuples())
-            .map(|tuple| (key(&self.quasi, tuple), tuple))
-            .collect();
-        let mut rows = Vec::with_capacity(people.len());
-        let mut starts = vec![0];
+        let mut held: HashMap<Vec<Code>, TupleId> =
+            self.tuples().map(|tuple| (key(&self.quasi, tuple), tuple)).collect();
+        let mut rows = Of::new();
+        let mut starts = Of::from(EntryId::of([0]));
         let mut sensitive = vec![Vec::new(); self.sensitive.len()];
         let mut entries = Vec::with_capacity(self.entries.len());
         let mut missing = 0;
-        for (tuple, n) in people.iter().enumerate() {
+        for (tuple, n) in people.pairs() {
             let held = held.remove(&key(&quasi, tuple));
             rows.push(held.map_or(0, |held| self.rows[held]));
             if let Some(held) = held {
                 missing += self.rows[held].saturating_sub(*n);
-                let range = self.starts[held]..self.starts[held + 1];
+                let own = self.entries_of(held);
                 for (to, from) in sensitive.iter_mut().zip(&self.sensitive) {
-                    to.extend_from_slice(&from[range.clone()]);
+                    to.extend_from_slice(from.slice(&own));
                 }
-                entries.extend_from_slice(&self.entries[range]);
+                entries.extend_from_slice(self.entries.slice(&own));
             }
-            starts.push(entries.len());
+            starts.push(EntryId::from_index(entries.len()));
         }
         missing += held.values().map(|tuple| self.rows[*tuple]).sum::<u64>();
-        let (people, sensitive_sizes) = (Some(people), self.sensitive_sizes);
-        (
-            Self { quasi, rows, people, sensitive, entries, starts, sensitive_sizes },
-            missing,
-        )
+        let (people, entries) = (Some(people), entries.into());
+        let sensitive = sensitive.into_iter().map(Of::from).collect();
+        (Self { quasi, rows, people, sensitive, entries, starts, ..self }, missing)
+    }
+
+    /// The tuples that have rows, without the people who have none.
+    #[must_use]
+    pub fn without_others(&self) -> Self {
+        let there = || self.tuples().filter(|tuple| self.rows[*tuple] > 0);
+        let quasi = self.quasi.iter();
+        let mut starts: Of<_, _> = there().map(|tuple| self.starts[tuple]).collect();
+        starts.push(EntryId::from_index(self.entries.len()));
+        Self {
+            quasi: quasi.map(|of| there().map(|tuple| of[tuple]).collect()).collect(),
+            rows: there().map(|tuple| self.rows[tuple]).collect(),
+            people: None,
+            // Who has no rows has no entries, so these stay as they are.
+            starts,
+            ..self.clone()
+        }
+    }
+
+    /// The tuples, in order.
+    pub fn tuples(&self) -> Ids<TupleId> {
+        self.rows.ids()
+    }
+
+    /// The entries of a tuple.
+    #[inline]
+    pub fn entries_of(&self, tuple: TupleId) -> Ids<EntryId> {
+        Ids::between(self.starts[tuple], self.starts[tuple.next()])
+    }
+
+    /// The first entry of each tuple, and at last the one behind all.
+    pub fn starts(&self) -> &Of<TupleId, EntryId> {
+        &self.starts
+    }
+
+    /// The tuple of each entry.
+    pub fn tuple_of(&self) -> Of<EntryId, TupleId> {
+        let mut tuple_of = Vec::with_capacity(self.entries.len());
+        for tuple in self.tuples() {
+            tuple_of.resize(self.starts[tuple.next()].index(), tuple);
+        }
+        tuple_of.into()
     }
 
     /// How many distinct quasi tuples there are.
@@ -98,8 +142,8 @@ impl Census {
     }
 
     /// How many people have each tuple: those of the population, or else the rows.
-    pub fn people(&self) -> &[u64] {
-        self.people.as_deref().unwrap_or(&self.rows)
+    pub fn people(&self) -> &Of<TupleId, u64> {
+        self.people.as_ref().unwrap_or(&self.rows)
     }
 
     /// How many people there are.
@@ -113,8 +157,8 @@ impl Census {
     }
 
     /// Adds the sensitive values of a tuple to one histogram per sensitive column.
-    pub fn add_to(&self, tuple: usize, histograms: &mut [Histogram]) {
-        let entries = self.starts[tuple]..self.starts[tuple + 1];
+    pub fn add_to(&self, tuple: TupleId, histograms: &mut [Histogram]) {
+        let entries = self.entries_of(tuple);
         for (codes, histogram) in self.sensitive.iter().zip(histograms) {
             for entry in entries.clone() {
                 histogram.add(codes[entry], self.entries[entry]);
@@ -126,30 +170,30 @@ impl Census {
 /// How many rows of a group have each value of a sensitive column.
 #[derive(Debug, Clone)]
 pub struct Histogram {
-    counts: Vec<u64>,
+    counts: Of<Code, u64>,
     // Every code whose count is above nought, once.
-    seen: Vec<u32>,
+    seen: Vec<Code>,
     total: u64,
 }
 
 impl Histogram {
     /// An empty histogram over `size` values.
     pub fn new(size: usize) -> Self {
-        Self { counts: vec![0; size], seen: Vec::new(), total: 0 }
+        Self { counts: Of::repeat(0, size), seen: Vec::new(), total: 0 }
     }
 
     /// A histogram with these counts.
     pub fn of(counts: &[u64]) -> Self {
         let mut histogram = Self::new(counts.len());
-        for (code, n) in counts.iter().enumerate() {
-            histogram.add(code as u32, *n);
+        for (code, n) in Code::first(counts.len()).zip(counts) {
+            histogram.add(code, *n);
         }
         histogram
     }
 
     /// Adds `n` rows with the value `code`.
-    pub fn add(&mut self, code: u32, n: u64) {
-        let count = &mut self.counts[code as usize];
+    pub fn add(&mut self, code: Code, n: u64) {
+        let count = &mut self.counts[code];
         if *count == 0 && n > 0 {
             self.seen.push(code);
         }
@@ -158,18 +202,18 @@ impl Histogram {
     }
 
     /// How many rows have the value.
-    pub fn count(&self, code: u32) -> u64 {
-        self.counts[code as usize]
+    pub fn count(&self, code: Code) -> u64 {
+        self.counts[code]
     }
 
     /// The counts of all values, in the order of the domain.
-    pub fn counts(&self) -> &[u64] {
+    pub fn counts(&self) -> &Of<Code, u64> {
         &self.counts
     }
 
     /// The counts above nought, in no order.
-    pub fn present(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
-        self.seen.iter().map(|code| (*code, self.counts[*code as usize]))
+    pub fn present(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
+        self.seen.iter().map(|code| (*code, self.counts[*code]))
     }
 
     /// How many different values occur.
@@ -185,7 +229,7 @@ impl Histogram {
     /// Forgets everything, in time proportional to the values seen.
     pub fn clear(&mut self) {
         for code in self.seen.drain(..) {
-            self.counts[code as usize] = 0;
+            self.counts[code] = 0;
         }
         self.total = 0;
     }
@@ -197,31 +241,32 @@ mod tests {
 
     #[test]
     fn a_census_groups_entries_by_quasi_tuple() {
-        let columns = vec![vec![0, 0, 1], vec![3, 3, 3], vec![0, 1, 0]];
+        let columns = [[0, 0, 1], [3, 3, 3], [0, 1, 0]].map(Code::of).into();
         let census = Census::new(Counts { columns, rows: vec![4, 1, 2] }, 2, vec![2]);
-        assert_eq!(census.rows, [5, 2]);
-        assert_eq!(census.quasi, [vec![0, 1], vec![3, 3]]);
-        assert_eq!(census.starts, [0, 2, 3]);
+        assert_eq!(*census.rows, [5, 2]);
+        assert_eq!(census.quasi, [[0, 1], [3, 3]].map(|codes| Code::of(codes).into()));
+        assert_eq!(*census.starts, EntryId::of([0, 2, 3]));
         let mut histograms = census.histograms();
-        census.add_to(0, &mut histograms);
-        assert_eq!(histograms[0].counts(), [4, 1]);
+        census.add_to(TupleId::new(0), &mut histograms);
+        assert_eq!(**histograms[0].counts(), [4, 1]);
         histograms[0].clear();
         assert_eq!((histograms[0].total(), histograms[0].n_present()), (0, 0));
     }
 
     #[test]
     fn a_census_within_a_population_has_its_tuples() {
-        let columns = vec![vec![0, 0, 1, 2], vec![0, 1, 0, 1]];
+        let columns = [[0, 0, 1, 2], [0, 1, 0, 1]].map(Code::of).into();
         let census =
             Census::new(Counts { columns, rows: vec![4, 1, 2, 1] }, 1, vec![2]);
-        let (census, missing) = census.within(vec![vec![1, 3, 0]], vec![1, 7, 5]);
+        let (quasi, people) = (Code::of([1, 3, 0]).into(), vec![1, 7, 5].into());
+        let (census, missing) = census.within(vec![quasi], people);
         // One row of value 1 too many, and the only one of value 2.
         assert_eq!(missing, 2);
-        assert_eq!(census.rows, [2, 0, 5]);
+        assert_eq!(*census.rows, [2, 0, 5]);
         assert_eq!(census.n_people(), 13);
-        assert_eq!(census.starts, [0, 1, 1, 3]);
+        assert_eq!(*census.starts, EntryId::of([0, 1, 1, 3]));
         let mut histograms = census.histograms();
-        census.add_to(2, &mut histograms);
-        assert_eq!(histograms[0].counts(), [4, 1]);
+        census.add_to(TupleId::new(2), &mut histograms);
+        assert_eq!(**histograms[0].counts(), [4, 1]);
     }
 }

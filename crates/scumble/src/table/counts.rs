@@ -2,18 +2,20 @@
 
 use rayon::prelude::*;
 
+use crate::table::{Code, Of};
+
 /// Distinct tuples of codes in ascending order, and how many rows have each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counts {
     /// For each column, the code of every tuple.
-    pub columns: Vec<Vec<u32>>,
+    pub columns: Vec<Vec<Code>>,
     /// How many rows have the tuple.
     pub rows: Vec<u64>,
 }
 
 impl Counts {
     /// Sorts tuples and adds up those that are equal.
-    pub fn merged(columns: Vec<Vec<u32>>, rows: Vec<u64>) -> Self {
+    pub fn merged(columns: Vec<Vec<Code>>, rows: Vec<u64>) -> Self {
         let sizes: Vec<usize> =
             columns.par_iter().map(|codes| size_of(codes)).collect();
         let Some(packing) = Packing::of(&sizes) else {
@@ -22,7 +24,7 @@ impl Counts {
         let mut keyed: Vec<(u64, u64)> = rows.into_iter().map(|n| (0, n)).collect();
         for (column, shift) in columns.iter().zip(&packing.shifts) {
             for (entry, code) in keyed.iter_mut().zip(column) {
-                entry.0 |= u64::from(*code) << shift;
+                entry.0 |= u64::from(code.get()) << shift;
             }
         }
         drop(columns);
@@ -43,7 +45,10 @@ impl Counts {
         });
         let columns = packing.shifts.par_iter().zip(&packing.masks);
         let columns = columns.map(|(shift, mask)| {
-            keyed.iter().map(|entry| ((entry.0 >> shift) & mask) as u32).collect()
+            keyed
+                .iter()
+                .map(|entry| Code::new(((entry.0 >> shift) & mask) as u32))
+                .collect()
         });
         let columns = columns.collect();
         Self { columns, rows: keyed.into_iter().map(|entry| entry.1).collect() }
@@ -67,11 +72,11 @@ impl Counts {
     /// Replaces every code of column `i` by `maps[i][code]` and merges what falls
     /// together.
     #[must_use]
-    pub fn recoded(self, maps: &[Vec<u32>]) -> Self {
+    pub fn recoded(self, maps: &[Of<Code, Code>]) -> Self {
         let mut columns = self.columns;
         for (column, map) in columns.iter_mut().zip(maps) {
             for code in column {
-                *code = map[*code as usize];
+                *code = map[*code];
             }
         }
         Self::merged(columns, self.rows)
@@ -86,7 +91,7 @@ impl Counts {
 
     /// For tuples too wide for one number: as many columns as fit decide first.
     fn merged_by_tuple(
-        columns: Vec<Vec<u32>>,
+        columns: Vec<Vec<Code>>,
         rows: Vec<u64>,
         sizes: &[usize],
     ) -> Self {
@@ -125,8 +130,8 @@ impl Counts {
 }
 
 /// How many codes a column needs at least.
-fn size_of(codes: &[u32]) -> usize {
-    codes.iter().max().map_or(0, |code| *code as usize + 1)
+fn size_of(codes: &[Code]) -> usize {
+    codes.iter().max().map_or(0, |code| code.next().index())
 }
 
 /// How a tuple fits into one number, first column highest, so that it keeps its order.
@@ -156,9 +161,9 @@ impl Packing {
 
     /// A tuple as one number.
     #[inline]
-    pub(super) fn key(&self, codes: impl Iterator<Item = u32>) -> u64 {
+    pub(super) fn key(&self, codes: impl Iterator<Item = Code>) -> u64 {
         let shifted =
-            codes.zip(&self.shifts).map(|(code, shift)| u64::from(code) << shift);
+            codes.zip(&self.shifts).map(|(code, shift)| u64::from(code.get()) << shift);
         shifted.fold(0, |key, part| key | part)
     }
 }
@@ -169,9 +174,9 @@ mod tests {
 
     #[test]
     fn equal_tuples_are_added_up_in_order() {
-        let columns = vec![vec![1, 0, 1, 0], vec![2, 5, 2, 4]];
-        let expected =
-            Counts { columns: vec![vec![0, 0, 1], vec![4, 5, 2]], rows: vec![1, 1, 8] };
+        let columns = vec![Code::of([1, 0, 1, 0]), Code::of([2, 5, 2, 4])];
+        let merged = vec![Code::of([0, 0, 1]), Code::of([4, 5, 2])];
+        let expected = Counts { columns: merged, rows: vec![1, 1, 8] };
         assert_eq!(Counts::merged(columns.clone(), vec![3, 1, 5, 1]), expected);
         for sizes in [[2, 6], [1 << 40, 1 << 40]] {
             let columns = columns.clone();
@@ -182,10 +187,10 @@ mod tests {
 
     #[test]
     fn tuples_beyond_64_bits_are_counted_too() {
-        let columns = vec![vec![u32::MAX - 1, 7, u32::MAX - 1]; 3];
+        let columns = vec![Code::of([u32::MAX - 1, 7, u32::MAX - 1]); 3];
         let counts = Counts::merged(columns, vec![1, 1, 1]);
         assert_eq!(counts.rows, [1, 2]);
-        assert_eq!(counts.columns[2], [7, u32::MAX - 1]);
+        assert_eq!(counts.columns[2], Code::of([7, u32::MAX - 1]));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::table::{Kind, Reading};
+use crate::table::{Code, Ids, Kind, Of, Reading};
 
 /// The ordered set of a column's values: a value's place in it is its code.
 ///
@@ -12,11 +12,11 @@ use crate::table::{Kind, Reading};
 #[derive(Debug, Clone)]
 pub struct Domain {
     kind: Kind,
-    texts: Vec<Box<str>>,
+    texts: Of<Code, Box<str>>,
     // As long as `texts` for numbers and dates, empty for words; ascending but for the
     // last one if that is "not known".
-    numbers: Vec<f64>,
-    missing: Option<u32>,
+    numbers: Of<Code, f64>,
+    missing: Option<Code>,
 }
 
 /// Which of the given texts are not of the column's kind, as places in the list.
@@ -29,7 +29,7 @@ impl Domain {
     pub fn of(
         texts: &[Box<str>],
         reading: &Reading,
-    ) -> Result<(Self, Vec<u32>), Unreadable> {
+    ) -> Result<(Self, Vec<Code>), Unreadable> {
         let mut present: Vec<(f64, String, usize)> = Vec::new();
         let mut absent = Vec::new();
         let mut bad = Vec::new();
@@ -48,12 +48,13 @@ impl Domain {
         present.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
 
         let mut domain = Self::empty(reading.kind);
-        let mut codes = vec![0; texts.len()];
+        let mut codes = vec![Code::default(); texts.len()];
         for (number, text, place) in present {
-            if domain.texts.last().is_none_or(|last| **last != *text) {
-                domain.push(text, number);
-            }
-            codes[place] = domain.texts.len() as u32 - 1;
+            let last = domain.texts.pairs().next_back();
+            codes[place] = match last.filter(|(_, last)| ***last == *text) {
+                Some((code, _)) => code,
+                None => domain.push(text, number),
+            };
         }
         if !absent.is_empty() {
             let code = domain.push_missing(reading);
@@ -78,19 +79,18 @@ impl Domain {
     }
 
     fn empty(kind: Kind) -> Self {
-        Self { kind, texts: Vec::new(), numbers: Vec::new(), missing: None }
+        Self { kind, texts: Of::new(), numbers: Of::new(), missing: None }
     }
 
-    fn push(&mut self, text: String, number: f64) {
-        self.texts.push(text.into_boxed_str());
+    fn push(&mut self, text: String, number: f64) -> Code {
         if self.kind != Kind::Category {
             self.numbers.push(number);
         }
+        self.texts.push(text.into_boxed_str())
     }
 
-    fn push_missing(&mut self, reading: &Reading) -> u32 {
-        let code = self.texts.len() as u32;
-        self.push(reading.missing_text().to_owned(), f64::INFINITY);
+    fn push_missing(&mut self, reading: &Reading) -> Code {
+        let code = self.push(reading.missing_text().to_owned(), f64::INFINITY);
         self.missing = Some(code);
         code
     }
@@ -111,41 +111,46 @@ impl Domain {
     }
 
     /// The text of a value.
-    pub fn text(&self, code: u32) -> &str {
-        &self.texts[code as usize]
+    pub fn text(&self, code: Code) -> &str {
+        &self.texts[code]
+    }
+
+    /// The codes of all values, in order.
+    pub fn codes(&self) -> Ids<Code> {
+        self.texts.ids()
     }
 
     /// All texts, in order.
-    pub fn texts(&self) -> &[Box<str>] {
+    pub fn texts(&self) -> &Of<Code, Box<str>> {
         &self.texts
     }
 
     /// The number behind a value, or days since 1970-01-01; nothing for words and for
     /// "not known".
-    pub fn number(&self, code: u32) -> Option<f64> {
+    pub fn number(&self, code: Code) -> Option<f64> {
         if self.missing == Some(code) {
             return None;
         }
-        self.numbers.get(code as usize).copied()
+        self.numbers.at(code).copied()
     }
 
     /// The code of "not known", if it occurs.
-    pub fn missing(&self) -> Option<u32> {
+    pub fn missing(&self) -> Option<Code> {
         self.missing
     }
 
     /// The smallest and the largest number, if the values are numbers or dates.
     pub fn range(&self) -> Option<(f64, f64)> {
         let numbers = match self.missing {
-            Some(code) => self.numbers.get(..code as usize)?,
+            Some(code) => self.numbers.get(..code.index())?,
             None => &self.numbers,
         };
         Some((*numbers.first()?, *numbers.last()?))
     }
 
     /// The code of every text.
-    pub fn index(&self) -> HashMap<&str, u32> {
-        self.texts.iter().zip(0u32..).map(|(text, code)| (&**text, code)).collect()
+    pub fn index(&self) -> HashMap<&str, Code> {
+        self.texts.pairs().map(|(code, text)| (&**text, code)).collect()
     }
 }
 
@@ -161,11 +166,11 @@ mod tests {
     fn numbers_are_ordered_as_numbers_and_fall_together() {
         let texts = boxed(&["10", "9", "9.0", ""]);
         let (domain, codes) = Domain::of(&texts, &Reading::number()).expect("numbers");
-        assert_eq!(domain.texts(), &*boxed(&["9", "10", ""]));
-        assert_eq!(codes, [1, 0, 0, 2]);
-        assert_eq!(domain.missing(), Some(2));
+        assert_eq!(**domain.texts(), *boxed(&["9", "10", ""]));
+        assert_eq!(codes, Code::of([1, 0, 0, 2]));
+        assert_eq!(domain.missing(), Some(Code::new(2)));
         assert_eq!(domain.range(), Some((9.0, 10.0)));
-        assert_eq!(domain.number(2), None);
+        assert_eq!(domain.number(Code::new(2)), None);
     }
 
     #[test]

@@ -25,7 +25,10 @@ pub use self::arrow::ColumnForm;
 pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};
-pub use index::ColumnId;
+pub use index::{
+    ClassId, Code, ColumnId, EntryId, GroupId, Id, Ids, NodeId, Of, RowId, TupleId,
+};
+pub(crate) use index::{ids, pair, unpair};
 pub use inputs::{Input, Inputs};
 pub use knowledge::{Stated, StatedSet};
 use numbers::decimals;

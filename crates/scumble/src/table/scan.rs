@@ -10,11 +10,11 @@ mod words;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::table::ColumnId;
 use crate::table::counts::{Counts, Packing};
 use crate::table::scan::tuples::Tuples;
 use crate::table::scan::words::Words;
 use crate::table::source::{Folded, Source};
+use crate::table::{Code, ColumnId, Of};
 use crate::watch::Watch;
 
 /// What a counting pass finds out.
@@ -33,11 +33,11 @@ pub struct Scan {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dictionary {
     /// The values.
-    pub texts: Vec<Box<str>>,
+    pub texts: Of<Code, Box<str>>,
     /// The first row with each value, from 1.
-    pub first_rows: Vec<u64>,
+    pub first_rows: Of<Code, u64>,
     /// How many rows have each value.
-    pub rows: Vec<u64>,
+    pub rows: Of<Code, u64>,
 }
 
 /// Counts the tuples over `columns`.
@@ -56,7 +56,7 @@ pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<
     )?;
     folded.states.par_iter_mut().for_each(|tally| tally.tuples.flush());
 
-    let ranked: Vec<(Dictionary, Vec<Vec<u32>>)> = (0..columns.len())
+    let ranked: Vec<(Dictionary, Vec<Ranks>)> = (0..columns.len())
         .into_par_iter()
         .map(|column| Dictionary::ranked(&folded, column))
         .collect();
@@ -67,11 +67,14 @@ pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<
     let counts = merged(tuples, &dictionaries, &maps);
     dictionaries.par_iter_mut().zip(&counts.columns).for_each(|(dictionary, codes)| {
         for (code, n) in codes.iter().zip(&counts.rows) {
-            dictionary.rows[*code as usize] += n;
+            dictionary.rows[*code] += n;
         }
     });
     Ok(Scan { dictionaries, counts, n_rows })
 }
+
+/// The rank of each value that a worker numbered as it came.
+type Ranks = Of<Code, Code>;
 
 /// What one worker has seen.
 struct Tally {
@@ -88,35 +91,35 @@ impl Tally {
 
 impl Dictionary {
     /// The values of a column over all workers, and each worker's codes as ranks.
-    fn ranked(folded: &Folded<Tally>, column: usize) -> (Self, Vec<Vec<u32>>) {
+    fn ranked(folded: &Folded<Tally>, column: usize) -> (Self, Vec<Ranks>) {
         let workers = || folded.states.iter().map(|tally| &tally.words[column]);
-        let mut maps: Vec<Vec<u32>> =
-            workers().map(|words| vec![0; words.len()]).collect();
-        let mut all: Vec<(&str, u32, u32)> = Vec::new();
+        let mut maps: Vec<Ranks> =
+            workers().map(|words| Of::repeat(Code::default(), words.len())).collect();
+        let mut all: Vec<(&str, u32, Code)> = Vec::new();
         for (worker, words) in workers().enumerate() {
-            all.extend(
-                (0..words.len())
-                    .map(|code| (words.text(code), worker as u32, code as u32)),
-            );
+            let codes = Code::first(words.len());
+            all.extend(codes.map(|code| (words.text(code), worker as u32, code)));
         }
         all.par_sort_unstable();
         let mut dictionary =
-            Self { texts: Vec::new(), first_rows: Vec::new(), rows: Vec::new() };
+            Self { texts: Of::new(), first_rows: Of::new(), rows: Of::new() };
         for (text, worker, code) in all {
-            let spot = folded.states[worker as usize].words[column].spot(code as usize);
+            let spot = folded.states[worker as usize].words[column].spot(code);
             let row = folded.row_number(spot);
-            match (dictionary.texts.last(), dictionary.first_rows.last_mut()) {
-                (Some(last), Some(first)) if **last == *text => {
-                    *first = row.min(*first)
+            let last = dictionary.texts.pairs().next_back();
+            maps[worker as usize][code] = match last {
+                Some((rank, last)) if **last == *text => {
+                    let first = &mut dictionary.first_rows[rank];
+                    *first = row.min(*first);
+                    rank
                 }
                 _ => {
-                    dictionary.texts.push(text.into());
                     dictionary.first_rows.push(row);
+                    dictionary.texts.push(text.into())
                 }
-            }
-            maps[worker as usize][code as usize] = dictionary.texts.len() as u32 - 1;
+            };
         }
-        dictionary.rows = vec![0; dictionary.texts.len()];
+        dictionary.rows = Of::repeat(0, dictionary.texts.len());
         (dictionary, maps)
     }
 }
@@ -125,7 +128,7 @@ impl Dictionary {
 fn merged(
     tuples: Vec<Tuples>,
     dictionaries: &[Dictionary],
-    maps: &[Vec<Vec<u32>>],
+    maps: &[Vec<Ranks>],
 ) -> Counts {
     let sizes: Vec<usize> =
         dictionaries.iter().map(|found| found.texts.len()).collect();
@@ -133,10 +136,9 @@ fn merged(
         let total = tuples.iter().map(Tuples::len).sum();
         let mut keyed = Vec::with_capacity(total);
         for (worker, tuples) in tuples.into_iter().enumerate() {
-            let ranks: Vec<&[u32]> =
-                maps.iter().map(|maps| maps[worker].as_slice()).collect();
-            let key = |codes: &[u32]| {
-                let rank = |(code, ranks): (&u32, &&[u32])| ranks[*code as usize];
+            let ranks: Vec<&Ranks> = maps.iter().map(|maps| &maps[worker]).collect();
+            let key = |codes: &[Code]| {
+                let rank = |(code, ranks): (&Code, &&Ranks)| ranks[*code];
                 packing.key(codes.iter().zip(&ranks).map(rank))
             };
             let tuples = &tuples;
@@ -148,10 +150,10 @@ fn merged(
         }
         return Counts::from_keyed(keyed, &packing);
     }
-    let mut columns: Vec<Vec<u32>> = vec![Vec::new(); maps.len()];
+    let mut columns: Vec<Vec<Code>> = vec![Vec::new(); maps.len()];
     columns.par_iter_mut().zip(maps).enumerate().for_each(|(place, (column, maps))| {
         for (tuples, ranks) in tuples.iter().zip(maps) {
-            let rank = |tuple| ranks[tuples.codes(tuple)[place] as usize];
+            let rank = |tuple| ranks[tuples.codes(tuple)[place]];
             column.extend((0..tuples.len()).map(rank));
         }
     });
@@ -176,9 +178,9 @@ mod tests {
         let texts: Vec<&str> =
             found.dictionaries[0].texts.iter().map(|text| &**text).collect();
         assert_eq!(texts, ["", "a", "b"]);
-        assert_eq!(found.dictionaries[0].first_rows, [4, 2, 1]);
-        assert_eq!(found.dictionaries[0].rows, [1, 1, 2]);
-        assert_eq!(found.counts.columns, [[0, 1, 2], [1, 1, 0]]);
+        assert_eq!(*found.dictionaries[0].first_rows, [4, 2, 1]);
+        assert_eq!(*found.dictionaries[0].rows, [1, 1, 2]);
+        assert_eq!(found.counts.columns, [[0, 1, 2], [1, 1, 0]].map(Code::of));
         assert_eq!(found.counts.rows, [1, 1, 2]);
         assert_eq!(found.n_rows, 4);
     }

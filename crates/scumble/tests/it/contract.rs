@@ -13,7 +13,7 @@ use scumble::promise::{
 };
 use scumble::recipe::{PROMISES, Request, Spec, publish};
 use scumble::space::Shape as NoiseShape;
-use scumble::table::{Domain, Histogram, Reading};
+use scumble::table::{Code, Domain, Histogram, Reading};
 use scumble::watch::Unwatched;
 
 fn decimal(value: f64) -> Decimal {
@@ -289,7 +289,7 @@ proptest! {
         for cells in [Cells::Taxonomy, Cells::Interval, Cells::Set] {
             let column = number_column(cells);
             let cover = |codes: &std::collections::BTreeSet<u32>| {
-                let codes: Vec<u32> = codes.iter().copied().collect();
+                let codes: Vec<Code> = codes.iter().copied().map(Code::new).collect();
                 scumble::method::cover(&column, &codes, None)
             };
             let both = a.union(&b).copied().collect();
@@ -320,7 +320,7 @@ fn number_column(cells: Cells) -> Column {
     let hierarchy = rule.bind(&domain, &Reading::number());
     Column {
         name: "number".into(),
-        rows: vec![3; 8],
+        rows: vec![3; 8].into(),
         lowest: 0,
         highest: hierarchy.height(),
         domain,
@@ -334,7 +334,7 @@ fn number_column(cells: Cells) -> Column {
 fn a_loss_is_nought_where_nothing_is_lost() {
     let column = number_column(Cells::Set);
     let covers: Vec<Vec<Cover>> =
-        (0..8).map(|code| vec![Cover::Set(vec![code])]).collect();
+        (0..8).map(|code| vec![Cover::Set(Code::of([code]))]).collect();
     let groups = covers.iter().map(|covers| (3, covers.as_slice())).collect();
     for loss in loss::ALL {
         if let Loss::Cells(_) = loss {

@@ -14,7 +14,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::file::properties::WriterProperties;
 use proptest::prelude::*;
 use scumble::error::{Error, Result};
-use scumble::table::{ColumnForm, ColumnId, ReadOptions, Source, scan};
+use scumble::table::{Code, ColumnForm, ColumnId, ReadOptions, Source, scan};
 use scumble::watch::{Unwatched, Watch};
 
 type Rows = Vec<Vec<String>>;
@@ -127,8 +127,8 @@ proptest! {
         prop_assert_eq!(&one, &three);
         prop_assert_eq!(one.n_rows, table.len() as u64);
 
-        let text = |column: usize, code: u32| {
-            one.dictionaries[column].texts[code as usize].to_string()
+        let text = |column: usize, code: Code| {
+            one.dictionaries[column].texts[code].to_string()
         };
         let found: Vec<(Vec<String>, u64)> = (0..one.counts.len())
             .map(|tuple| {
@@ -141,7 +141,7 @@ proptest! {
 
         for (column, dictionary) in one.dictionaries.iter().enumerate() {
             prop_assert!(dictionary.texts.is_sorted());
-            for (code, text) in dictionary.texts.iter().enumerate() {
+            for (code, text) in dictionary.texts.pairs() {
                 let has = |row: &&Vec<String>| *row[column] == **text;
                 let first = table.iter().position(|row| has(&row)).unwrap() as u64 + 1;
                 prop_assert_eq!(dictionary.first_rows[code], first);

@@ -27,7 +27,9 @@ use crate::audit::apart::values::{Groups, numbered};
 use crate::audit::apart::worlds::{Posteriors, Scratch, believe};
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
-use crate::table::{Domain, Kind, Reading, StatedSet, format_date, parse_date};
+use crate::table::{
+    Code, Domain, Kind, NodeId, Of, Reading, StatedSet, format_date, parse_date,
+};
 
 /// Groups with more pairs of rows and values are not looked at, unless all rows are alike.
 const MOST_PAIRS: usize = 1 << 22;
@@ -64,7 +66,7 @@ pub(crate) struct Texts<'a> {
     /// The different texts.
     pub(crate) texts: &'a [Box<str>],
     /// The text of each tuple.
-    pub(crate) codes: &'a [u32],
+    pub(crate) codes: &'a [Code],
 }
 
 /// The published sensitive column.
@@ -86,7 +88,7 @@ pub(crate) struct Counted<'a> {
     /// The place of the sensitive column in it.
     pub(crate) sensitive: usize,
     /// The published code of each of its values; nothing if it was not published.
-    pub(crate) published: &'a [Option<u32>],
+    pub(crate) published: &'a Of<Code, Option<u32>>,
 }
 
 impl Priors {
@@ -104,9 +106,9 @@ impl Priors {
                 let hierarchy = &quasi[*place].hierarchy;
                 let level = &hierarchy.levels()[step.min(hierarchy.height())];
                 let codes = census.quasi[*place].iter();
-                codes.map(|code| level.node_of[*code as usize]).collect()
+                codes.map(|code| level.node_of[*code]).collect()
             });
-            let nodes: Vec<Vec<u32>> = nodes.collect();
+            let nodes: Vec<Vec<NodeId>> = nodes.collect();
             let (numbers, examples) = numbered(&nodes, n_tuples);
             let mut rows = vec![0u64; examples.len()];
             for (number, n) in numbers.iter().zip(&census.rows) {
@@ -146,13 +148,11 @@ impl Priors {
         let census = &counted.table.census;
         let codes = &census.sensitive[counted.sensitive];
         let mut found: Vec<(u32, u32, u64)> = Vec::new();
-        for (tuple, number) in numbers.iter().enumerate() {
+        for (tuple, number) in census.tuples().zip(numbers) {
             let Some(signature) = signature[*number as usize] else { continue };
-            let entries = census.starts[tuple]..census.starts[tuple + 1];
-            for (code, n) in codes[entries.clone()].iter().zip(&census.entries[entries])
-            {
-                if let Some(code) = counted.published[*code as usize] {
-                    found.push((signature, code, *n));
+            for entry in census.entries_of(tuple) {
+                if let Some(code) = counted.published[codes[entry]] {
+                    found.push((signature, code, census.entries[entry]));
                 }
             }
         }
@@ -207,13 +207,13 @@ impl Priors {
             let known = signatures.entry(key.collect());
             known.and_modify(|known| *known = None).or_insert(number);
         }
-        let mut columns: Vec<Vec<u32>> = Vec::with_capacity(chosen.len());
+        let mut columns: Vec<Vec<Code>> = Vec::with_capacity(chosen.len());
         for (column, ids) in chosen.iter().zip(&ids) {
             let of_text = column.texts.iter().map(|text| {
                 ids.get(&plain(column.reading, text)).map_or(0, |id| id + 1)
             });
-            let of_text: Vec<u32> = of_text.collect();
-            columns.push(column.codes.iter().map(|c| of_text[*c as usize]).collect());
+            let of_text: Of<Code, Code> = of_text.map(Code::new).collect();
+            columns.push(column.codes.iter().map(|c| of_text[*c]).collect());
         }
         let n_tuples = columns.first().map_or(0, Vec::len);
         let (numbers, examples) = numbered(&columns, n_tuples);
@@ -221,7 +221,8 @@ impl Priors {
             .iter()
             .map(|tuple| {
                 let cells = columns.iter().map(|codes| codes[*tuple as usize]);
-                let key: Option<Vec<u32>> = cells.map(|id| id.checked_sub(1)).collect();
+                let key: Option<Vec<u32>> =
+                    cells.map(|id| id.get().checked_sub(1)).collect();
                 key.and_then(|key| signatures.get(&key).copied())
             })
             .collect();
@@ -262,7 +263,7 @@ impl Priors {
             sum += share;
             of_table += usize::from(code_of(table, values.reading, text).is_some());
             let code = code_of(values.published, values.reading, text);
-            self.values.extend(code.map(|code| (code, *share)));
+            self.values.extend(code.map(|code| (code.get(), *share)));
         }
         self.values[start..].sort_by_key(|(code, _)| *code);
         let unlisted = table.len().saturating_sub(of_table);
@@ -371,10 +372,10 @@ pub(crate) fn plain(reading: &Reading, text: &str) -> Option<String> {
 }
 
 /// The code of a value, by its text in a file.
-fn code_of(domain: &Domain, reading: &Reading, text: &str) -> Option<u32> {
+fn code_of(domain: &Domain, reading: &Reading, text: &str) -> Option<Code> {
     let Some(wanted) = plain(reading, text) else { return domain.missing() };
     let known = |same: &dyn Fn(&str) -> bool| {
-        let codes = (0u32..).zip(domain.texts());
+        let codes = domain.texts().pairs();
         let mut codes = codes.filter(|(code, _)| domain.missing() != Some(*code));
         codes.find(|(_, text)| same(text)).map(|(code, _)| code)
     };

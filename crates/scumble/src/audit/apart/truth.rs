@@ -26,7 +26,7 @@ use crate::audit::given::{no_column, quasi_columns};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
-use crate::table::{Census, Domain};
+use crate::table::{Census, Code, Domain, Of, TupleId};
 use crate::watch::Watch;
 
 /// Groups with more pairs of rows and values are checked more simply.
@@ -45,7 +45,7 @@ pub(crate) struct ApartTruth<'a> {
     /// Its tuple of each published one.
     pub(crate) tuple_of: Vec<u32>,
     /// The published code of each of its values.
-    pub(crate) published: Vec<Option<u32>>,
+    pub(crate) published: Of<Code, Option<u32>>,
 }
 
 impl<'a> ApartTruth<'a> {
@@ -67,15 +67,15 @@ impl<'a> ApartTruth<'a> {
         let whole = view.whole();
         let rows = &table.sensitive[sensitive].rows;
         let occurs = (0u32..).zip(&codes).all(|(code, own)| {
-            let published = whole.count(code);
-            published == 0 || own.is_some_and(|own| rows[own as usize] >= published)
+            let published = whole.count(Code::new(code));
+            published == 0 || own.is_some_and(|own| rows[own] >= published)
         });
         if view.rows + manifest.left_out != table.n_rows() || !occurs {
             return Err(another_table());
         }
         let census = &table.census;
         let enough = view.tuples.iter().zip(&tuple_of);
-        if !enough.clone().all(|(n, tuple)| census.rows[*tuple as usize] >= *n) {
+        if !enough.clone().all(|(n, tuple)| census.rows[TupleId::new(*tuple)] >= *n) {
             return Err(another_table());
         }
         let published = inverted(&codes, domain.len());
@@ -94,7 +94,7 @@ impl<'a> ApartTruth<'a> {
     pub(crate) fn itself(
         table: &'a Microdata,
         sensitive: usize,
-        codes: &[Option<u32>],
+        codes: &[Option<Code>],
     ) -> Self {
         let tuple_of = (0..table.census.n_tuples() as u32).collect();
         let published = inverted(codes, table.sensitive[sensitive].domain.len());
@@ -121,11 +121,10 @@ impl<'a> ApartTruth<'a> {
     /// How many rows with a published tuple have each published value.
     fn values_of(&self, tuple: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
         let census: &Census = &self.table.census;
-        let tuple = self.tuple_of[tuple as usize] as usize;
-        let entries = census.starts[tuple]..census.starts[tuple + 1];
-        entries.filter_map(move |entry| {
+        let tuple = TupleId::new(self.tuple_of[tuple as usize]);
+        census.entries_of(tuple).filter_map(move |entry| {
             let code = census.sensitive[self.sensitive][entry];
-            Some((self.published[code as usize]?, census.entries[entry]))
+            Some((self.published[code]?, census.entries[entry]))
         })
     }
 
@@ -158,15 +157,15 @@ impl<'a> ApartTruth<'a> {
     /// guess about those who were left out.
     pub(crate) fn score(&self, guesses: &[u32], blind: u32) -> f64 {
         let census = &self.table.census;
-        let mut guess_of = vec![blind; census.n_tuples()];
+        let mut guess_of: Of<TupleId, u32> = Of::repeat(blind, census.n_tuples());
         for (guess, tuple) in guesses.iter().zip(&self.tuple_of) {
-            guess_of[*tuple as usize] = *guess;
+            guess_of[TupleId::new(*tuple)] = *guess;
         }
         let mut right = 0u64;
-        for (tuple, guess) in guess_of.iter().enumerate() {
-            for entry in census.starts[tuple]..census.starts[tuple + 1] {
+        for (tuple, guess) in guess_of.pairs() {
+            for entry in census.entries_of(tuple) {
                 let code = census.sensitive[self.sensitive][entry];
-                if self.published[code as usize] == Some(*guess) {
+                if self.published[code] == Some(*guess) {
                     right += census.entries[entry];
                 }
             }
@@ -176,21 +175,21 @@ impl<'a> ApartTruth<'a> {
 }
 
 /// The code in the table of each published value.
-pub(crate) fn codes_of(published: &Domain, table: &Domain) -> Vec<Option<u32>> {
+pub(crate) fn codes_of(published: &Domain, table: &Domain) -> Vec<Option<Code>> {
     let index = table.index();
-    let code = |code: u32| match published.missing() {
+    let code = |code: Code| match published.missing() {
         Some(missing) if missing == code => table.missing(),
         _ => index.get(published.text(code)).copied(),
     };
-    (0..published.len() as u32).map(code).collect()
+    published.codes().map(code).collect()
 }
 
 /// The published code of each value of the table.
-fn inverted(codes: &[Option<u32>], n_values: usize) -> Vec<Option<u32>> {
-    let mut published = vec![None; n_values];
+fn inverted(codes: &[Option<Code>], n_values: usize) -> Of<Code, Option<u32>> {
+    let mut published = Of::repeat(None, n_values);
     for (code, own) in (0u32..).zip(codes) {
         if let Some(own) = own {
-            published[*own as usize] = Some(code);
+            published[*own] = Some(code);
         }
     }
     published
@@ -198,7 +197,7 @@ fn inverted(codes: &[Option<u32>], n_values: usize) -> Vec<Option<u32>> {
 
 /// The tuple of the table that each published one is.
 fn found(view: &ApartValues, table: &Microdata, places: &[usize]) -> Result<Vec<u32>> {
-    let mut columns: Vec<Vec<u32>> = Vec::with_capacity(places.len());
+    let mut columns: Vec<Vec<Code>> = Vec::with_capacity(places.len());
     for (column, place) in view.quasi.iter().zip(places) {
         let domain = &table.quasi[*place].domain;
         let index = domain.index();
@@ -210,9 +209,9 @@ fn found(view: &ApartValues, table: &Microdata, places: &[usize]) -> Result<Vec<
                 None => domain.missing(),
             })
         });
-        let of_text: Option<Vec<u32>> = of_text.collect();
+        let of_text: Option<Of<Code, Code>> = of_text.collect();
         let of_text = of_text.ok_or_else(another_table)?;
-        columns.push(column.codes.iter().map(|code| of_text[*code as usize]).collect());
+        columns.push(column.codes.iter().map(|code| of_text[*code]).collect());
     }
     // Both are numbered together: what has the same number is the same.
     let census = &table.census;

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::release::{
     Bucket, BucketsNote, GROUP_COLUMN, Manifest, PublishedColumn, Seen,
 };
-use crate::table::{Histogram, Reading, Role};
+use crate::table::{Code, Histogram, Id, Of, Reading, Role};
 use crate::watch::Watch;
 
 /// The rows and the values of each group.
@@ -36,9 +36,9 @@ pub(crate) struct QuasiColumn {
     /// How its texts are read.
     pub(crate) reading: Reading,
     /// The different texts.
-    pub(crate) texts: Vec<Box<str>>,
+    pub(crate) texts: Of<Code, Box<str>>,
     /// The text of each distinct tuple.
-    pub(crate) codes: Vec<u32>,
+    pub(crate) codes: Vec<Code>,
 }
 
 /// People and values of groups. Nothing says who has which value.
@@ -119,7 +119,7 @@ impl ApartValues {
         let (column, values) = values(&buckets, sensitive, &note.file)?;
         let mut groups = Groups::new();
         let mut entry = 0;
-        for (code, bucket) in (0u32..).zip(bucket_of) {
+        for (code, bucket) in names.ids().zip(bucket_of) {
             let start = entry;
             // Tuples are sorted, groups first.
             while codes[0].get(entry) == Some(&code) {
@@ -154,7 +154,7 @@ impl ApartValues {
     pub(crate) fn whole(&self) -> Histogram {
         let mut values = Histogram::new(self.column.domain.len());
         for (code, n) in &self.groups.values {
-            values.add(*code, *n);
+            values.add(Code::new(*code), *n);
         }
         values
     }
@@ -252,11 +252,14 @@ fn values(
 
 /// Numbers the distinct tuples of codes: the number of each entry, and an entry of each
 /// number.
-pub(crate) fn numbered(columns: &[Vec<u32>], n_entries: usize) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn numbered<I: Id + Ord>(
+    columns: &[Vec<I>],
+    n_entries: usize,
+) -> (Vec<u32>, Vec<u32>) {
     let mut keys = vec![0u128; n_entries];
     let mut room = u128::MAX;
     for codes in columns {
-        let size = codes.iter().max().map_or(1, |most| u128::from(*most) + 1);
+        let size = codes.iter().max().map_or(1, |most| u128::from(most.get()) + 1);
         if room / size == 0 {
             let (numbers, examples) = ranked(&keys);
             keys = numbers.into_iter().map(u128::from).collect();
@@ -264,7 +267,7 @@ pub(crate) fn numbered(columns: &[Vec<u32>], n_entries: usize) -> (Vec<u32>, Vec
         }
         room /= size;
         for (key, code) in keys.iter_mut().zip(codes) {
-            *key = *key * size + u128::from(*code);
+            *key = *key * size + u128::from(code.get());
         }
     }
     ranked(&keys)

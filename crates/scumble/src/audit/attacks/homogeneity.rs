@@ -149,8 +149,8 @@ impl<'a> Guesser<'a> {
 /// The commonest value; of several the first in the order of the domain.
 pub(crate) fn commonest(values: &Histogram) -> ValueGuess {
     let best = values.present().max_by_key(|(code, n)| (*n, std::cmp::Reverse(*code)));
-    let (value, support) = best.unwrap_or((0, 0));
-    ValueGuess { value, support }
+    let (value, support) = best.unwrap_or_default();
+    ValueGuess { value: value.get(), support }
 }
 
 /// Guesses everybody's value.

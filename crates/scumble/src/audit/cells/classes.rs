@@ -5,7 +5,7 @@ use crate::audit::given::in_cell_classes;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Rule, Uncovered};
 use crate::release::{GROUP_COLUMN, PublishedColumn, Seen, Treatment};
-use crate::table::{Domain, Histogram, Kind, Reading, Role};
+use crate::table::{Code, Domain, Histogram, Kind, Reading, Role};
 use crate::watch::Watch;
 
 /// The published rows, counted by quasi cells and sensitive values.
@@ -130,13 +130,15 @@ impl CellClasses {
         let mut texts = found.dictionaries.into_iter().map(|found| found.texts);
         let mut columns = Vec::with_capacity(grouped.len());
         for (codes, texts) in codes.iter().zip(texts.by_ref()) {
-            let of_group: Vec<u32> = starts.iter().map(|entry| codes[*entry]).collect();
-            columns.push((texts, of_group));
+            let of_group: Vec<u32> =
+                starts.iter().map(|entry| codes[*entry].get()).collect();
+            columns.push((texts.into_vec(), of_group));
         }
         let (published, mut sensitive) = (sensitive, Vec::new());
         for ((column, codes), texts) in
             published.into_iter().zip(sensitive_codes).zip(texts)
         {
+            let codes = codes.into_iter().map(Code::get).collect();
             sensitive.push(ValueColumn::of(column, &texts, codes, seen.name())?);
         }
         let quasi_places = quasi.iter().map(|(place, _)| *place);
@@ -175,7 +177,7 @@ impl CellClasses {
         let entries = self.starts[group]..self.starts[group + 1];
         let codes = &self.sensitive[place].codes[entries.clone()];
         for (code, n) in codes.iter().zip(&self.entries[entries]) {
-            values.add(*code, *n);
+            values.add(Code::new(*code), *n);
         }
     }
 
@@ -193,7 +195,7 @@ impl CellClasses {
     pub(crate) fn whole(&self, place: usize) -> Histogram {
         let mut values = self.histogram(place);
         for (code, n) in self.sensitive[place].codes.iter().zip(&self.entries) {
-            values.add(*code, *n);
+            values.add(Code::new(*code), *n);
         }
         values
     }
@@ -241,7 +243,7 @@ impl ValueColumn {
                 }
             })?;
         let hierarchy = rule.map(|rule| rule.bind(&domain, &reading));
-        let codes = codes.into_iter().map(|code| map[code as usize]).collect();
+        let codes = codes.into_iter().map(|code| map[code as usize].get()).collect();
         Ok(Self { name: column.name.clone(), domain, hierarchy, lost, codes })
     }
 }

@@ -47,7 +47,7 @@ fn values_occur(view: &CellClasses, original: &Microdata) -> bool {
             let missing =
                 (published.domain.missing().is_some()).then(|| column.domain.missing());
             let code = code.or(missing.flatten());
-            code.is_some_and(|code| column.rows[code as usize] >= *rows)
+            code.is_some_and(|code| column.rows[code] >= *rows)
         })
     })
 }

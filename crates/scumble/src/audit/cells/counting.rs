@@ -36,6 +36,7 @@ use crate::audit::cells::people::People;
 use crate::audit::cells::shares::{Share, Shares};
 use crate::audit::cells::weights::{Bound, Weights, Whose};
 use crate::audit::cells::worlds::{Type, Worlds, worlds};
+use crate::table::Code;
 
 /// A count that is a float is off by no more than this.
 const ROUNDING: f64 = 1e-6;
@@ -65,7 +66,7 @@ pub(crate) struct Counted {
 }
 
 /// A column that is counted: how many rows have each code, ascending.
-type Counts = Vec<(u32, u64)>;
+type Counts = Vec<(Code, u64)>;
 
 /// What is found out about one group.
 enum Told {
@@ -147,7 +148,7 @@ struct Group<'a> {
     tuples: &'a [u32],
     rows: u64,
     n_people: u64,
-    weights: &'a [Vec<(u32, f64)>],
+    weights: &'a [Vec<(Code, f64)>],
     whose: &'a [Whose],
 }
 
@@ -175,7 +176,7 @@ impl Group<'_> {
                 let people = self.people_of(*column);
                 let share = |tuple: &u32| {
                     let code = self.people.known.tuples[*column][*tuple as usize];
-                    let n = |held: &[(u32, u64)]| {
+                    let n = |held: &[(Code, u64)]| {
                         let place = held.binary_search_by_key(&code, |(code, _)| *code);
                         place.map_or(0, |place| held[place].1)
                     };
@@ -206,7 +207,7 @@ impl Group<'_> {
         let plain = || vec![self.plain(); self.tuples.len()];
         let capacity: Vec<Counts> =
             columns.iter().map(|column| self.people_of(*column)).collect();
-        let weights: Vec<&[(u32, f64)]> =
+        let weights: Vec<&[(Code, f64)]> =
             columns.iter().map(|column| &self.weights[*column][..]).collect();
         let Some(shifts) = shift::recover(&weights, &capacity, self.rows) else {
             // Even weights tell nothing.
@@ -259,7 +260,7 @@ impl Group<'_> {
     /// How many people of the group have each value of a column, ascending.
     fn people_of(&self, column: usize) -> Counts {
         let codes = self.people.known.tuples[column];
-        let mut values: Vec<(u32, u64)> = self
+        let mut values: Vec<(Code, u64)> = self
             .tuples
             .iter()
             .map(|tuple| {
@@ -292,7 +293,7 @@ impl Group<'_> {
     /// and there are as many people.
     fn counts(&self, column: usize) -> Option<Counts> {
         let rows = self.rows as f64;
-        let exact = |(code, weight): &(u32, f64)| {
+        let exact = |(code, weight): &(Code, f64)| {
             let count = (weight * rows).round();
             let near = (weight * rows - count).abs() <= ROUNDING;
             near.then_some((*code, count as u64))

@@ -9,6 +9,7 @@ use crate::audit::cells::classes::{CellClasses, CellTexts};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover};
 use crate::release::{Manifest, cell};
+use crate::table::{Code, Ids, NodeId};
 
 /// What the cells of every quasi column stand for.
 #[derive(Debug)]
@@ -67,16 +68,17 @@ impl ColumnCovers {
     fn of(column: &Column, covers: Vec<Cover>) -> Self {
         let n_values = column.domain.len();
         // Nodes of one level are looked up together: each value is below one of them.
-        let mut by_level: Vec<HashMap<u32, u32>> =
+        let mut by_level: Vec<HashMap<NodeId, u32>> =
             vec![HashMap::new(); column.hierarchy.levels().len()];
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let mut pairs: Vec<(Code, u32)> = Vec::new();
         for (id, cover) in (0u32..).zip(&covers) {
             match cover {
                 Cover::Node { level, node } => {
                     by_level[*level].insert(*node, id);
                 }
                 Cover::Range { low, high, missing } => {
-                    pairs.extend((*low..=*high).map(|code| (code, id)));
+                    pairs
+                        .extend(Ids::between(*low, high.next()).map(|code| (code, id)));
                     let missing = column
                         .domain
                         .missing()
@@ -90,14 +92,14 @@ impl ColumnCovers {
             if ids.is_empty() {
                 continue;
             }
-            for (code, node) in (0u32..).zip(&level.node_of) {
+            for (code, node) in level.node_of.pairs() {
                 pairs.extend(ids.get(node).map(|id| (code, *id)));
             }
         }
         pairs.sort_unstable();
         let mut starts = vec![0; n_values + 1];
         for (code, _) in &pairs {
-            starts[*code as usize + 1] += 1;
+            starts[code.index() + 1] += 1;
         }
         for value in 0..n_values {
             starts[value + 1] += starts[value];
@@ -107,8 +109,8 @@ impl ColumnCovers {
     }
 
     /// The cells that contain a value, ascending.
-    pub(crate) fn containing(&self, code: u32) -> &[u32] {
-        let code = code as usize;
+    pub(crate) fn containing(&self, code: Code) -> &[u32] {
+        let code = code.index();
         &self.cells[self.starts[code]..self.starts[code + 1]]
     }
 
@@ -138,7 +140,7 @@ fn nodes(
     };
     let mut index: HashMap<&str, Cover> = HashMap::new();
     for level in wanted.rev() {
-        for (node, known) in (0u32..).zip(&levels.get(level)?.nodes) {
+        for (node, known) in levels.get(level)?.nodes.pairs() {
             index.entry(&known.label).or_insert(Cover::Node { level, node });
         }
     }
@@ -150,7 +152,7 @@ fn sets(column: &Column, lists: &[Vec<Box<str>>]) -> Option<Vec<Cover>> {
     let index = column.domain.index();
     let set = |list: &Vec<Box<str>>| {
         let codes = list.iter().map(|text| index.get(&**text).copied());
-        let mut codes: Vec<u32> = codes.collect::<Option<_>>()?;
+        let mut codes: Vec<Code> = codes.collect::<Option<_>>()?;
         codes.sort_unstable();
         Some(Cover::Set(codes))
     };
@@ -171,7 +173,7 @@ mod tests {
             level(["a", "b", "c", "x"]),
             level(["x", "x", "y", "y"]),
         ]);
-        let (name, rows) = ("column".into(), vec![1; 4]);
+        let (name, rows) = ("column".into(), vec![1; 4].into());
         Column {
             name,
             domain,
@@ -188,23 +190,27 @@ mod tests {
     fn an_ambiguous_label_is_the_highest_node() {
         let column = column(Cells::Taxonomy);
         let read = |level| nodes(&column, level, &["x".into()]);
-        assert_eq!(read(None), Some(vec![Cover::Node { level: 1, node: 0 }]));
-        assert_eq!(read(Some(0)), Some(vec![Cover::Node { level: 0, node: 3 }]));
+        let node =
+            |level, node| Some(vec![Cover::Node { level, node: NodeId::new(node) }]);
+        assert_eq!(read(None), node(1, 0));
+        assert_eq!(read(Some(0)), node(0, 3));
         assert_eq!(read(Some(9)), None);
         assert_eq!(read(Some(usize::MAX)), None);
     }
 
     #[test]
     fn values_know_the_cells_that_contain_them() {
+        let (low, high) = (Code::new(1), Code::new(2));
         let found = ColumnCovers::of(
             &column(Cells::Set),
             vec![
-                Cover::Set(vec![0, 2]),
-                Cover::Range { low: 1, high: 2, missing: true },
-                Cover::Node { level: 1, node: 1 },
+                Cover::Set(Code::of([0, 2])),
+                Cover::Range { low, high, missing: true },
+                Cover::Node { level: 1, node: NodeId::new(1) },
             ],
         );
-        let lists: Vec<&[u32]> = (0..4).map(|code| found.containing(code)).collect();
+        let lists: Vec<&[u32]> =
+            Code::first(4).map(|code| found.containing(code)).collect();
         assert_eq!(lists, [&[0][..], &[1], &[0, 1, 2], &[2]]);
         assert!(!found.is_partition());
     }

@@ -34,6 +34,7 @@ use crate::audit::cells::classes::CellClasses;
 use crate::audit::cells::people::People;
 use crate::audit::cells::shares::{Share, Shares};
 use crate::audit::cells::weights::Bound;
+use crate::table::Code;
 use crate::watch::Watch;
 
 /// More steps than this are not taken for one group.
@@ -78,7 +79,7 @@ pub(crate) fn shares(view: &CellClasses, people: &People<'_>, bound: &Bound) -> 
 }
 
 /// The logarithm of the product of the weights of a tuple's values.
-fn ln_likelihood(people: &People<'_>, cells: &[Vec<(u32, f64)>], tuple: usize) -> f64 {
+fn ln_likelihood(people: &People<'_>, cells: &[Vec<(Code, f64)>], tuple: usize) -> f64 {
     let columns = cells.iter().zip(&people.known.tuples);
     let ln = columns.map(|(cell, codes)| {
         let place = cell.binary_search_by_key(&codes[tuple], |(code, _)| *code);

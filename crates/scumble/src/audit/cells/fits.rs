@@ -7,6 +7,7 @@ use crate::audit::cells::classes::CellClasses;
 use crate::audit::cells::covers::Covers;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
+use crate::table::Code;
 use crate::watch::Watch;
 
 /// Tuples one worker takes at a time.
@@ -16,7 +17,7 @@ const PORTION: usize = 4096;
 #[derive(Debug)]
 pub(crate) struct QuasiKnowledge<'a> {
     /// For each quasi column of the manifest, the code of every distinct tuple.
-    pub(crate) tuples: Vec<&'a [u32]>,
+    pub(crate) tuples: Vec<&'a [Code]>,
     /// How many people have each tuple.
     pub(crate) people: &'a [u64],
     /// Who follows what is made of it. Once that is no longer wanted, it means nothing.
@@ -31,7 +32,7 @@ impl<'a> QuasiKnowledge<'a> {
         watch: &'a dyn Watch,
     ) -> Self {
         let census = &original.census;
-        let tuples = places.iter().map(|place| census.quasi[*place].as_slice());
+        let tuples = places.iter().map(|place| &*census.quasi[*place]);
         Self { tuples: tuples.collect(), people: &census.rows, watch }
     }
 }

@@ -9,6 +9,7 @@ use crate::audit::given::quasi_columns;
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
+use crate::table::{Code, Of};
 
 /// Who of the population is in the table.
 #[derive(Debug)]
@@ -29,7 +30,7 @@ impl<'a> Members<'a> {
         let Some(original) = original else { return Ok(Self { people, inside: None }) };
         let (columns, places) = quasi_columns(manifest, original, "original")?;
         // For each column the population's code of each of the table's values.
-        let codes: Vec<Vec<Option<u32>>> = columns
+        let codes: Vec<Of<Code, Option<Code>>> = columns
             .iter()
             .zip(&people.columns)
             .map(|(own, other)| {
@@ -39,17 +40,16 @@ impl<'a> Members<'a> {
             })
             .collect();
         let census = &original.census;
-        let mut rows: HashMap<Vec<Option<u32>>, u64> = HashMap::new();
-        for (tuple, n) in census.rows.iter().enumerate() {
+        let mut rows: HashMap<Vec<Option<Code>>, u64> = HashMap::new();
+        for (tuple, n) in census.rows.pairs() {
             let key = codes.iter().zip(&places);
-            let key = key
-                .map(|(codes, place)| codes[census.quasi[*place][tuple] as usize])
-                .collect();
+            let key =
+                key.map(|(codes, place)| codes[census.quasi[*place][tuple]]).collect();
             *rows.entry(key).or_default() += n;
         }
         let mut inside = Vec::with_capacity(people.known.people.len());
         for (tuple, n) in people.known.people.iter().enumerate() {
-            let key: Vec<Option<u32>> =
+            let key: Vec<Option<Code>> =
                 people.known.tuples.iter().map(|codes| Some(codes[tuple])).collect();
             inside.push(rows.remove(&key).unwrap_or(0).min(*n));
         }

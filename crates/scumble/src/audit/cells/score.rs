@@ -10,6 +10,7 @@ use crate::audit::cells::classes::CellClasses;
 use crate::audit::given::no_column;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
+use crate::table::{Code, Of, TupleId};
 
 /// The original, and how its sensitive values are called in the release.
 #[derive(Debug)]
@@ -23,7 +24,7 @@ struct TrueColumn {
     /// Its place among the original's sensitive columns.
     place: usize,
     /// For each published value the original's code, if it has the value.
-    codes: Vec<Option<u32>>,
+    codes: Of<Code, Option<Code>>,
 }
 
 impl<'a> TrueRows<'a> {
@@ -36,11 +37,11 @@ impl<'a> TrueRows<'a> {
             let place = place.ok_or_else(|| no_column("original", &published.name))?;
             let domain = &original.sensitive[place].domain;
             let index = domain.index();
-            let code = |code: u32| match published.domain.missing() {
+            let code = |code: Code| match published.domain.missing() {
                 Some(missing) if missing == code => domain.missing(),
                 _ => index.get(published.domain.text(code)).copied(),
             };
-            let codes = (0..published.domain.len() as u32).map(code).collect();
+            let codes = published.domain.codes().map(code).collect();
             columns.push(TrueColumn { place, codes });
         }
         Ok(Self { original, columns })
@@ -150,7 +151,7 @@ impl<'a> TrueRows<'a> {
         let census = &self.original.census;
         let truth = &census.sensitive[column.place];
         let code = |guess: ValueGuess| {
-            column.codes.get(guess.value as usize).copied().flatten()
+            column.codes.at(Code::new(guess.value)).copied().flatten()
         };
         let blind = code(blind);
         let (mut people, mut right, mut blindly) = (0u64, 0.0, 0.0);
@@ -159,11 +160,11 @@ impl<'a> TrueRows<'a> {
         for (((tuple, n), candidates), guess) in found {
             people += n;
             let guessed = code(*guess);
-            let tuple = *tuple as usize;
+            let tuple = TupleId::new(*tuple);
             let (mut n_right, mut n_blindly) = (0u64, 0u64);
-            let entries = census.starts[tuple]..census.starts[tuple + 1];
+            let entries = census.entries_of(tuple);
             for (value, n) in
-                truth[entries.clone()].iter().zip(&census.entries[entries])
+                truth.slice(&entries).iter().zip(census.entries.slice(&entries))
             {
                 n_right += if Some(*value) == guessed { *n } else { 0 };
                 n_blindly += if Some(*value) == blind { *n } else { 0 };

@@ -8,6 +8,7 @@ use crate::audit::cells::classes::{CellColumn, CellTexts};
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
 use crate::release::{Manifest, PdfCells};
+use crate::table::Code;
 
 /// How far the weights of a cell may add up to another number than 1.
 const ROUNDING: f64 = 1e-9;
@@ -142,7 +143,7 @@ impl Lists {
 }
 
 /// For each group and quasi column, code and weight of each listed value, ascending.
-pub(crate) type Bound = Vec<Vec<Vec<(u32, f64)>>>;
+pub(crate) type Bound = Vec<Vec<Vec<(Code, f64)>>>;
 
 impl Weights {
     /// The weights by the codes of a table's domains, which have every listed value.
@@ -159,7 +160,7 @@ impl Weights {
             for (group, cell) in cells.of_group.iter().enumerate() {
                 let listed = lists[*cell as usize].iter();
                 let listed = listed.zip(&self.of_group[group][place]);
-                let mut weights: Vec<(u32, f64)> = listed
+                let mut weights: Vec<(Code, f64)> = listed
                     .filter_map(|(text, weight)| Some((*index.get(&**text)?, *weight)))
                     .collect();
                 weights.sort_unstable_by_key(|(code, _)| *code);

@@ -4,7 +4,7 @@ use crate::audit::checks::l_diversity::Diversity;
 use crate::audit::checks::t_closeness::Distance;
 use crate::decimal::Decimal;
 use crate::hierarchy::Hierarchy;
-use crate::table::Histogram;
+use crate::table::{Code, Histogram, Of};
 
 /// What was found in a group.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -92,7 +92,7 @@ pub(crate) fn closeness(
 
 impl Values<'_> {
     /// By how much a value is commoner in the group, times the sizes of both.
-    fn excess(&self, code: u32) -> i128 {
+    fn excess(&self, code: Code) -> i128 {
         let here = i128::from(self.group.count(code)) * i128::from(self.whole.total());
         let all = i128::from(self.whole.count(code)) * i128::from(self.group.total());
         here - all
@@ -105,14 +105,14 @@ impl Values<'_> {
 
 /// Half the sum of the differences.
 fn equal(values: &Values<'_>) -> (u128, u128) {
-    let codes = 0..values.whole.counts().len() as u32;
+    let codes = values.whole.counts().ids();
     let sum: u128 = codes.map(|code| values.excess(code).unsigned_abs()).sum();
     (sum, 2 * values.unit())
 }
 
 /// The difference of both running sums, summed over the steps between ranks.
 fn ordered(values: &Values<'_>) -> (u128, u128) {
-    let codes = 0..values.whole.counts().len() as u32;
+    let codes = values.whole.counts().ids();
     let occurring = codes.filter(|code| values.whole.count(*code) > 0);
     let (mut running, mut work, mut n_values) = (0i128, 0u128, 0u128);
     for code in occurring {
@@ -129,9 +129,9 @@ fn ordered(values: &Values<'_>) -> (u128, u128) {
 fn hierarchical(values: &Values<'_>, hierarchy: &Hierarchy) -> (u128, u128) {
     let mut work = 0u128;
     for level in &hierarchy.levels()[..hierarchy.height()] {
-        let mut branches = vec![0i128; level.nodes.len()];
-        for (code, node) in (0u32..).zip(&level.node_of) {
-            branches[*node as usize] += values.excess(code);
+        let mut branches = Of::repeat(0i128, level.nodes.len());
+        for (code, node) in level.node_of.pairs() {
+            branches[*node] += values.excess(code);
         }
         work += branches.iter().map(|excess| excess.unsigned_abs()).sum::<u128>();
     }

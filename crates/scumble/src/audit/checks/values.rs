@@ -14,7 +14,7 @@ use crate::audit::views::Views;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::release::{PromiseNote, Treatment};
-use crate::table::{Histogram, Role};
+use crate::table::{Code, Histogram, Role};
 use crate::watch::Watch;
 
 /// What is asked of the values of a group.
@@ -180,7 +180,10 @@ fn in_groups(
             return (0.0, 0.0, 0);
         }
         group.clear();
-        groups.values(place).iter().for_each(|(code, n)| group.add(*code, *n));
+        groups
+            .values(place)
+            .iter()
+            .for_each(|(code, n)| group.add(Code::new(*code), *n));
         let mut found = asked.judge(&Values { group, whole: &whole, hierarchy });
         let (most, size) = (groups.most(place), groups.size(place));
         if let AskedOfValues::Diversity(diversity) = asked {

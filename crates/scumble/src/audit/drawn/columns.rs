@@ -199,9 +199,8 @@ impl DrawnColumn {
             self.tables.iter().map(|table| vec![0; table.values.len()]).collect();
         for (tuple, rows) in found.counts.rows.iter().enumerate() {
             let texts = found.counts.columns.iter().zip(&found.dictionaries);
-            let texts: Vec<&str> = texts
-                .map(|(codes, known)| &*known.texts[codes[tuple] as usize])
-                .collect();
+            let texts: Vec<&str> =
+                texts.map(|(codes, known)| &*known.texts[codes[tuple]]).collect();
             let table = match texts.get(n_parts) {
                 None => 0,
                 Some(text) => self.table_of(text).ok_or_else(|| {

@@ -10,6 +10,7 @@ use crate::audit::given::no_column;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
+use crate::table::Code;
 
 /// The original, counted by the values of each randomized column.
 #[derive(Debug)]
@@ -74,13 +75,13 @@ fn counted(column: &DrawnColumn, original: &Microdata) -> Result<Vec<u64>> {
         places.push(place.ok_or_else(|| no_column("original", name))?);
     }
     let census = &original.census;
-    let mut tuples: HashMap<Vec<u32>, usize> = HashMap::new();
+    let mut tuples: HashMap<Vec<Code>, usize> = HashMap::new();
     let mut counts = vec![0; column.values.len()];
-    for (entry, rows) in census.entries.iter().enumerate() {
+    for (entry, rows) in census.entries.pairs() {
         if *rows == 0 {
             continue;
         }
-        let codes: Vec<u32> =
+        let codes: Vec<Code> =
             places.iter().map(|place| census.sensitive[*place][entry]).collect();
         let code = match tuples.get(&codes) {
             Some(code) => *code,

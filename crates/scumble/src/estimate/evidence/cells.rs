@@ -31,7 +31,7 @@ use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
     GROUP_COLUMN, Manifest, PdfCells, PublishedColumn, WeightsNote, cell,
 };
-use crate::table::{Kind, Reading, Role, parse_date, parse_number};
+use crate::table::{Kind, Of, Reading, Role, parse_date, parse_number};
 
 /// What the cells of a column stand for.
 #[derive(Debug)]
@@ -254,7 +254,7 @@ fn words(
     let bound = Bound {
         name: listed.name.clone(),
         hierarchy: plain.bind(&domain, &reading),
-        rows: vec![0; domain.len()],
+        rows: Of::repeat(0, domain.len()),
         lowest: 0,
         highest: 0,
         weight: 1.0,
@@ -272,7 +272,7 @@ fn words(
             return Err(place);
         }
         let each = 1.0 / codes.len() as f64;
-        Ok(Meaning::Values(codes.into_iter().map(|code| (code, each)).collect()))
+        Ok(Meaning::Values(codes.into_iter().map(|code| (code.get(), each)).collect()))
     };
     let meanings = texts.iter().map(|text| &**text).enumerate().map(meaning);
     let meanings = meanings.collect::<Result<_, _>>()?;

@@ -17,7 +17,9 @@ use crate::hierarchy::Rule;
 use crate::release::{
     Class, DataColumn, Parameters, PublishedColumn, Release, Seen, Treatment,
 };
-use crate::table::{Kind, Numbers, NumbersTask, Reading, Role, Scan, parse_number};
+use crate::table::{
+    Code, Kind, Numbers, NumbersTask, Reading, Role, Scan, parse_number,
+};
 use crate::watch::Watch;
 use crate::words::nearest;
 
@@ -261,8 +263,10 @@ struct Distinct {
 
 impl Distinct {
     fn of_scan(found: Scan) -> Self {
-        let texts = found.dictionaries.into_iter().map(|dictionary| dictionary.texts);
-        let columns = texts.zip(found.counts.columns).collect();
+        let texts = found.dictionaries.into_iter().map(|found| found.texts.into_vec());
+        let codes = found.counts.columns.into_iter();
+        let codes = codes.map(|codes| codes.into_iter().map(Code::get).collect());
+        let columns = texts.zip(codes).collect();
         Self { rows: found.counts.rows, columns }
     }
 

@@ -6,6 +6,7 @@ use super::AnatomyTask;
 use super::hold::{Hold, hold};
 use crate::error::Result;
 use crate::method::mondrian::relative_width;
+use crate::table::{Code, EntryId, Of};
 use crate::watch::Watched;
 
 /// Halves below this many rows are not worth another thread.
@@ -19,27 +20,27 @@ pub(super) struct Cutter<'a> {
     parts: u64,
     n_columns: usize,
     /// The quasi codes of each entry, entry after entry.
-    codes: Vec<u32>,
+    codes: Vec<Code>,
 }
 
 /// Room to work in.
 #[derive(Default)]
 struct Scratch {
     /// How many rows have each value; all nought between uses.
-    counts: Vec<u64>,
+    counts: Of<Code, u64>,
     /// For each value how many rows are still to be held back.
-    held: Vec<u64>,
+    held: Of<Code, u64>,
     /// The values of a block, ascending.
-    present: Vec<u32>,
-    codes: Vec<u32>,
-    left: Vec<u32>,
+    present: Vec<Code>,
+    codes: Vec<Code>,
+    left: Vec<EntryId>,
 }
 
 /// A way to halve rows: those with a code below `code` in `column`.
 #[derive(Clone, Copy)]
 struct Cut {
     column: usize,
-    code: u32,
+    code: Code,
     /// How many rows the smaller half has.
     small: usize,
 }
@@ -49,29 +50,27 @@ impl<'a> Cutter<'a> {
         let census = &task.data.census;
         let n_columns = census.quasi.len();
         let mut codes = Vec::with_capacity(census.entries.len() * n_columns);
-        for (tuple, ends) in census.starts.windows(2).enumerate() {
-            for _ in ends[0]..ends[1] {
-                codes.extend(census.quasi.iter().map(|column| column[tuple]));
-            }
+        for tuple in &census.tuple_of() {
+            codes.extend(census.quasi.iter().map(|column| column[*tuple]));
         }
         Self { task, parts, n_columns, codes }
     }
 
     /// Puts the rows of a block side by side; returns how many each block has.
-    pub(super) fn cut_all(&self, rows: &mut [u32]) -> Result<Vec<usize>> {
+    pub(super) fn cut_all(&self, rows: &mut [EntryId]) -> Result<Vec<usize>> {
         self.cut(rows, 0, &mut self.scratch())
     }
 
     fn scratch(&self) -> Scratch {
         let n_values = self.task.data.census.sensitive_sizes[0];
-        let nought = vec![0; n_values];
+        let nought = Of::repeat(0, n_values);
         Scratch { counts: nought.clone(), held: nought, ..Scratch::default() }
     }
 
     /// `start` is the place of the first of these rows among all.
     fn cut(
         &self,
-        rows: &mut [u32],
+        rows: &mut [EntryId],
         start: usize,
         scratch: &mut Scratch,
     ) -> Result<Vec<usize>> {
@@ -126,18 +125,18 @@ impl<'a> Cutter<'a> {
     }
 
     /// How many rows have each of the values present.
-    fn count(&self, rows: &[u32], scratch: &mut Scratch) -> Vec<u64> {
+    fn count(&self, rows: &[EntryId], scratch: &mut Scratch) -> Vec<u64> {
         let values = &self.task.data.census.sensitive[0];
         scratch.present.clear();
         for row in rows {
-            let value = values[*row as usize];
-            if scratch.counts[value as usize] == 0 {
+            let value = values[*row];
+            if scratch.counts[value] == 0 {
                 scratch.present.push(value);
             }
-            scratch.counts[value as usize] += 1;
+            scratch.counts[value] += 1;
         }
         scratch.present.sort_unstable();
-        let take = |value: &u32| std::mem::take(&mut scratch.counts[*value as usize]);
+        let take = |value: &Code| std::mem::take(&mut scratch.counts[*value]);
         scratch.present.iter().map(take).collect()
     }
 
@@ -145,7 +144,7 @@ impl<'a> Cutter<'a> {
     /// none, the one along the widest column.
     fn choose(
         &self,
-        rows: &[u32],
+        rows: &[EntryId],
         counts: &[u64],
         scratch: &mut Scratch,
     ) -> Option<(Cut, Hold)> {
@@ -177,10 +176,10 @@ impl<'a> Cutter<'a> {
     /// For each column with different values, the widest first, its most even cut.
     fn cuts<'b>(
         &'b self,
-        rows: &'b [u32],
+        rows: &'b [EntryId],
         scratch: &'b mut Scratch,
     ) -> impl Iterator<Item = Cut> + use<'a, 'b> {
-        let mut ends = vec![(u32::MAX, 0); self.n_columns];
+        let mut ends = vec![(Code::new(u32::MAX), Code::new(0)); self.n_columns];
         for row in rows {
             for (code, (low, high)) in self.codes_of(*row).iter().zip(&mut ends) {
                 *low = (*low).min(*code);
@@ -201,13 +200,13 @@ impl<'a> Cutter<'a> {
             .map(|(column, _)| self.median(rows, column, &mut scratch.codes))
     }
 
-    fn codes_of(&self, row: u32) -> &[u32] {
-        let start = row as usize * self.n_columns;
+    fn codes_of(&self, row: EntryId) -> &[Code] {
+        let start = row.index() * self.n_columns;
         &self.codes[start..start + self.n_columns]
     }
 
     /// The most even cut along a column.
-    fn median(&self, rows: &[u32], column: usize, codes: &mut Vec<u32>) -> Cut {
+    fn median(&self, rows: &[EntryId], column: usize, codes: &mut Vec<Code>) -> Cut {
         codes.clear();
         codes.extend(rows.iter().map(|row| self.codes_of(*row)[column]));
         let (below, median, _) = codes.select_nth_unstable(rows.len() / 2);
@@ -218,7 +217,7 @@ impl<'a> Cutter<'a> {
         if small(below) >= small(up_to) {
             Cut { column, code: median, small: small(below) }
         } else {
-            Cut { column, code: median + 1, small: small(up_to) }
+            Cut { column, code: median.next(), small: small(up_to) }
         }
     }
 
@@ -226,7 +225,7 @@ impl<'a> Cutter<'a> {
     /// there are.
     fn hold_back(
         &self,
-        rows: &mut [u32],
+        rows: &mut [EntryId],
         counts: &[u64],
         held: &Hold,
         number: u64,
@@ -236,14 +235,14 @@ impl<'a> Cutter<'a> {
         let mut rng = self.task.randomness.stream("hold back", number);
         let present = scratch.present.iter().zip(counts.iter().zip(&held.rows));
         for (value, (count, held)) in present {
-            scratch.counts[*value as usize] = *count;
-            scratch.held[*value as usize] = *held;
+            scratch.counts[*value] = *count;
+            scratch.held[*value] = *held;
         }
         scratch.left.clear();
         let mut n_cut = 0;
         for place in 0..rows.len() {
             let row = rows[place];
-            let value = values[row as usize] as usize;
+            let value = values[row];
             // Of the rows still to come every choice is equally likely.
             let (to_come, to_hold) =
                 (&mut scratch.counts[value], &mut scratch.held[value]);
@@ -261,7 +260,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// Puts the rows below the cut before the others; returns how many they are.
-    fn part(&self, rows: &mut [u32], cut: Cut, scratch: &mut Scratch) -> usize {
+    fn part(&self, rows: &mut [EntryId], cut: Cut, scratch: &mut Scratch) -> usize {
         scratch.left.clear();
         let mut n_below = 0;
         for place in 0..rows.len() {

@@ -6,12 +6,12 @@ use crate::error::Result;
 use crate::method::buckets::shuffle;
 use crate::promise::{Group, Promises};
 use crate::random::Randomness;
-use crate::table::Histogram;
+use crate::table::{Code, EntryId, Histogram, Of};
 use crate::watch::Watch;
 
 pub(super) struct Dealer<'a> {
     /// The sensitive value of each entry.
-    pub(super) values: &'a [u32],
+    pub(super) values: &'a Of<EntryId, Code>,
     /// No value has more than 1/parts of a group.
     pub(super) parts: u64,
     /// The least size of groups, if groups of different values are sure to be good.
@@ -29,7 +29,7 @@ impl Dealer<'_> {
     pub(super) fn deal(
         &self,
         start: usize,
-        block: &mut [u32],
+        block: &mut [EntryId],
         scratch: &mut Histogram,
     ) -> Result<Option<Vec<usize>>> {
         self.watch.check()?;
@@ -44,7 +44,7 @@ impl Dealer<'_> {
             (0..n_groups).all(|group| {
                 scratch.clear();
                 for row in list[group..].iter().step_by(n_groups) {
-                    scratch.add(self.values[*row as usize], 1);
+                    scratch.add(self.values[*row], 1);
                 }
                 self.holds(scratch)
             })
@@ -84,11 +84,11 @@ impl Dealer<'_> {
     }
 
     /// The rows value by value: values in random order, and rows of a value, too.
-    fn list(&self, block: &[u32], rng: &mut ChaCha20Rng) -> Vec<u32> {
-        let mut keyed: Vec<(u32, u32)> =
-            block.iter().map(|row| (self.values[*row as usize], *row)).collect();
+    fn list(&self, block: &[EntryId], rng: &mut ChaCha20Rng) -> Vec<EntryId> {
+        let mut keyed: Vec<(Code, EntryId)> =
+            block.iter().map(|row| (self.values[*row], *row)).collect();
         keyed.sort_unstable();
-        let mut runs: Vec<&mut [(u32, u32)]> =
+        let mut runs: Vec<&mut [(Code, EntryId)]> =
             keyed.chunk_by_mut(|a, b| a.0 == b.0).collect();
         shuffle(&mut runs, rng);
         let mut list = Vec::with_capacity(block.len());

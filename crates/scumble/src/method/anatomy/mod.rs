@@ -46,7 +46,7 @@ pub fn anatomy<'a>(task: impl Into<Watched<'a, AnatomyTask<'a>>>) -> Result<Buck
 
     let mut whole = [Histogram::new(census.sensitive_sizes[0])];
     for row in &rows {
-        whole[0].add(values[*row as usize], 1);
+        whole[0].add(values[*row], 1);
     }
     let n_rows = rows.len() as u64;
     let group = Group { rows: n_rows, people: n_rows, values: &whole };

@@ -8,6 +8,7 @@ use super::*;
 use crate::decimal::Decimal;
 use crate::method::testing::{has_every_row_once, random_rows, table, with_threads};
 use crate::promise::{Distance, Diversity, GroupPromise, LDiversity, TCloseness};
+use crate::table::EntryId;
 
 fn none() -> Promises {
     Promises::new(vec![])
@@ -40,7 +41,7 @@ fn histograms(data: &Microdata, buckets: &Buckets) -> Vec<Histogram> {
         .map(|group| {
             let mut values = Histogram::new(data.census.sensitive_sizes[0]);
             for entry in group {
-                values.add(data.census.sensitive[0][*entry as usize], 1);
+                values.add(data.census.sensitive[0][*entry], 1);
             }
             values
         })
@@ -81,7 +82,7 @@ fn random_tables_are_dealt_as_promised() {
         let parts = rng.random_range(2..6);
         let promises = distinct(parts);
         let mut whole = data.census.histograms();
-        (0..data.census.n_tuples()).for_each(|at| data.census.add_to(at, &mut whole));
+        data.census.tuples().for_each(|at| data.census.add_to(at, &mut whole));
         let fits = most(&whole[0]) * parts <= n_rows as u64;
         let [one, four] = with_threads(|| deal(&data, &promises, parts, 0, seed));
         let (Ok(buckets), Ok(four)) = (one, four) else {
@@ -96,7 +97,7 @@ fn random_tables_are_dealt_as_promised() {
             assert!(most(&values) == 1 && size >= parts && size < 2 * parts);
         }
         // Groups of a single block are as even as can be; of several they need not be.
-        let sizes: Vec<usize> = buckets.groups().map(<[u32]>::len).collect();
+        let sizes: Vec<usize> = buckets.groups().map(<[EntryId]>::len).collect();
         cut += usize::from(sizes.iter().max() > sizes.iter().min());
     }
     assert!(cut > 20 && refused > 20, "{cut} {refused}");
@@ -179,8 +180,7 @@ fn other_promises_are_kept_too() {
             assert!(has_every_row_once(&data, &buckets));
             assert!(buckets.n_groups() > 10, "{}", buckets.n_groups());
             let mut whole = data.census.histograms();
-            (0..data.census.n_tuples())
-                .for_each(|at| data.census.add_to(at, &mut whole));
+            data.census.tuples().for_each(|at| data.census.add_to(at, &mut whole));
             let whole = Group { rows: 500, people: 500, values: &whole };
             for values in histograms(&data, &buckets) {
                 let rows = values.total();
@@ -317,10 +317,12 @@ fn exchanging_two_values_of_a_group_changes_no_probability() {
                 let buckets = deal(&data, &none(), 2, 0, seed).unwrap();
                 let census = &data.census;
                 // Each row has a tuple, and an entry, of its own.
-                let seen = |group: &[u32]| {
-                    let row = |entry: &u32| census.quasi[0][*entry as usize] + 1;
+                let tuple_of = census.tuple_of();
+                let seen = |group: &[EntryId]| {
+                    let row =
+                        |entry: &EntryId| census.quasi[0][tuple_of[*entry]].get() + 1;
                     let rows = group.iter().map(row).collect();
-                    let value = |row: &u32| census.sensitive[0][*row as usize];
+                    let value = |entry: &EntryId| census.sensitive[0][*entry].get();
                     (rows, group.iter().map(value).collect())
                 };
                 buckets.groups().map(seen).collect()
@@ -397,11 +399,10 @@ fn rows_of_a_group_are_near_each_other() {
     let data = table(&rows);
     let buckets = deal(&data, &distinct(3), 3, 0, 1).unwrap();
     let census = &data.census;
-    let tuple_of =
-        |entry: u32| census.starts.partition_point(|at| *at <= entry as usize) - 1;
+    let tuple_of = census.tuple_of();
     let mut spread = 0;
     for group in buckets.groups() {
-        let codes = group.iter().map(|entry| census.quasi[0][tuple_of(*entry)]);
+        let codes = group.iter().map(|entry| census.quasi[0][tuple_of[*entry]].get());
         spread += codes.clone().max().unwrap() - codes.min().unwrap();
     }
     // Rows drawn anyhow are 500 apart and more.

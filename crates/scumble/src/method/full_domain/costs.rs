@@ -7,6 +7,7 @@ use crate::method::full_domain::groups::Ladder;
 use crate::method::full_domain::judge::Scratch;
 use crate::method::full_domain::lattice::Node;
 use crate::method::full_domain::tuples::Tuples;
+use crate::table::{NodeId, Of};
 
 /// For losses that add up over cells, when cells are nodes: what each node costs, and how
 /// many rows it has. The loss of any lattice node is then a sum over columns.
@@ -14,7 +15,7 @@ use crate::method::full_domain::tuples::Tuples;
 pub(super) struct Costs {
     // [column][level][node]
     cells: Vec<Vec<Vec<f64>>>,
-    rows: Vec<Vec<Vec<u64>>>,
+    rows: Vec<Vec<Of<NodeId, u64>>>,
     // [column][level], weighted, without offset.
     sums: Vec<Vec<f64>>,
     // [column][level], the dearest cell that has rows, weighted.
@@ -40,12 +41,11 @@ impl Costs {
         for column in task.columns {
             let (mut cells, mut rows) = (Vec::new(), Vec::new());
             for (level, shape) in column.hierarchy.levels().iter().enumerate() {
-                let nodes = 0..shape.nodes.len() as u32;
                 let cost = |node| loss.cell(column, &Cover::Node { level, node });
-                cells.push(nodes.map(cost).collect::<Vec<f64>>());
-                let mut n = vec![0; shape.nodes.len()];
+                cells.push(shape.nodes.ids().map(cost).collect::<Vec<f64>>());
+                let mut n = Of::repeat(0, shape.nodes.len());
                 for (node, code_rows) in shape.node_of.iter().zip(&column.rows) {
-                    n[*node as usize] += code_rows;
+                    n[*node] += code_rows;
                 }
                 rows.push(n);
             }
@@ -121,8 +121,7 @@ impl Costs {
             let mut rows = self.rows[column][usize::from(*level)].clone();
             let map = ladder.map(column, tuples.at[column], *level);
             for (tuple, n) in failing() {
-                let code = tuples.codes[column][*tuple as usize];
-                rows[map[code as usize] as usize] -= n;
+                rows[map[tuples.nodes[column][*tuple]]] -= n;
             }
             let cells = &self.cells[column][usize::from(*level)];
             sum += self.weights[column] * dot(cells, &rows);

@@ -5,12 +5,13 @@ use hashbrown::HashMap;
 use crate::hierarchy::Column;
 use crate::method::full_domain::lattice::Node;
 use crate::method::full_domain::tuples::Tuples;
+use crate::table::{GroupId, NodeId, Of, TupleId};
 
 /// For each column, how the nodes of one level map to those of a higher one.
 #[derive(Debug)]
 pub(super) struct Ladder {
     // maps[column][from][to][node on level from] = node on level to.
-    maps: Vec<Vec<Vec<Vec<u32>>>>,
+    maps: Vec<Vec<Vec<Of<NodeId, NodeId>>>>,
     // sizes[column][level] = number of nodes.
     sizes: Vec<Vec<u64>>,
 }
@@ -21,9 +22,9 @@ impl Ladder {
             let levels = column.hierarchy.levels();
             let from = levels.iter().map(|fine| {
                 let to = levels.iter().map(|coarse| {
-                    let mut map = vec![0; fine.nodes.len()];
+                    let mut map = Of::repeat(NodeId::default(), fine.nodes.len());
                     for (node, above) in fine.node_of.iter().zip(&coarse.node_of) {
-                        map[*node as usize] = *above;
+                        map[*node] = *above;
                     }
                     map
                 });
@@ -53,7 +54,7 @@ impl Ladder {
         self.sizes[column][level as usize]
     }
 
-    pub(super) fn map(&self, column: usize, from: u8, to: u8) -> &[u32] {
+    pub(super) fn map(&self, column: usize, from: u8, to: u8) -> &Of<NodeId, NodeId> {
         &self.maps[column][from as usize][to as usize]
     }
 }
@@ -62,21 +63,21 @@ impl Ladder {
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     /// The rows of each group.
-    pub(super) sizes: Vec<u64>,
+    pub(super) sizes: Of<GroupId, u64>,
     /// The first tuple of each group.
-    pub(super) first: Vec<u32>,
+    pub(super) first: Of<GroupId, TupleId>,
     // The people of each group, if there is a population.
-    people: Option<Vec<u64>>,
+    people: Option<Of<GroupId, u64>>,
     // The group of each tuple, if it was asked for.
-    of: Vec<u32>,
+    of: Of<TupleId, GroupId>,
     // Between calls every slot is EMPTY.
-    slots: Vec<u32>,
-    index: HashMap<u64, u32, Mix>,
-    members: Vec<u32>,
+    slots: Vec<GroupId>,
+    index: HashMap<u64, GroupId, Mix>,
+    members: Vec<TupleId>,
     member_starts: Vec<u32>,
 }
 
-const EMPTY: u32 = u32::MAX;
+const EMPTY: GroupId = GroupId::new(u32::MAX);
 
 /// Key spaces up to this size are looked up in a plain array; larger ones in a hash table.
 const DIRECT: u64 = 1 << 22;
@@ -84,8 +85,8 @@ const DIRECT: u64 = 1 << 22;
 /// Keys are made for so many tuples at a time: they stay in the first-level cache.
 const BLOCK: usize = 1024;
 
-/// The columns that enter a key, with the share of the key that each code stands for.
-type Part<'a> = (&'a [u32], Vec<u64>);
+/// A column that enters a key, with the share of the key that each node stands for.
+type KeyPart<'a> = (&'a [NodeId], Of<NodeId, u64>);
 
 impl Groups {
     pub(super) fn n_groups(&self) -> usize {
@@ -93,17 +94,17 @@ impl Groups {
     }
 
     /// The people of a group: of the population, or else its rows.
-    pub(super) fn people(&self, group: usize) -> u64 {
+    pub(super) fn people(&self, group: GroupId) -> u64 {
         self.people.as_ref().map_or(self.sizes[group], |people| people[group])
     }
 
     /// The people of each group, if there is a population.
-    pub(super) fn all_people(&self) -> Option<&Vec<u64>> {
+    pub(super) fn all_people(&self) -> Option<&Of<GroupId, u64>> {
         self.people.as_ref()
     }
 
     /// The group of each tuple, after `assign`.
-    pub(super) fn of(&self) -> &[u32] {
+    pub(super) fn of(&self) -> &Of<TupleId, GroupId> {
         &self.of
     }
 
@@ -124,11 +125,11 @@ impl Groups {
         ladder: &Ladder,
         node: &Node,
     ) {
-        let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut parts: Vec<KeyPart<'_>> = Vec::new();
         let mut space: u64 = 1;
         // Groups of the columns so far, if their key and the rest do not fit in 64 bits.
-        let mut so_far: Vec<u32> = Vec::new();
-        for (column, codes) in tuples.codes.iter().enumerate() {
+        let mut so_far: Of<TupleId, GroupId> = Of::new();
+        for (column, nodes) in tuples.nodes.iter().enumerate() {
             let size = ladder.sizes[column][node[column] as usize];
             if size == 1 {
                 continue;
@@ -143,8 +144,8 @@ impl Groups {
             let stride = space;
             space *= size;
             parts.push((
-                codes,
-                map.iter().map(|code| u64::from(*code) * stride).collect(),
+                nodes,
+                map.iter().map(|node| u64::from(node.get()) * stride).collect(),
             ));
         }
         let Some(people) = &tuples.people else {
@@ -153,10 +154,10 @@ impl Groups {
         };
         self.number::<true>(&tuples.rows, &so_far, &parts, space);
         let sums = self.people.get_or_insert_default();
-        sums.clear();
-        sums.resize(self.sizes.len(), 0);
+        sums.list().clear();
+        sums.list().resize(self.sizes.len(), 0);
         for (group, n) in self.of.iter().zip(people) {
-            sums[*group as usize] += n;
+            sums[*group] += n;
         }
     }
 
@@ -164,13 +165,13 @@ impl Groups {
     fn number<const WITH_OF: bool>(
         &mut self,
         rows: &[u64],
-        so_far: &[u32],
-        parts: &[Part<'_>],
+        so_far: &[GroupId],
+        parts: &[KeyPart<'_>],
         space: u64,
     ) {
-        self.of.clear();
-        self.sizes.clear();
-        self.first.clear();
+        self.of.list().clear();
+        self.sizes.list().clear();
+        self.first.list().clear();
         let direct = space <= DIRECT;
         if direct && self.slots.len() < space as usize {
             self.slots.resize(space as usize, EMPTY);
@@ -184,20 +185,19 @@ impl Groups {
             match so_far.get(start..start + rows.len()) {
                 Some(groups) => {
                     for (key, group) in keys.iter_mut().zip(groups) {
-                        *key = u64::from(*group);
+                        *key = u64::from(group.get());
                     }
                 }
                 None => keys.fill(0),
             }
-            for (codes, share) in parts {
-                for (key, code) in
-                    keys.iter_mut().zip(&codes[start..start + rows.len()])
-                {
-                    *key += share[*code as usize];
+            for (nodes, share) in parts {
+                let nodes = &nodes[start..start + rows.len()];
+                for (key, node) in keys.iter_mut().zip(nodes) {
+                    *key += share[*node];
                 }
             }
             for (place, (key, n)) in keys.iter().zip(rows).enumerate() {
-                let next = self.sizes.len() as u32;
+                let next = GroupId::new(self.sizes.len() as u32);
                 let group = if direct {
                     let slot = &mut self.slots[*key as usize];
                     if *slot == EMPTY {
@@ -210,9 +210,9 @@ impl Groups {
                 };
                 if group == next {
                     self.sizes.push(0);
-                    self.first.push((start + place) as u32);
+                    self.first.push(TupleId::new((start + place) as u32));
                 }
-                self.sizes[group as usize] += n;
+                self.sizes[group] += n;
                 if WITH_OF {
                     self.of.push(group);
                 }
@@ -228,24 +228,25 @@ impl Groups {
         self.member_starts.clear();
         self.member_starts.resize(self.n_groups() + 1, 0);
         for group in &self.of {
-            self.member_starts[*group as usize + 1] += 1;
+            self.member_starts[group.index() + 1] += 1;
         }
         for group in 0..self.n_groups() {
             self.member_starts[group + 1] += self.member_starts[group];
         }
         let mut next = self.member_starts.clone();
         self.members.clear();
-        self.members.resize(self.of.len(), 0);
-        for (tuple, group) in self.of.iter().enumerate() {
-            let place = &mut next[*group as usize];
-            self.members[*place as usize] = tuple as u32;
+        self.members.resize(self.of.len(), TupleId::default());
+        for (tuple, group) in self.of.pairs() {
+            let place = &mut next[group.index()];
+            self.members[*place as usize] = tuple;
             *place += 1;
         }
     }
 
     /// The tuples of a group, after `sort_members`.
-    pub(super) fn members(&self, group: usize) -> &[u32] {
-        let range = self.member_starts[group]..self.member_starts[group + 1];
+    pub(super) fn members(&self, group: GroupId) -> &[TupleId] {
+        let place = group.index();
+        let range = self.member_starts[place]..self.member_starts[place + 1];
         &self.members[range.start as usize..range.end as usize]
     }
 }

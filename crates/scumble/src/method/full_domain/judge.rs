@@ -8,7 +8,7 @@ use crate::method::full_domain::lattice::Node;
 use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Task, cover};
 use crate::promise::{Group, Promises};
-use crate::table::Histogram;
+use crate::table::{Code, GroupId, Histogram, Of, TupleId};
 use crate::watch::Watch;
 
 /// Everything about a task that does not change from node to node.
@@ -37,14 +37,14 @@ pub(super) enum Price {
 #[derive(Debug)]
 pub(super) struct Scratch {
     pub(super) groups: Groups,
-    pub(super) fails: Vec<bool>,
+    pub(super) fails: Of<GroupId, bool>,
     values: Vec<Histogram>,
 }
 
 impl<'a> Judge<'a> {
     pub(super) fn new(task: Task<'a>, watch: &'a dyn Watch) -> Self {
         let mut whole = task.census.histograms();
-        for tuple in 0..task.census.n_tuples() {
+        for tuple in task.census.tuples() {
             task.census.add_to(tuple, &mut whole);
         }
         let plain = task.columns.iter().all(|column| column.cells == Cells::Taxonomy);
@@ -60,7 +60,7 @@ impl<'a> Judge<'a> {
 
     pub(super) fn scratch(&self) -> Scratch {
         let values = self.task.census.histograms();
-        Scratch { groups: Groups::default(), fails: Vec::new(), values }
+        Scratch { groups: Groups::default(), fails: Of::new(), values }
     }
 
     /// The whole table as one group.
@@ -86,8 +86,8 @@ impl<'a> Judge<'a> {
         } else {
             scratch.groups.count(tuples, &self.ladder, node);
         }
-        scratch.fails.clear();
-        scratch.fails.resize(scratch.groups.n_groups(), false);
+        scratch.fails.list().clear();
+        scratch.fails.list().resize(scratch.groups.n_groups(), false);
         let left_out = if with_values {
             self.left_out_by_values(promises, price, tuples, scratch)?
         } else {
@@ -95,7 +95,9 @@ impl<'a> Judge<'a> {
         };
         if price == Price::Whole && left_out > 0 && promises.look_at_people() {
             let groups = &scratch.groups;
-            let people = (0..groups.n_groups())
+            let people = groups
+                .sizes
+                .ids()
                 .filter(|group| scratch.fails[*group] || groups.sizes[*group] == 0)
                 .map(|group| groups.people(group))
                 .sum();
@@ -134,13 +136,12 @@ impl<'a> Judge<'a> {
     ) -> Option<u64> {
         let whole = Group { values: &[], ..self.whole() };
         let mut left_out = 0;
-        for (place, fails) in scratch.fails.iter_mut().enumerate() {
-            let (rows, people) =
-                (scratch.groups.sizes[place], scratch.groups.people(place));
+        for (place, rows) in scratch.groups.sizes.pairs() {
+            let (rows, people) = (*rows, scratch.groups.people(place));
             let group = Group { rows, people, values: &[] };
             let more = self.price(promises, price, group, whole)?;
             if more > 0 {
-                *fails = true;
+                scratch.fails[place] = true;
                 left_out += more;
                 if left_out > self.task.limit {
                     return None;
@@ -167,7 +168,7 @@ impl<'a> Judge<'a> {
             let values = whole.as_deref().unwrap_or(&self.whole);
             let published =
                 Group { rows: self.n_rows - left_out, people: self.n_people, values };
-            for group in 0..scratch.groups.n_groups() {
+            for group in scratch.groups.sizes.ids() {
                 if scratch.fails[group] {
                     continue;
                 }
@@ -188,8 +189,8 @@ impl<'a> Judge<'a> {
                 return Some(left_out);
             }
             let mut rest = self.task.census.histograms();
-            for (tuple, group) in scratch.groups.of().iter().enumerate() {
-                if !scratch.fails[*group as usize] {
+            for (tuple, group) in scratch.groups.of().pairs() {
+                if !scratch.fails[*group] {
                     tuples.add_to(tuple, &mut rest);
                 }
             }
@@ -288,22 +289,21 @@ impl<'a> Judge<'a> {
         tuples: &Tuples,
         node: &Node,
         scratch: &Scratch,
-        tuple: u32,
+        tuple: TupleId,
     ) -> bool {
         if !scratch.fails.contains(&true) {
             return false;
         }
         let census = self.task.census;
         let wanted = |column: usize| {
-            let code = census.quasi[column][tuple as usize];
-            self.ladder.map(column, 0, node[column])[code as usize]
+            let code = census.quasi[column][tuple];
+            self.task.columns[column].hierarchy.node(node[column].into(), code)
         };
         scratch.groups.first.iter().zip(&scratch.fails).any(|(first, fails)| {
             *fails
                 && (0..node.len()).all(|column| {
                     let map = self.ladder.map(column, tuples.at[column], node[column]);
-                    map[tuples.codes[column][*first as usize] as usize]
-                        == wanted(column)
+                    map[tuples.nodes[column][*first]] == wanted(column)
                 })
         })
     }
@@ -313,11 +313,11 @@ impl<'a> Judge<'a> {
         loss: &dyn CellLoss,
         node: &Node,
         fine: &Scratch,
-        fails: impl Fn(usize) -> bool,
+        fails: impl Fn(GroupId) -> bool,
     ) -> f64 {
         let columns = self.task.columns;
         let mut totals = vec![0.0; columns.len()];
-        for group in 0..fine.groups.n_groups() {
+        for group in fine.groups.sizes.ids() {
             let rows = fine.groups.sizes[group] as f64;
             let left_out = fails(group);
             for (place, column) in columns.iter().enumerate() {
@@ -342,7 +342,7 @@ impl<'a> Judge<'a> {
     /// The cells of every group at `node`, from census tuples grouped in `scratch`.
     pub(super) fn covers(&self, node: &Node, scratch: &Scratch) -> Vec<Vec<Cover>> {
         let census = self.task.census;
-        let groups = 0..scratch.groups.n_groups();
+        let groups = scratch.groups.sizes.ids();
         groups
             .map(|group| {
                 let members = scratch.groups.members(group);
@@ -351,7 +351,7 @@ impl<'a> Judge<'a> {
                     .map(|(place, column)| {
                         let level = usize::from(node[place]);
                         if column.cells == Cells::Taxonomy {
-                            let code = census.quasi[place][members[0] as usize];
+                            let code = census.quasi[place][members[0]];
                             let node = column.hierarchy.node(level, code);
                             return Cover::Node { level, node };
                         }
@@ -365,19 +365,18 @@ impl<'a> Judge<'a> {
 }
 
 /// Fills one histogram per sensitive column with the values of a group.
-fn gather(tuples: &Tuples, groups: &Groups, group: usize, values: &mut [Histogram]) {
+fn gather(tuples: &Tuples, groups: &Groups, group: GroupId, values: &mut [Histogram]) {
     for histogram in values.iter_mut() {
         histogram.clear();
     }
     for tuple in groups.members(group) {
-        tuples.add_to(*tuple as usize, values);
+        tuples.add_to(*tuple, values);
     }
 }
 
 /// The different codes of some tuples, ascending.
-pub(super) fn distinct(codes: &[u32], tuples: &[u32]) -> Vec<u32> {
-    let mut distinct: Vec<u32> =
-        tuples.iter().map(|tuple| codes[*tuple as usize]).collect();
+pub(super) fn distinct(codes: &Of<TupleId, Code>, tuples: &[TupleId]) -> Vec<Code> {
+    let mut distinct: Vec<Code> = tuples.iter().map(|tuple| codes[*tuple]).collect();
     distinct.sort_unstable();
     distinct.dedup();
     distinct

@@ -20,6 +20,7 @@ use crate::method::full_domain::projection::Projections;
 use crate::method::full_domain::search::Search;
 use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Grouping, Route, Task};
+use crate::table::{GroupId, Of};
 use crate::watch::Watched;
 
 /// Publishes every column on one level of its hierarchy.
@@ -106,17 +107,14 @@ fn grouping(judge: &Judge<'_>, node: &Node, pool: &Pool<'_>) -> Grouping {
         scratch.groups.assign(&tuples, &judge.ladder, node);
         scratch.groups.sort_members();
         let covers = judge.covers(node, scratch);
-        let mut number = vec![None; covers.len()];
-        let mut kept = Vec::new();
-        for (group, cells) in covers.into_iter().enumerate() {
-            if !scratch.fails[group] {
-                number[group] = Some(kept.len() as u32);
-                kept.push(cells);
-            }
+        let mut number: Of<GroupId, Option<GroupId>> = Of::new();
+        let mut kept = Of::new();
+        for (cells, fails) in covers.into_iter().zip(&scratch.fails) {
+            number.push((!fails).then(|| kept.push(cells)));
         }
         let of = scratch.groups.of();
         Grouping {
-            group_of: of.iter().map(|group| number[*group as usize]).collect(),
+            group_of: of.iter().map(|group| number[*group]).collect(),
             covers: kept,
             route: Route::Levels(
                 node.iter().map(|level| usize::from(*level)).collect(),

@@ -84,7 +84,7 @@ impl<'a> Projections<'a> {
         with_values: bool,
     ) -> Result<(Arc<Tuples>, Vec<Candidate>)> {
         let all = Arc::new(Tuples::of(self.judge.task.census, with_values));
-        let n_columns = all.codes.len();
+        let n_columns = all.nodes.len();
         let mut tuples = self.merged(&all, &self.lattice.lowest.clone());
         drop(all);
 

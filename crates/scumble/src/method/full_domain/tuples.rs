@@ -4,32 +4,37 @@ use hashbrown::HashMap;
 
 use crate::method::full_domain::groups::{Groups, Ladder};
 use crate::method::full_domain::lattice::Node;
-use crate::table::{Census, Histogram};
+use crate::table::{Census, Code, EntryId, Histogram, Ids, NodeId, Of, TupleId, ids};
+
+ids! {
+    /// Values of all sensitive columns together.
+    CombinationId
+}
 
 /// Distinct tuples of nodes, with their rows and sensitive values.
 #[derive(Debug, Clone)]
 pub(super) struct Tuples {
-    /// The lattice node whose nodes the codes are.
+    /// The levels of the nodes.
     pub(super) at: Node,
-    /// For each column, the code of every tuple.
-    pub(super) codes: Vec<Vec<u32>>,
+    /// For each column, the node of every tuple.
+    pub(super) nodes: Vec<Of<TupleId, NodeId>>,
     /// How many rows have the tuple.
-    pub(super) rows: Vec<u64>,
+    pub(super) rows: Of<TupleId, u64>,
     /// How many people have it, if there is a population.
-    pub(super) people: Option<Vec<u64>>,
+    pub(super) people: Option<Of<TupleId, u64>>,
     /// Which sensitive values occur; nothing if no promise looks.
-    values: Option<Values>,
+    values: Option<TupleValues>,
 }
 
 /// The sensitive values of tuples. Several sensitive columns are one here.
 #[derive(Debug, Clone)]
-struct Values {
-    /// Tuple t has the entries `starts[t]..starts[t + 1]`.
-    starts: Vec<u32>,
+struct TupleValues {
+    /// The first entry of each tuple, and at last the one behind all.
+    starts: Of<TupleId, EntryId>,
     /// The combination of values of each entry, and its rows.
-    entries: Vec<(u32, u64)>,
+    entries: Of<EntryId, (CombinationId, u64)>,
     /// For each combination, the code in each sensitive column.
-    combinations: std::sync::Arc<Vec<Vec<u32>>>,
+    combinations: std::sync::Arc<Of<CombinationId, Vec<Code>>>,
 }
 
 impl Tuples {
@@ -37,10 +42,11 @@ impl Tuples {
     pub(super) fn of(census: &Census, with_values: bool) -> Self {
         Self {
             at: vec![0; census.quasi.len()],
-            codes: census.quasi.clone(),
+            // On level 0 every value is a node.
+            nodes: census.quasi.iter().map(|codes| nodes(codes)).collect(),
             rows: census.rows.clone(),
             people: census.people.clone(),
-            values: with_values.then(|| Values::of(census)),
+            values: with_values.then(|| TupleValues::of(census)),
         }
     }
 
@@ -49,10 +55,10 @@ impl Tuples {
     }
 
     /// Adds the sensitive values of a tuple to one histogram per sensitive column.
-    pub(super) fn add_to(&self, tuple: usize, histograms: &mut [Histogram]) {
+    pub(super) fn add_to(&self, tuple: TupleId, histograms: &mut [Histogram]) {
         let Some(values) = &self.values else { return };
         for (combination, rows) in values.of_tuple(tuple) {
-            let codes = &values.combinations[*combination as usize];
+            let codes = &values.combinations[*combination];
             for (code, histogram) in codes.iter().zip(histograms.iter_mut()) {
                 histogram.add(*code, *rows);
             }
@@ -80,19 +86,15 @@ impl Tuples {
         node: &Node,
         groups: &mut Groups,
     ) -> Self {
-        let columns = self.codes.iter().enumerate().map(|(column, fine)| {
+        let columns = self.nodes.iter().enumerate().map(|(column, fine)| {
             let map = ladder.map(column, self.at[column], node[column]);
-            groups
-                .first
-                .iter()
-                .map(|tuple| map[fine[*tuple as usize] as usize])
-                .collect()
+            groups.first.iter().map(|tuple| map[fine[*tuple]]).collect()
         });
         Self {
             at: node.clone(),
-            codes: columns.collect(),
-            rows: groups.sizes.clone(),
-            people: groups.all_people().cloned(),
+            nodes: columns.collect(),
+            rows: groups.sizes.to_vec().into(),
+            people: groups.all_people().map(|people| people.to_vec().into()),
             values: self.values.as_ref().map(|values| {
                 groups.sort_members();
                 values.merged(groups)
@@ -101,43 +103,48 @@ impl Tuples {
     }
 }
 
-impl Values {
+fn nodes(codes: &[Code]) -> Of<TupleId, NodeId> {
+    codes.iter().map(|code| NodeId::new(code.get())).collect()
+}
+
+impl TupleValues {
     fn of(census: &Census) -> Self {
-        let mut index: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut combinations = Vec::new();
+        let mut index: HashMap<Vec<Code>, CombinationId> = HashMap::new();
+        let mut combinations = Of::new();
         let mut entries = Vec::with_capacity(census.entries.len());
         let mut key = Vec::with_capacity(census.sensitive.len());
-        for (entry, rows) in census.entries.iter().enumerate() {
+        for (entry, rows) in census.entries.pairs() {
             key.clear();
             key.extend(census.sensitive.iter().map(|codes| codes[entry]));
             let combination = match index.get(&key) {
                 Some(combination) => *combination,
                 None => {
-                    combinations.push(key.clone());
-                    index.insert(key.clone(), combinations.len() as u32 - 1);
-                    combinations.len() as u32 - 1
+                    let new = combinations.push(key.clone());
+                    index.insert(key.clone(), new);
+                    new
                 }
             };
             entries.push((combination, *rows));
         }
-        let starts = census.starts.iter().map(|start| *start as u32).collect();
-        Self { starts, entries, combinations: combinations.into() }
+        let starts = census.starts().clone();
+        Self { starts, entries: entries.into(), combinations: combinations.into() }
     }
 
-    fn of_tuple(&self, tuple: usize) -> &[(u32, u64)] {
-        &self.entries[self.starts[tuple] as usize..self.starts[tuple + 1] as usize]
+    fn of_tuple(&self, tuple: TupleId) -> &[(CombinationId, u64)] {
+        let own = Ids::between(self.starts[tuple], self.starts[tuple.next()]);
+        self.entries.slice(&own)
     }
 
     /// Adds up the entries of each group.
     fn merged(&self, groups: &Groups) -> Self {
-        let mut starts = vec![0];
-        let mut entries = Vec::new();
-        let mut sums = vec![0u64; self.combinations.len()];
-        let mut seen: Vec<u32> = Vec::new();
-        for group in 0..groups.n_groups() {
+        let mut starts = Of::from(EntryId::of([0]));
+        let mut entries = Of::new();
+        let mut sums: Of<CombinationId, u64> = Of::repeat(0, self.combinations.len());
+        let mut seen: Vec<CombinationId> = Vec::new();
+        for group in groups.sizes.ids() {
             for tuple in groups.members(group) {
-                for (combination, rows) in self.of_tuple(*tuple as usize) {
-                    let sum = &mut sums[*combination as usize];
+                for (combination, rows) in self.of_tuple(*tuple) {
+                    let sum = &mut sums[*combination];
                     if *sum == 0 {
                         seen.push(*combination);
                     }
@@ -145,10 +152,10 @@ impl Values {
                 }
             }
             for combination in seen.drain(..) {
-                entries.push((combination, sums[combination as usize]));
-                sums[combination as usize] = 0;
+                entries.push((combination, sums[combination]));
+                sums[combination] = 0;
             }
-            starts.push(entries.len() as u32);
+            starts.push(EntryId::from_index(entries.len()));
         }
         Self { starts, entries, combinations: self.combinations.clone() }
     }

@@ -13,11 +13,13 @@ pub use existence::{Likelihood, bounds, existence, extremes};
 pub use shifted::{Shift, shifted};
 pub use worlds::{MOST_STEPS, presence};
 
+use crate::table::Code;
+
 /// A group as pdf cells see it: its distinct quasi tuples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// For each quasi column, the code of every tuple.
-    pub codes: Vec<Vec<u32>>,
+    pub codes: Vec<Vec<Code>>,
     /// How many rows of the table have each tuple; may be 0.
     pub rows: Vec<u64>,
     /// How many people of the population have it, at least as many. Without a population
@@ -41,7 +43,7 @@ pub enum Whose {
 pub struct Pdf {
     /// Code and weight, ascending by code. Under a population every value of the group's
     /// people is listed, also with weight 0.
-    pub values: Vec<(u32, f64)>,
+    pub values: Vec<(Code, f64)>,
     /// Whose counts the weights are.
     pub whose: Whose,
 }
@@ -58,12 +60,12 @@ impl Part {
     }
 
     /// The values of one column, ascending.
-    fn tally(&self, column: usize) -> Vec<Tally> {
+    fn tally(&self, column: usize) -> Vec<ValueTally> {
         let codes = &self.codes[column];
         let mut order: Vec<usize> =
             (0..codes.len()).filter(|tuple| self.people[*tuple] > 0).collect();
         order.sort_unstable_by_key(|tuple| codes[*tuple]);
-        let mut tallies: Vec<Tally> = Vec::new();
+        let mut tallies: Vec<ValueTally> = Vec::new();
         for tuple in order {
             let (rows, people) = (self.rows[tuple], self.people[tuple]);
             match tallies.last_mut().filter(|last| last.code == codes[tuple]) {
@@ -71,7 +73,7 @@ impl Part {
                     last.rows += rows;
                     last.people += people;
                 }
-                None => tallies.push(Tally { code: codes[tuple], rows, people }),
+                None => tallies.push(ValueTally { code: codes[tuple], rows, people }),
             }
         }
         tallies
@@ -80,8 +82,8 @@ impl Part {
 
 /// How often one value of a column occurs in a group.
 #[derive(Debug, Clone, Copy)]
-struct Tally {
-    code: u32,
+struct ValueTally {
+    code: Code,
     rows: u64,
     people: u64,
 }
@@ -119,7 +121,7 @@ fn weights(part: &Part, column: usize, whose: Whose) -> Pdf {
     let n_rows = part.n_rows();
     let whose = if n_rows == 0 { Whose::Population } else { whose };
     let n_people = part.n_people();
-    let share = |tally: &Tally| match whose {
+    let share = |tally: &ValueTally| match whose {
         Whose::Table => tally.rows as f64 / n_rows as f64,
         _ => tally.people as f64 / n_people as f64,
     };

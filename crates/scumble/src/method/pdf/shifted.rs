@@ -3,6 +3,7 @@
 
 use super::existence::{Likelihood, bounds, extremes};
 use super::{Part, Pdf, Range, Whose};
+use crate::table::Code;
 
 /// How far weights are shifted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,7 @@ const HALVINGS: usize = 40;
 /// "The counting adversary").
 pub fn shifted(
     part: &Part,
-    bases: &[Vec<u32>],
+    bases: &[Vec<Code>],
     range: &Range,
     shift: Shift,
 ) -> Vec<Pdf> {
@@ -48,28 +49,27 @@ struct Scheme<'a> {
 
 struct Column {
     /// Code and how many rows of the table have it.
-    values: Vec<(u32, u64)>,
+    values: Vec<(Code, u64)>,
     /// For each tuple the place of its value; nothing if it is not below the node.
-    place_of: Vec<Option<u32>>,
+    place_of: Vec<Option<usize>>,
 }
 
 impl<'a> Scheme<'a> {
-    fn new(part: &'a Part, bases: &[Vec<u32>]) -> Self {
-        let column = |(codes, base): (&Vec<u32>, &Vec<u32>)| {
-            let mut values: Vec<(u32, u64)> =
+    fn new(part: &'a Part, bases: &[Vec<Code>]) -> Self {
+        let column = |(codes, base): (&Vec<Code>, &Vec<Code>)| {
+            let mut values: Vec<(Code, u64)> =
                 base.iter().map(|code| (*code, 0)).collect();
             values.sort_unstable();
             values.dedup();
             let place =
-                |code: &u32| values.binary_search_by_key(code, |value| value.0).ok();
+                |code: &Code| values.binary_search_by_key(code, |value| value.0).ok();
             let places: Vec<Option<usize>> = codes.iter().map(place).collect();
             for (place, rows) in places.iter().zip(&part.rows) {
                 if let Some(place) = place {
                     values[*place].1 += rows;
                 }
             }
-            let place_of = places.iter().map(|place| place.map(|place| place as u32));
-            Column { values, place_of: place_of.collect() }
+            Column { values, place_of: places }
         };
         let columns = part.codes.iter().zip(bases).map(column).collect();
         Self { part, columns, n_rows: part.n_rows() }
@@ -121,8 +121,7 @@ impl<'a> Scheme<'a> {
             let ln: Vec<f64> =
                 self.weights(column, far).map(|weight| weight.ln()).collect();
             for (likelihood, place) in likelihoods.iter_mut().zip(&column.place_of) {
-                likelihood.ln +=
-                    place.map_or(f64::NEG_INFINITY, |place| ln[place as usize]);
+                likelihood.ln += place.map_or(f64::NEG_INFINITY, |place| ln[place]);
             }
         }
         likelihoods

@@ -36,7 +36,8 @@ use hashbrown::HashMap;
 
 use super::chance::Chance;
 use super::states::{Fields, binomials, shares, sum};
-use super::{Part, Tally};
+use super::{Part, ValueTally};
+use crate::table::Code;
 
 /// No sum over worlds takes more steps than this: each is remembered, in four bytes.
 pub const MOST_STEPS: u64 = 1 << 23;
@@ -60,7 +61,7 @@ const SMALLEST: f64 = 1e-200;
 /// have each value of each of `columns`. Takes the steps it needs off `work`; nothing if
 /// they are too many.
 pub fn presence(part: &Part, columns: &[usize], work: &mut u64) -> Option<Vec<Chance>> {
-    let tallies: Vec<Vec<Tally>> =
+    let tallies: Vec<Vec<ValueTally>> =
         columns.iter().map(|column| part.tally(*column)).collect();
     let chance = |rows, people: u64| Chance::Exact { part: rows, whole: people.max(1) };
     match (columns, &tallies[..]) {
@@ -70,7 +71,7 @@ pub fn presence(part: &Part, columns: &[usize], work: &mut u64) -> Option<Vec<Ch
         }
         ([column], [tallies]) => {
             let codes = part.codes[*column].iter();
-            let of = |code: &u32| {
+            let of = |code: &Code| {
                 let place = tallies.binary_search_by_key(code, |tally| tally.code);
                 place.map_or(Chance::NEVER, |place| {
                     chance(tallies[place].rows, tallies[place].people)
@@ -80,8 +81,9 @@ pub fn presence(part: &Part, columns: &[usize], work: &mut u64) -> Option<Vec<Ch
         }
         _ => {
             // Settling tuples can only make this smaller, and rarely does.
-            let open =
-                |tally: &Tally| if tally.rows < tally.people { tally.rows } else { 0 };
+            let open = |tally: &ValueTally| {
+                if tally.rows < tally.people { tally.rows } else { 0 }
+            };
             let rows: Vec<Vec<u64>> =
                 tallies.iter().map(|of| of.iter().map(open).collect()).collect();
             Fields::new(&rows)?;
@@ -129,10 +131,14 @@ impl Projection {
     /// Also, for each tuple of the part, its projection. Tuples are sorted, first by the
     /// column with most values: the counts of a value that has passed need no room in the
     /// state.
-    fn new(part: &Part, columns: &[usize], tallies: &[Vec<Tally>]) -> (Self, Vec<u32>) {
+    fn new(
+        part: &Part,
+        columns: &[usize],
+        tallies: &[Vec<ValueTally>],
+    ) -> (Self, Vec<u32>) {
         let mut order: Vec<usize> = (0..columns.len()).collect();
         order.sort_by_key(|place| std::cmp::Reverse(tallies[*place].len()));
-        let place_of: Vec<HashMap<u32, u32>> = order
+        let place_of: Vec<HashMap<Code, u32>> = order
             .iter()
             .map(|place| {
                 let codes = tallies[*place].iter().map(|tally| tally.code);
@@ -160,7 +166,8 @@ impl Projection {
             }
             tuple_of[tuple] = tuples.len() as u32 - 1;
         }
-        let value = |tally: &Tally| Value { rows: tally.rows, people: tally.people };
+        let value =
+            |tally: &ValueTally| Value { rows: tally.rows, people: tally.people };
         let values = order
             .iter()
             .map(|place| tallies[*place].iter().map(value).collect())

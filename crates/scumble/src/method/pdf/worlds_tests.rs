@@ -4,7 +4,7 @@ use super::*;
 /// last is not present.
 fn men() -> Part {
     Part {
-        codes: vec![vec![1, 1, 0, 0], vec![1, 0, 1, 0]],
+        codes: [[1, 1, 0, 0], [1, 0, 1, 0]].map(Code::of).into(),
         rows: vec![2, 1, 1, 0],
         people: vec![2, 1, 1, 1],
     }
@@ -12,8 +12,9 @@ fn men() -> Part {
 
 /// A group with some people for each of 2 x 3 x 2 tuples.
 fn crowd() -> Part {
-    let tuples: Vec<[u32; 3]> =
-        (0..12).map(|place| [place % 2, place / 2 % 3, place / 6]).collect();
+    let tuples: Vec<[Code; 3]> = (0..12)
+        .map(|place| [place % 2, place / 2 % 3, place / 6].map(Code::new))
+        .collect();
     let people: Vec<u64> = (0..12).map(|place| 5 + place * place % 7).collect();
     let rows = people.iter().enumerate().map(|(place, n)| n * (place as u64 % 3) / 4);
     Part {
@@ -24,7 +25,7 @@ fn crowd() -> Part {
 }
 
 fn projection(part: &Part, columns: &[usize]) -> Projection {
-    let tallies: Vec<Vec<Tally>> =
+    let tallies: Vec<Vec<ValueTally>> =
         columns.iter().map(|column| part.tally(*column)).collect();
     let (mut projection, _) = Projection::new(part, columns, &tallies);
     projection.settle();
@@ -70,7 +71,7 @@ fn both_scales_agree() {
 #[test]
 fn few_worlds_are_counted_exactly() {
     let part = Part {
-        codes: vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]],
+        codes: [[0, 0, 1, 1], [0, 1, 0, 1]].map(Code::of).into(),
         rows: vec![1, 0, 0, 1],
         people: vec![1, 1, 1, 1],
     };
@@ -84,7 +85,7 @@ fn a_large_group_agrees_with_a_sum_over_one_number() {
     let people = [9_000u64, 12_000, 4_222, 20_000];
     let rows = [700u64, 400, 257, 800];
     let part = Part {
-        codes: vec![vec![0, 0, 1, 1], vec![0, 1, 0, 1]],
+        codes: [[0, 0, 1, 1], [0, 1, 0, 1]].map(Code::of).into(),
         rows: rows.to_vec(),
         people: people.to_vec(),
     };

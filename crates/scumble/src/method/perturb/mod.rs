@@ -26,6 +26,12 @@ pub use uniform::uniform;
 pub use verify::keeps;
 
 use crate::promise::Breaches;
+use crate::table::ids;
+
+ids! {
+    /// A value that is randomized: of one column, or of several as one.
+    ValueId
+}
 
 /// What an operator must keep: for each value of a domain, how many times as likely it may
 /// lead to a published value as another.

@@ -4,10 +4,12 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover, cell};
+use crate::method::plan::group::LEFT_OUT;
 use crate::method::{
-    Branch, GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, cover,
+    Branch, BranchId, GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup,
+    PlanRoute, cover,
 };
-use crate::table::Reading;
+use crate::table::{Code, GroupId, NodeId, Of, Reading};
 
 /// A plan of groups, ready for rows with known texts.
 #[derive(Debug)]
@@ -15,10 +17,10 @@ pub struct BoundGroups<'a> {
     plan: &'a GroupPlan,
     /// The quasi columns, with a domain of the known texts and those of the plan.
     pub columns: Vec<Column>,
-    codes: Vec<HashMap<Box<str>, u32>>,
+    codes: Vec<HashMap<Box<str>, Code>>,
     route: BoundRoute,
     /// The cells of each group of the plan; nothing if its values are not there.
-    covers: Vec<Option<Vec<Cover>>>,
+    covers: Of<GroupId, Option<Vec<Cover>>>,
     /// Whether labels are cells, so that a group need not be in the plan.
     plain: bool,
 }
@@ -26,7 +28,7 @@ pub struct BoundGroups<'a> {
 #[derive(Debug)]
 enum BoundRoute {
     Levels(BoundLevels),
-    Cuts(Vec<Branch>),
+    Cuts(Of<BranchId, Branch>),
 }
 
 /// Groups by the labels above their values.
@@ -34,9 +36,9 @@ enum BoundRoute {
 struct BoundLevels {
     levels: Vec<usize>,
     /// For each column and node of its level, the number of its label.
-    labels: Vec<Vec<u32>>,
+    labels: Vec<Of<NodeId, u32>>,
     /// The group of each tuple of labels.
-    groups: HashMap<Vec<u32>, usize>,
+    groups: HashMap<Vec<u32>, GroupId>,
     /// Tuples of labels that are left out.
     left_out: HashSet<Vec<u32>>,
 }
@@ -59,10 +61,10 @@ impl BoundLevels {
             let all = all.map(|(number_of, text)| number_of.get(&**text).copied());
             (texts.len() == columns.len()).then(|| all.collect()).flatten()
         };
-        let groups = plan.groups.iter().zip(0..);
+        let groups = plan.groups.pairs();
         Self {
             groups: groups
-                .filter_map(|(group, place)| Some((found(&group.labels)?, place)))
+                .filter_map(|(place, group)| Some((found(&group.labels)?, place)))
                 .collect(),
             left_out: plan.left_out.iter().filter_map(|texts| found(texts)).collect(),
             levels: levels.to_vec(),
@@ -75,7 +77,7 @@ impl BoundLevels {
 #[derive(Debug, Clone)]
 pub enum FoundGroup {
     /// Its place in the plan.
-    Planned(usize),
+    Planned(GroupId),
     /// It is not in the plan, but its labels are its cells.
     New(Vec<Cover>),
 }
@@ -107,7 +109,7 @@ impl GroupPlan {
             codes.push(all.into_iter().zip(found).collect());
             columns.push(Column {
                 name: planned.name.clone(),
-                rows: vec![0; domain.len()],
+                rows: Of::repeat(0, domain.len()),
                 lowest: planned.lowest,
                 highest: hierarchy.height(),
                 domain,
@@ -133,14 +135,12 @@ impl GroupPlan {
 
 impl GroupPlan {
     /// The cells of each group; nothing if a value of them is not there.
-    fn all_covers(&self, columns: &[Column]) -> Result<Vec<Option<Vec<Cover>>>> {
-        let known: Vec<HashMap<&str, u32>> = columns
-            .iter()
-            .map(|column| {
-                let texts = column.domain.texts().iter();
-                texts.zip(0..).map(|(text, code)| (&**text, code)).collect()
-            })
-            .collect();
+    fn all_covers(
+        &self,
+        columns: &[Column],
+    ) -> Result<Of<GroupId, Option<Vec<Cover>>>> {
+        let known: Vec<HashMap<&str, Code>> =
+            columns.iter().map(|column| column.domain.index()).collect();
         let all = self.groups.iter();
         all.map(|group| covers(columns, &self.columns, &known, group)).collect()
     }
@@ -148,23 +148,23 @@ impl GroupPlan {
 
 impl BoundGroups<'_> {
     /// The code of a text that was known when the plan was bound.
-    pub fn code(&self, column: usize, text: &str) -> Option<u32> {
+    pub fn code(&self, column: usize, text: &str) -> Option<Code> {
         self.codes[column].get(text).copied()
     }
 
     /// The group of a row with these codes; nothing if the plan leaves it out or has no
     /// cells for it.
-    pub fn find(&self, codes: &[u32]) -> Option<FoundGroup> {
+    pub fn find(&self, codes: &[Code]) -> Option<FoundGroup> {
         match &self.route {
             BoundRoute::Levels(BoundLevels { levels, labels, groups, left_out }) => {
                 let above = self.columns.iter().zip(codes).zip(levels);
                 let nodes = above.map(|((column, code), level)| {
                     column.hierarchy.node(*level, *code)
                 });
-                let nodes: Vec<u32> = nodes.collect();
+                let nodes: Vec<NodeId> = nodes.collect();
                 let labels = labels.iter().zip(&nodes);
                 let labels: Vec<u32> =
-                    labels.map(|(labels, node)| labels[*node as usize]).collect();
+                    labels.map(|(labels, node)| labels[*node]).collect();
                 if left_out.contains(&labels) {
                     return None;
                 }
@@ -180,14 +180,14 @@ impl BoundGroups<'_> {
                 }
             }
             BoundRoute::Cuts(route) => {
-                self.fitting(follow(route, |column| codes[column]), codes)
+                self.fitting(follow(route, |column| codes[column])?, codes)
             }
         }
     }
 
     /// The cells of a group, if they stand for the values of a row.
-    fn fitting(&self, group: usize, codes: &[u32]) -> Option<FoundGroup> {
-        let covers = self.covers.get(group)?.as_ref()?;
+    fn fitting(&self, group: GroupId, codes: &[Code]) -> Option<FoundGroup> {
+        let covers = self.covers[group].as_ref()?;
         let fits = self.columns.iter().zip(covers).zip(codes).all(
             |((column, cover), code)| {
                 cover.contains(&column.domain, &column.hierarchy, *code)
@@ -203,7 +203,7 @@ impl BoundGroups<'_> {
     }
 
     /// The cells of each group of the plan as they are written, if they are there.
-    pub fn group_texts(&self) -> Vec<Option<Vec<String>>> {
+    pub fn group_texts(&self) -> Of<GroupId, Option<Vec<String>>> {
         let texts = self.covers.iter();
         texts.map(|covers| covers.as_ref().map(|covers| self.texts(covers))).collect()
     }
@@ -218,7 +218,7 @@ impl BoundGroups<'_> {
 fn covers(
     columns: &[Column],
     planned: &[PlanColumn],
-    known: &[HashMap<&str, u32>],
+    known: &[HashMap<&str, Code>],
     group: &PlanGroup,
 ) -> Result<Option<Vec<Cover>>> {
     let mut covers = Vec::with_capacity(columns.len());
@@ -243,10 +243,12 @@ fn covers(
 pub(super) fn bound_route(
     columns: &[Column],
     planned: &[PlanColumn],
-    branches: &[PlanBranch],
-) -> Result<Vec<Branch>> {
+    branches: &Of<BranchId, PlanBranch>,
+) -> Result<Of<BranchId, Branch>> {
     let bound = branches.iter().map(|branch| match branch {
-        PlanBranch::Group(group) => Ok(Branch::Group(*group)),
+        PlanBranch::Group(group) => {
+            Ok(Branch::Group(Some(*group).filter(|group| *group != LEFT_OUT)))
+        }
         PlanBranch::Cut { column, value, below, rest } => {
             let code = code_of(
                 &columns[*column],
@@ -273,14 +275,17 @@ pub(super) fn check_levels(columns: &[Column], levels: &[usize]) -> Result<()> {
     Ok(())
 }
 
-/// Follows cuts to a group.
-pub(super) fn follow(route: &[Branch], code: impl Fn(usize) -> u32) -> usize {
-    let mut place = 0;
+/// Follows cuts to a group, unless they lead to rows that are left out.
+pub(super) fn follow(
+    route: &Of<BranchId, Branch>,
+    code: impl Fn(usize) -> Code,
+) -> Option<GroupId> {
+    let mut place = BranchId::default();
     loop {
         match route[place] {
-            Branch::Group(group) => return group as usize,
+            Branch::Group(group) => return group,
             Branch::Cut { column, code: first, below, rest } => {
-                place = if code(column) < first { below } else { rest } as usize;
+                place = if code(column) < first { below } else { rest };
             }
         }
     }
@@ -290,11 +295,11 @@ pub(super) fn follow(route: &[Branch], code: impl Fn(usize) -> u32) -> usize {
 pub(super) fn mentioned(
     column: &Column,
     cell: &PlanCell,
-    find: impl Fn(&str) -> Option<u32>,
-) -> Result<Vec<u32>> {
+    find: impl Fn(&str) -> Option<Code>,
+) -> Result<Vec<Code>> {
     let code = |value: &Option<String>| code_of(column, value.as_deref(), &find);
     // "Not known" is no value of a table in which everything is known.
-    let there = |code: &u32| (*code as usize) < column.domain.len();
+    let there = |code: &Code| code.index() < column.domain.len();
     Ok(match cell {
         PlanCell::Node { level, value } => {
             let code = code(value)?;
@@ -306,7 +311,7 @@ pub(super) fn mentioned(
             Cover::Node { level, node }.codes(&column.domain, &column.hierarchy)
         }
         PlanCell::Range { low, high, missing } => {
-            let mut codes: Vec<u32> =
+            let mut codes: Vec<Code> =
                 [code(low)?, code(high)?].into_iter().filter(there).collect();
             if *missing {
                 codes.extend(column.domain.missing());
@@ -314,7 +319,7 @@ pub(super) fn mentioned(
             codes
         }
         PlanCell::Set(values) => {
-            let codes = values.iter().map(code).collect::<Result<Vec<u32>>>()?;
+            let codes = values.iter().map(code).collect::<Result<Vec<Code>>>()?;
             codes.into_iter().filter(there).collect()
         }
     })
@@ -324,10 +329,10 @@ pub(super) fn mentioned(
 pub(super) fn in_domain<'a>(
     column: &'a Column,
     reading: &'a Reading,
-) -> impl Fn(&str) -> Option<u32> + 'a {
+) -> impl Fn(&str) -> Option<Code> + 'a {
     |value| {
         let value = reading.one_text(value);
-        (0..column.domain.len() as u32).find(|code| column.domain.text(*code) == value)
+        column.domain.codes().find(|code| column.domain.text(*code) == value)
     }
 }
 
@@ -335,10 +340,10 @@ pub(super) fn in_domain<'a>(
 fn code_of(
     column: &Column,
     value: Option<&str>,
-    find: impl Fn(&str) -> Option<u32>,
-) -> Result<u32> {
+    find: impl Fn(&str) -> Option<Code>,
+) -> Result<Code> {
     let code = match value {
-        None => column.domain.missing().or(Some(column.domain.len() as u32)),
+        None => column.domain.missing().or(Some(Code::from_index(column.domain.len()))),
         Some(value) => find(value),
     };
     code.ok_or_else(|| {

@@ -4,8 +4,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Rule};
-use crate::method::{Branch, Grouping, NOWHERE, Route};
-use crate::table::{Census, Reading};
+use crate::method::{Branch, BranchId, Grouping, Route};
+use crate::table::{Census, ClassId, Code, GroupId, Of, Reading, TupleId};
 
 /// How rows are grouped and published.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -15,7 +15,7 @@ pub struct GroupPlan {
     /// How a row finds its group.
     pub route: PlanRoute,
     /// The groups, each with a cell per column.
-    pub groups: Vec<PlanGroup>,
+    pub groups: Of<GroupId, PlanGroup>,
     /// By levels only: the labels of groups that are left out.
     pub left_out: Vec<Vec<String>>,
 }
@@ -42,10 +42,10 @@ pub enum PlanRoute {
     /// By the labels above its values on one level per column.
     Levels(Vec<usize>),
     /// By cuts, from the first on.
-    Cuts(Vec<PlanBranch>),
+    Cuts(Of<BranchId, PlanBranch>),
 }
 
-/// A place in a tree of cuts.
+/// What is at a place in a tree of cuts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlanBranch {
@@ -56,13 +56,16 @@ pub enum PlanBranch {
         /// The first value of the other side; nothing stands for "not known", the last.
         value: Option<String>,
         /// Where values before it go.
-        below: u32,
+        below: BranchId,
         /// Where the others go.
-        rest: u32,
+        rest: BranchId,
     },
-    /// One group.
-    Group(u32),
+    /// One group, or `LEFT_OUT`.
+    Group(GroupId),
 }
+
+/// Instead of a group: rows that lead here are left out.
+pub(super) const LEFT_OUT: GroupId = GroupId::new(u32::MAX);
 
 /// A group of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -75,7 +78,7 @@ pub struct PlanGroup {
     /// Its number in the release, from 0, in the order of what is published of groups;
     /// nothing if it has no rows. Groups that nobody can tell apart have the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub number: Option<u32>,
+    pub number: Option<ClassId>,
     /// The cells.
     pub cells: Vec<PlanCell>,
 }
@@ -112,14 +115,15 @@ impl GroupPlan {
         census: &Census,
         grouping: &Grouping,
     ) -> Self {
-        let mut rows = vec![0; grouping.covers.len()];
-        let mut first: Vec<Option<usize>> = vec![None; grouping.covers.len()];
+        let n_groups = grouping.covers.len();
+        let mut rows: Of<GroupId, u64> = Of::repeat(0, n_groups);
+        let mut first: Of<GroupId, Option<TupleId>> = Of::repeat(None, n_groups);
         let mut left_out = Vec::new();
-        for (tuple, group) in grouping.group_of.iter().enumerate() {
+        for (tuple, group) in grouping.group_of.pairs() {
             match (group, &grouping.route) {
                 (Some(group), _) => {
-                    rows[*group as usize] += census.rows[tuple];
-                    first[*group as usize].get_or_insert(tuple);
+                    rows[*group] += census.rows[tuple];
+                    first[*group].get_or_insert(tuple);
                 }
                 (None, Route::Levels(levels)) => {
                     left_out.push(labels(columns, census, levels, tuple));
@@ -176,14 +180,14 @@ impl GroupPlan {
             }
             PlanRoute::Cuts(branches) => {
                 !branches.is_empty()
-                    && branches.iter().enumerate().all(|(place, branch)| match branch {
+                    && branches.pairs().all(|(place, branch)| match branch {
                         PlanBranch::Group(group) => {
-                            *group == NOWHERE || (*group as usize) < self.groups.len()
+                            *group == LEFT_OUT || self.groups.at(*group).is_some()
                         }
                         // Cuts lead onward only, so following them ends.
                         PlanBranch::Cut { column, below, rest, .. } => {
-                            let onward = |next: u32| {
-                                (place + 1..branches.len()).contains(&(next as usize))
+                            let onward = |next: BranchId| {
+                                place < next && branches.at(next).is_some()
                             };
                             *column < n && onward(*below) && onward(*rest)
                         }
@@ -225,7 +229,7 @@ pub(super) fn labels(
     columns: &[Column],
     census: &Census,
     levels: &[usize],
-    tuple: usize,
+    tuple: TupleId,
 ) -> Vec<String> {
     let nodes = columns.iter().zip(&census.quasi).zip(levels);
     nodes
@@ -235,9 +239,9 @@ pub(super) fn labels(
         .collect()
 }
 
-fn value_of(column: &Column, reading: &Reading, code: u32) -> Option<String> {
+fn value_of(column: &Column, reading: &Reading, code: Code) -> Option<String> {
     // A plan may cut before "not known" where nothing is: that is behind all values.
-    let known = (code as usize) < column.domain.len();
+    let known = code.index() < column.domain.len();
     let missing = !known || column.domain.missing() == Some(code);
     (!missing).then(|| reading.as_typed(column.domain.text(code)))
 }
@@ -248,7 +252,7 @@ fn plan_branch(
     branch: &Branch,
 ) -> PlanBranch {
     match *branch {
-        Branch::Group(group) => PlanBranch::Group(group),
+        Branch::Group(group) => PlanBranch::Group(group.unwrap_or(LEFT_OUT)),
         Branch::Cut { column, code, below, rest } => {
             let value = value_of(&columns[column], &specs[column].reading, code);
             PlanBranch::Cut { column, value, below, rest }
@@ -257,12 +261,12 @@ fn plan_branch(
 }
 
 fn plan_cell(column: &Column, reading: &Reading, cover: &Cover) -> PlanCell {
-    let value = |code: &u32| value_of(column, reading, *code);
+    let value = |code: &Code| value_of(column, reading, *code);
     match cover {
         Cover::Node { level, node } => {
-            let nodes = &column.hierarchy.levels()[*level].node_of;
-            let below =
-                nodes.iter().position(|above| above == node).unwrap_or(0) as u32;
+            let mut nodes = column.hierarchy.levels()[*level].node_of.pairs();
+            let below = nodes.find(|(_, above)| *above == node);
+            let below = below.map_or(Code::default(), |(code, _)| code);
             PlanCell::Node { level: *level, value: value(&below) }
         }
         Cover::Range { low, high, missing } => {

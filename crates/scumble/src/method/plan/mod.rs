@@ -17,9 +17,15 @@ use serde::{Deserialize, Serialize};
 use crate::error::{Error, Result};
 use crate::method::condensation::Moments;
 use crate::method::perturb::Operator;
+use crate::method::perturb::ValueId;
 use crate::method::{Blurred, Buckets};
 use crate::space::Shape;
-use crate::table::Reading;
+use crate::table::{ClassId, GroupId, Of, Reading, RowId, ids};
+
+ids! {
+    /// A sub-table of a draw.
+    SubtableId
+}
 
 /// The version of the format this library writes and reads.
 const VERSION: u32 = 2;
@@ -56,16 +62,16 @@ pub struct DrawPlan {
     /// The columns, and how their texts are read.
     pub columns: Vec<(String, Reading)>,
     /// The text of each value, column by column.
-    pub values: Vec<Vec<String>>,
+    pub values: Of<ValueId, Vec<String>>,
     /// The sub-tables, at least one.
-    pub subtables: Vec<Subtable>,
+    pub subtables: Of<SubtableId, Subtable>,
 }
 
 /// Rows that are randomized by one operator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Subtable {
     /// The values of its domain, ascending.
-    pub values: Vec<u32>,
+    pub values: Vec<ValueId>,
     /// How many rows have each of them.
     pub rows: Vec<u64>,
     /// How they are randomized.
@@ -80,7 +86,7 @@ pub struct ApartPlan {
     /// The rows of each group, by their entries of the census.
     pub buckets: Buckets,
     /// The number of each group in the release, from 0.
-    pub numbers: Vec<u32>,
+    pub numbers: Of<GroupId, ClassId>,
 }
 
 /// How numbers get noise, row by row.
@@ -100,9 +106,9 @@ pub struct RedrawPlan {
     /// The columns.
     pub columns: Vec<NumberColumn>,
     /// The moments of each group.
-    pub groups: Vec<Moments>,
+    pub groups: Of<GroupId, Moments>,
     /// The group of each row of the table, from 0.
-    pub group_of_row: Vec<u32>,
+    pub group_of_row: Of<RowId, GroupId>,
 }
 
 /// A column of numbers.
@@ -173,12 +179,11 @@ impl Plan {
 
 impl DrawPlan {
     fn is_sound(&self) -> bool {
-        let n_values = self.values.len();
         self.values.iter().all(|texts| texts.len() == self.columns.len())
             && self.subtables.iter().all(|table| {
                 table.operator.size() == table.values.len()
                     && table.rows.len() == table.values.len()
-                    && table.values.iter().all(|value| (*value as usize) < n_values)
+                    && table.values.iter().all(|value| self.values.at(*value).is_some())
             })
     }
 }

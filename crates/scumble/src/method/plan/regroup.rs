@@ -10,11 +10,11 @@ use crate::method::plan::bind::{
 };
 use crate::method::plan::group::labels;
 use crate::method::{
-    Branch, GroupPlan, Grouping, NOWHERE, PlanBranch, PlanGroup, PlanRoute, Route,
+    Branch, BranchId, GroupPlan, Grouping, PlanBranch, PlanGroup, PlanRoute, Route,
     cover,
 };
 use crate::promise::{Group, Promises};
-use crate::table::Census;
+use crate::table::{Census, Code, GroupId, NodeId, Of, TupleId};
 
 impl GroupPlan {
     /// Groups another table of the same kind. Cells are those of the plan, widened where a
@@ -71,19 +71,16 @@ impl GroupPlan {
         levels: &[usize],
     ) -> Result<Grouping> {
         check_levels(columns, levels)?;
-        let mut index: HashMap<Vec<u32>, usize> = HashMap::new();
-        let mut members: Vec<Vec<usize>> = Vec::new();
-        for tuple in 0..census.n_tuples() {
+        let mut index: HashMap<Vec<NodeId>, GroupId> = HashMap::new();
+        let mut members: Of<GroupId, Vec<TupleId>> = Of::new();
+        for tuple in census.tuples() {
             let nodes = columns.iter().zip(&census.quasi).zip(levels);
-            let key: Vec<u32> = nodes
+            let key: Vec<NodeId> = nodes
                 .map(|((column, codes), level)| {
                     column.hierarchy.node(*level, codes[tuple])
                 })
                 .collect();
-            let group = *index.entry(key).or_insert_with(|| {
-                members.push(Vec::new());
-                members.len() - 1
-            });
+            let group = *index.entry(key).or_insert_with(|| members.push(Vec::new()));
             members[group].push(tuple);
         }
         let left_out: HashSet<&[String]> =
@@ -92,8 +89,8 @@ impl GroupPlan {
             self.groups.iter().map(|group| (group.labels.as_slice(), group)).collect();
 
         let mut grouping = Grouping {
-            group_of: vec![None; census.n_tuples()],
-            covers: Vec::new(),
+            group_of: Of::repeat(None, census.n_tuples()),
+            covers: Of::new(),
             route: Route::Levels(levels.to_vec()),
         };
         for tuples in members {
@@ -103,10 +100,10 @@ impl GroupPlan {
             }
             let group = planned.get(labels.as_slice()).copied();
             let covers = self.widened(columns, census, &tuples, group, Some(levels))?;
+            let group = grouping.covers.push(covers);
             for tuple in tuples {
-                grouping.group_of[tuple] = Some(grouping.covers.len() as u32);
+                grouping.group_of[tuple] = Some(group);
             }
-            grouping.covers.push(covers);
         }
         Ok(grouping)
     }
@@ -115,32 +112,32 @@ impl GroupPlan {
         &self,
         columns: &[Column],
         census: &Census,
-        branches: &[PlanBranch],
+        branches: &Of<BranchId, PlanBranch>,
     ) -> Result<Grouping> {
         let route = bound_route(columns, &self.columns, branches)?;
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
-        for tuple in 0..census.n_tuples() {
-            let group = follow(&route, |column| census.quasi[column][tuple]);
-            if let Some(tuples) = members.get_mut(group) {
-                tuples.push(tuple);
+        let mut members: Of<GroupId, Vec<TupleId>> =
+            Of::repeat(Vec::new(), self.groups.len());
+        for tuple in census.tuples() {
+            if let Some(group) = follow(&route, |column| census.quasi[column][tuple]) {
+                members[group].push(tuple);
             }
         }
-        let mut covers = Vec::new();
-        let mut group_of = vec![None; census.n_tuples()];
-        let mut number_of = vec![NOWHERE; members.len()];
-        for ((place, tuples), group) in members.iter().enumerate().zip(&self.groups) {
+        let mut covers: Of<GroupId, Vec<Cover>> = Of::new();
+        let mut group_of = Of::repeat(None, census.n_tuples());
+        let mut number_of: Of<GroupId, Option<GroupId>> = Of::new();
+        for (tuples, group) in members.iter().zip(&self.groups) {
             if tuples.is_empty() {
+                number_of.push(None);
                 continue;
             }
-            number_of[place] = covers.len() as u32;
-            for tuple in tuples {
-                group_of[*tuple] = Some(covers.len() as u32);
-            }
-            covers.push(self.widened(columns, census, tuples, Some(group), None)?);
+            let cells = self.widened(columns, census, tuples, Some(group), None)?;
+            let number = Some(covers.push(cells));
+            tuples.iter().for_each(|tuple| group_of[*tuple] = number);
+            number_of.push(number);
         }
         let route = route.into_iter().map(|branch| match branch {
             Branch::Group(group) => {
-                Branch::Group(number_of.get(group as usize).copied().unwrap_or(NOWHERE))
+                Branch::Group(group.and_then(|group| number_of[group]))
             }
             cut @ Branch::Cut { .. } => cut,
         });
@@ -152,13 +149,13 @@ impl GroupPlan {
         &self,
         columns: &[Column],
         census: &Census,
-        tuples: &[usize],
+        tuples: &[TupleId],
         group: Option<&PlanGroup>,
         levels: Option<&[usize]>,
     ) -> Result<Vec<Cover>> {
         let mut covers = Vec::with_capacity(columns.len());
         for (place, column) in columns.iter().enumerate() {
-            let mut codes: Vec<u32> =
+            let mut codes: Vec<Code> =
                 tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
             if let Some(group) = group {
                 codes.extend(mentioned(

@@ -1,7 +1,8 @@
 //! What is believed of a row, in a few numbers: rows with near numbers can share a group.
 
 use crate::hierarchy::Microdata;
-use crate::promise::{PriorSet, Priors};
+use crate::promise::{PriorSet, Priors, SignatureId};
+use crate::table::{Code, Of, TupleId};
 
 /// How many numbers stand for the beliefs of a set of columns.
 const FOR_EACH_SET: usize = 3;
@@ -22,39 +23,40 @@ impl Features {
     /// in which rows differ most. A value counts as much as it is common.
     pub(super) fn of(data: &Microdata, priors: &Priors) -> Self {
         let census = &data.census;
-        let mut shares = vec![0.0; census.sensitive_sizes[0]];
+        let mut shares: Of<Code, f64> = Of::repeat(0.0, census.sensitive_sizes[0]);
         for (value, rows) in census.sensitive[0].iter().zip(&census.entries) {
-            shares[*value as usize] += *rows as f64;
+            shares[*value] += *rows as f64;
         }
         let n_rows = (census.n_rows() as f64).max(1.0);
         shares.iter_mut().for_each(|share| *share /= n_rows);
-        let columns: Vec<Vec<f32>> = priors
+        let columns: Vec<Of<TupleId, f32>> = priors
             .sets
             .iter()
             .flat_map(|set| directions(set, &shares, &census.rows))
             .collect();
         let n = columns.len();
-        let tuples = 0..census.n_tuples();
+        let tuples = census.tuples();
         let all =
             tuples.flat_map(|tuple| columns.iter().map(move |of| of[tuple])).collect();
         Self { n, all }
     }
 
     /// The numbers of a tuple.
-    pub(super) fn tuple(&self, tuple: u32) -> &[f32] {
-        &self.all[tuple as usize * self.n..][..self.n]
+    pub(super) fn tuple(&self, tuple: TupleId) -> &[f32] {
+        &self.all[tuple.index() * self.n..][..self.n]
     }
 }
 
 /// For each direction of a set, a number for each tuple.
-fn directions(set: &PriorSet, shares: &[f64], rows: &[u64]) -> Vec<Vec<f32>> {
+fn directions(set: &PriorSet, shares: &[f64], rows: &[u64]) -> Vec<Of<TupleId, f32>> {
     let n_values = set.n_values;
     if n_values == 0 {
         return Vec::new();
     }
-    let mut weights = vec![0.0; set.shares.len() / n_values];
+    let mut weights: Of<SignatureId, f64> =
+        Of::repeat(0.0, set.shares.len() / n_values);
     for (signature, rows) in set.of_tuple.iter().zip(rows) {
-        weights[*signature as usize] += *rows as f64;
+        weights[*signature] += *rows as f64;
     }
     let mut beliefs: Vec<Vec<f64>> = set
         .shares
@@ -76,13 +78,13 @@ fn directions(set: &PriorSet, shares: &[f64], rows: &[u64]) -> Vec<Vec<f32>> {
     let mut found = Vec::new();
     for _ in 0..FOR_EACH_SET {
         let Some(direction) = direction(&beliefs, &weights, n_values) else { break };
-        let along: Vec<f64> =
+        let along: Of<SignatureId, f64> =
             beliefs.iter().map(|beliefs| dot(beliefs, &direction)).collect();
         for (beliefs, along) in beliefs.iter_mut().zip(&along) {
             add(beliefs, &direction, -along);
         }
         let of_tuple = set.of_tuple.iter();
-        found.push(of_tuple.map(|at| along[*at as usize] as f32).collect());
+        found.push(of_tuple.map(|at| along[*at] as f32).collect());
     }
     found
 }

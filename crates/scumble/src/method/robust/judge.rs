@@ -2,13 +2,13 @@
 
 use crate::method::robust::RobustTask;
 use crate::promise::{Group, Scratch};
-use crate::table::Histogram;
+use crate::table::{EntryId, Histogram, Of, TupleId};
 
 /// Judges groups; has room to work in.
 pub(super) struct Judge<'a> {
     task: &'a RobustTask<'a>,
     /// The tuple of each entry.
-    tuple_of: &'a [u32],
+    tuple_of: &'a Of<EntryId, TupleId>,
     /// All rows.
     whole: &'a [Histogram; 1],
     scratch: Scratch,
@@ -30,7 +30,7 @@ pub(super) enum Kept {
 impl<'a> Judge<'a> {
     pub(super) fn new(
         task: &'a RobustTask<'a>,
-        tuple_of: &'a [u32],
+        tuple_of: &'a Of<EntryId, TupleId>,
         whole: &'a [Histogram; 1],
     ) -> Self {
         Self {
@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Of a group whose values differ; nothing if it breaks something.
-    pub(super) fn of(&mut self, group: &[u32]) -> Option<Kept> {
+    pub(super) fn of(&mut self, group: &[EntryId]) -> Option<Kept> {
         let values = &self.task.data.census.sensitive[0];
         let n = group.len();
         let r = self.task.robustness.r();
@@ -54,7 +54,7 @@ impl<'a> Judge<'a> {
         }
         self.values[0].clear();
         for row in group {
-            self.values[0].add(values[*row as usize], 1);
+            self.values[0].add(values[*row], 1);
         }
         let all = self.whole[0].total();
         let whole = Group { rows: all, people: all, values: self.whole };
@@ -67,8 +67,8 @@ impl<'a> Judge<'a> {
         for (at, set) in self.task.priors.sets.iter().enumerate() {
             self.priors.clear();
             for row in group {
-                let beliefs = set.of(self.tuple_of[*row as usize] as usize);
-                let of_group = group.iter().map(|at| values[*at as usize] as usize);
+                let beliefs = set.of(self.tuple_of[*row]);
+                let of_group = group.iter().map(|at| values[*at].index());
                 self.priors.extend(of_group.map(|value| beliefs[value]));
             }
             let verdict =

@@ -13,7 +13,7 @@ use crate::method::Buckets;
 use crate::method::buckets::without_excess;
 use crate::promise::{Group, Priors, Promises, RRobustness};
 use crate::random::Randomness;
-use crate::table::Histogram;
+use crate::table::{EntryId, Histogram, TupleId};
 use crate::watch::Watched;
 use features::Features;
 use judge::{Judge, Kept};
@@ -60,12 +60,9 @@ pub fn robust<'a>(task: impl Into<Watched<'a, RobustTask<'a>>>) -> Result<Robust
     let dealt = without_excess(census, least, task.limit, &title, task.randomness)?;
     let (mut rows, mut left_out) = (dealt.rows, dealt.left_out);
     let values = &census.sensitive[0];
-    let mut tuple_of = Vec::with_capacity(census.entries.len());
-    for (tuple, ends) in census.starts.windows(2).enumerate() {
-        tuple_of.extend((ends[0]..ends[1]).map(|_| tuple as u32));
-    }
+    let tuple_of = census.tuple_of();
     let mut whole = [Histogram::new(census.sensitive_sizes[0])];
-    rows.iter().for_each(|row| whole[0].add(values[*row as usize], 1));
+    rows.iter().for_each(|row| whole[0].add(values[*row], 1));
     check_whole(task, &whole)?;
 
     let features = Features::of(task.data, task.priors);
@@ -99,7 +96,7 @@ pub fn robust<'a>(task: impl Into<Watched<'a, RobustTask<'a>>>) -> Result<Robust
 fn settle(
     grouper: &Grouper<'_>,
     outcome: &mut Outcome,
-    left_out: &mut Vec<u32>,
+    left_out: &mut Vec<EntryId>,
 ) -> Result<u64> {
     let Grouper { task, watch, tuple_of, .. } = grouper;
     let values = &task.data.census.sensitive[0];
@@ -107,7 +104,7 @@ fn settle(
     loop {
         let mut whole = [Histogram::new(task.data.census.sensitive_sizes[0])];
         for row in outcome.groups.iter().flatten() {
-            whole[0].add(values[*row as usize], 1);
+            whole[0].add(values[*row], 1);
         }
         let mut judge = Judge::new(task, tuple_of, &whole);
         let (mut binary, before) = (0, left_out.len());
@@ -194,10 +191,10 @@ fn unplaced(task: &RobustTask<'_>, outcome: &Outcome, n_left: u64) -> Error {
 fn hopeless(task: &RobustTask<'_>) -> u64 {
     let most = 1.0 / task.robustness.r().to_f64();
     let census = &task.data.census;
-    let strong = |tuple: &usize| {
+    let strong = |tuple: &TupleId| {
         let beliefs = task.priors.sets.iter().flat_map(|set| set.of(*tuple));
         beliefs.into_iter().any(|belief| *belief > most)
     };
-    let tuples = (0..census.n_tuples()).filter(strong);
+    let tuples = census.tuples().filter(strong);
     tuples.map(|tuple| census.rows[tuple]).sum()
 }

@@ -5,6 +5,7 @@ use rand_chacha::ChaCha20Rng;
 use super::judge::Judge;
 use super::tree::{Grouper, Outcome};
 use crate::error::Result;
+use crate::table::EntryId;
 
 /// How often a group is tried, in all, for rows without one: many times if they are few.
 const MOST_TRIES: usize = 300_000;
@@ -47,7 +48,7 @@ impl Grouper<'_> {
     /// Goes through rows without a group once.
     fn place_each(
         &self,
-        left: Vec<u32>,
+        left: Vec<EntryId>,
         centres: &mut Vec<Vec<f32>>,
         outcome: &mut Outcome,
         judge: &mut Judge<'_>,
@@ -80,7 +81,7 @@ impl Grouper<'_> {
     }
 
     /// Where a group lies.
-    fn centre(&self, group: &[u32]) -> Vec<f32> {
+    fn centre(&self, group: &[EntryId]) -> Vec<f32> {
         let mut centre = vec![0.0; self.features.n];
         for row in group {
             let of_row = centre.iter_mut().zip(self.numbers(*row));
@@ -92,7 +93,7 @@ impl Grouper<'_> {
     /// The nearest groups, of every `step`-th.
     fn nearest(
         &self,
-        row: u32,
+        row: EntryId,
         centres: &[Vec<f32>],
         first: usize,
         step: usize,
@@ -120,16 +121,16 @@ impl Grouper<'_> {
     /// Puts a row into the first of these groups that stands it.
     fn join(
         &self,
-        row: u32,
+        row: EntryId,
         near: &[usize],
         tries: usize,
         outcome: &mut Outcome,
         judge: &mut Judge<'_>,
     ) -> Option<usize> {
         let values = &self.task.data.census.sensitive[0];
-        let value = values[row as usize];
+        let value = values[row];
         let lacks =
-            |group: &[u32]| group.iter().all(|other| values[*other as usize] != value);
+            |group: &[EntryId]| group.iter().all(|other| values[*other] != value);
         let mut tried = 0;
         for at in near {
             let group = &mut outcome.groups[*at];
@@ -153,7 +154,7 @@ impl Grouper<'_> {
     /// Returns the groups that changed or are new; none if it cannot be done.
     fn redeal(
         &self,
-        row: u32,
+        row: EntryId,
         near: &[usize],
         tries: usize,
         outcome: &mut Outcome,
@@ -168,7 +169,7 @@ impl Grouper<'_> {
             if n_groups == 0 {
                 continue;
             }
-            let mut pool: Vec<u32> = vec![row];
+            let mut pool: Vec<EntryId> = vec![row];
             few.iter().for_each(|at| pool.extend(&outcome.groups[*at]));
             let size = pool.len() / n_groups;
             if size < self.least || size >= self.most {

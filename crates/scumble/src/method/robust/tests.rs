@@ -4,7 +4,9 @@ use rand_chacha::ChaCha20Rng;
 use super::*;
 use crate::decimal::Decimal;
 use crate::method::testing::{has_every_row_once, random_rows, table, with_threads};
-use crate::promise::{Distance, Diversity, LDiversity, PriorSet, TCloseness};
+use crate::promise::{
+    Distance, Diversity, LDiversity, PriorSet, SignatureId, TCloseness,
+};
 
 fn r(r: f64) -> RRobustness {
     RRobustness::new(Decimal::from_f64("r", r).unwrap()).unwrap()
@@ -79,14 +81,11 @@ fn check(asked: &Asked<'_>, found: &Robust) {
     let buckets = &found.buckets;
     assert!(has_every_row_once(asked.data, buckets));
     assert!(buckets.left_out.len() as u64 <= asked.limit);
-    let tuple_of =
-        |entry: u32| census.starts.partition_point(|at| *at <= entry as usize) - 1;
+    let tuple_of = census.tuple_of();
     let r = asked.r.r().to_f64();
     for group in buckets.groups() {
-        let values: Vec<usize> = group
-            .iter()
-            .map(|row| census.sensitive[0][*row as usize] as usize)
-            .collect();
+        let values: Vec<usize> =
+            group.iter().map(|row| census.sensitive[0][*row].index()).collect();
         let mut different = values.clone();
         different.sort_unstable();
         different.dedup();
@@ -97,7 +96,7 @@ fn check(asked: &Asked<'_>, found: &Robust) {
             let priors: Vec<Vec<f64>> = group
                 .iter()
                 .map(|row| {
-                    let beliefs = set.of(tuple_of(*row));
+                    let beliefs = set.of(tuple_of[*row]);
                     values.iter().map(|value| beliefs[*value]).collect()
                 })
                 .collect();
@@ -197,9 +196,9 @@ fn other_promises_are_kept_too() {
     let found = asked.run(1).unwrap();
     check(&asked, &found);
     let census = &data.census;
-    let count = |rows: &mut dyn Iterator<Item = u32>| {
+    let count = |rows: &mut dyn Iterator<Item = EntryId>| {
         let mut values = [Histogram::new(census.sensitive_sizes[0])];
-        rows.for_each(|row| values[0].add(census.sensitive[0][row as usize], 1));
+        rows.for_each(|row| values[0].add(census.sensitive[0][row], 1));
         values
     };
     let whole = count(&mut found.buckets.entries.iter().copied());
@@ -224,7 +223,7 @@ fn groups_too_large_to_sum_are_counted() {
         (0..40 * 20).map(|_| 0.02 + 0.08 * rng.random::<f64>()).collect();
     let set = PriorSet {
         columns: vec![0],
-        of_tuple: (0..40).collect(),
+        of_tuple: SignatureId::first(40).collect(),
         n_values: 20,
         shares,
         signatures: 40,

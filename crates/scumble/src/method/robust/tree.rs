@@ -10,7 +10,7 @@ use super::features::Features;
 use super::judge::Judge;
 use crate::error::Result;
 use crate::method::buckets::{largest, shuffle};
-use crate::table::Histogram;
+use crate::table::{Code, EntryId, Histogram, Of, TupleId, pair, unpair};
 use crate::watch::Watch;
 
 /// Halves below this many rows are not worth another thread.
@@ -27,7 +27,7 @@ pub(super) struct Grouper<'a> {
     pub(super) watch: &'a dyn Watch,
     pub(super) features: &'a Features,
     /// The tuple of each entry.
-    pub(super) tuple_of: &'a [u32],
+    pub(super) tuple_of: &'a Of<EntryId, TupleId>,
     pub(super) whole: &'a [Histogram; 1],
     /// The size of the smallest groups.
     pub(super) least: usize,
@@ -38,8 +38,8 @@ pub(super) struct Grouper<'a> {
 /// Groups that keep everything, and rows without a group.
 #[derive(Default)]
 pub(super) struct Outcome {
-    pub(super) groups: Vec<Vec<u32>>,
-    pub(super) left: Vec<u32>,
+    pub(super) groups: Vec<Vec<EntryId>>,
+    pub(super) left: Vec<EntryId>,
     /// For each set of columns, how many groups it broke.
     pub(super) broken: Vec<u64>,
 }
@@ -60,7 +60,7 @@ impl Outcome {
 
 impl Grouper<'_> {
     /// Groups as many of the rows as it can. `start` is the place of the first among all.
-    pub(super) fn group(&self, rows: &mut [u32], start: usize) -> Result<Outcome> {
+    pub(super) fn group(&self, rows: &mut [EntryId], start: usize) -> Result<Outcome> {
         let number = (start as u64) << 32 | rows.len() as u64;
         let mut rng = self.task.randomness.stream("group", number);
         let Some(middle) = self.cut(rows) else {
@@ -89,19 +89,19 @@ impl Grouper<'_> {
         Ok(outcome)
     }
 
-    fn value(&self, row: u32) -> u32 {
-        self.task.data.census.sensitive[0][row as usize]
+    fn value(&self, row: EntryId) -> Code {
+        self.task.data.census.sensitive[0][row]
     }
 
-    pub(super) fn numbers(&self, row: u32) -> &[f32] {
-        self.features.tuple(self.tuple_of[row as usize])
+    pub(super) fn numbers(&self, row: EntryId) -> &[f32] {
+        self.features.tuple(self.tuple_of[row])
     }
 
     /// Deals rows into groups of these sizes, one size after the other; those that do not
     /// hold are dealt again. The last that do not are left.
     pub(super) fn deal(
         &self,
-        mut left: Vec<u32>,
+        mut left: Vec<EntryId>,
         sizes: &[usize],
         rng: &mut ChaCha20Rng,
         outcome: &mut Outcome,
@@ -134,14 +134,14 @@ impl Grouper<'_> {
     /// has no value twice in a group.
     pub(super) fn hands(
         &self,
-        rows: &[u32],
+        rows: &[EntryId],
         size: usize,
         rng: &mut ChaCha20Rng,
-    ) -> (Vec<Vec<u32>>, Vec<u32>) {
-        let mut rows: Vec<(u32, u32)> =
+    ) -> (Vec<Vec<EntryId>>, Vec<EntryId>) {
+        let mut rows: Vec<(Code, EntryId)> =
             rows.iter().map(|row| (self.value(*row), *row)).collect();
         rows.sort_unstable();
-        let mut runs: Vec<&mut [(u32, u32)]> =
+        let mut runs: Vec<&mut [(Code, EntryId)]> =
             rows.chunk_by_mut(|a, b| a.0 == b.0).collect();
         shuffle(&mut runs, rng);
         // The commonest first: what is over is of rare values, which fit anywhere.
@@ -152,7 +152,7 @@ impl Grouper<'_> {
         };
         let n = largest((total / size) as u64, |g| at_most(g) >= size * g as usize);
         let n = n as usize;
-        let mut hands: Vec<Vec<u32>> = vec![Vec::with_capacity(size + 1); n];
+        let mut hands: Vec<Vec<EntryId>> = vec![Vec::with_capacity(size + 1); n];
         let (mut over, mut place) = (Vec::new(), 0);
         for run in runs {
             shuffle(run, rng);
@@ -170,7 +170,7 @@ impl Grouper<'_> {
 
     /// Puts rows believed alike side by side; returns where the second half begins, or
     /// nothing if rows cannot be cut. Both halves can be dealt: no value is too common.
-    fn cut(&self, rows: &mut [u32]) -> Option<usize> {
+    fn cut(&self, rows: &mut [EntryId]) -> Option<usize> {
         if rows.len() < 2 * self.least {
             return None;
         }
@@ -190,9 +190,9 @@ impl Grouper<'_> {
             .filter(|(spread, _)| *spread > 1e-9 * n_rows)
             .collect();
         order.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut counts = vec![0; self.whole[0].counts().len()];
+        let mut counts = Of::repeat(0, self.whole[0].counts().len());
         let ways = order.into_iter().take(DIRECTIONS).map(|(_, at)| {
-            let key = |row: u32| f64::from(self.numbers(row)[at]);
+            let key = |row: EntryId| f64::from(self.numbers(row)[at]);
             self.halve(rows, key, &mut counts)
         });
         // The first that can stand larger groups, or else the first.
@@ -214,41 +214,40 @@ impl Grouper<'_> {
     }
 
     /// Along a quasi column, if the cut is sure whatever the values: all are believed alike.
-    fn quasi(&self, rows: &[u32], counts: &mut [u32]) -> Option<Halves> {
+    fn quasi(&self, rows: &[EntryId], counts: &mut Of<Code, u32>) -> Option<Halves> {
         let first = self.numbers(rows[0]);
         if rows.iter().any(|row| self.numbers(*row) != first) {
             return None;
         }
-        rows.iter().for_each(|row| counts[self.value(*row) as usize] += 1);
+        rows.iter().for_each(|row| counts[self.value(*row)] += 1);
         let most = rows
             .iter()
-            .map(|row| std::mem::take(&mut counts[self.value(*row) as usize]))
+            .map(|row| std::mem::take(&mut counts[self.value(*row)]))
             .max()?;
         let sure = most as usize * self.least;
         let mut widest: Option<(f64, Halves)> = None;
         for (at, column) in self.task.data.quasi.iter().enumerate() {
             let codes = &self.task.data.census.quasi[at];
-            let key = |row: u32| codes[self.tuple_of[row as usize] as usize];
-            let mut keyed: Vec<u64> = rows
-                .iter()
-                .map(|row| u64::from(key(*row)) << 32 | u64::from(*row))
-                .collect();
+            let key = |row: EntryId| codes[self.tuple_of[row]];
+            let mut keyed: Vec<u64> =
+                rows.iter().map(|row| pair(key(*row), *row)).collect();
             keyed.sort_unstable();
-            let code = |at: usize| (keyed[at] >> 32) as u32;
+            let both = unpair::<Code, EntryId>;
+            let code = |at: usize| both(keyed[at]).0;
             let last = keyed.len() - 1;
             if code(0) == code(last) {
                 continue;
             }
             let median = code(keyed.len() / 2);
-            let before = keyed.partition_point(|key| ((key >> 32) as u32) < median);
-            let after = keyed.partition_point(|key| ((key >> 32) as u32) <= median);
+            let before = keyed.partition_point(|key| both(*key).0 < median);
+            let after = keyed.partition_point(|key| both(*key).0 <= median);
             let small = |middle: usize| middle.min(keyed.len() - middle);
             let middle = if small(before) >= small(after) { before } else { after };
             let width =
                 crate::method::mondrian::relative_width(column, code(0), code(last));
             let wider = widest.as_ref().is_none_or(|(held, _)| width > *held);
             if small(middle) >= sure && wider {
-                let rows = keyed.iter().map(|key| *key as u32).collect();
+                let rows = keyed.iter().map(|key| both(*key).1).collect();
                 widest = Some((width, Halves { rows, middle, roomy: true }));
             }
         }
@@ -258,20 +257,21 @@ impl Grouper<'_> {
     /// The cut along a direction that takes most of the spread away.
     fn halve(
         &self,
-        rows: &[u32],
-        key: impl Fn(u32) -> f64,
-        counts: &mut [u32],
+        rows: &[EntryId],
+        key: impl Fn(EntryId) -> f64,
+        counts: &mut Of<Code, u32>,
     ) -> Option<Halves> {
         let n = rows.len();
-        let mut keyed: Vec<(f64, u32)> =
+        let mut keyed: Vec<(f64, EntryId)> =
             rows.iter().map(|row| (key(*row), *row)).collect();
         keyed.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         // After each row: how common the commonest value of those before is.
-        let commonest = |rows: &mut dyn Iterator<Item = u32>, counts: &mut [u32]| {
+        let commonest = |rows: &mut dyn Iterator<Item = EntryId>,
+                         counts: &mut Of<Code, u32>| {
             counts.fill(0);
             let mut most = 0;
-            let count = |row: u32| {
-                let count = &mut counts[self.value(row) as usize];
+            let count = |row: EntryId| {
+                let count = &mut counts[self.value(row)];
                 *count += 1;
                 most = most.max(*count);
                 most as usize
@@ -315,7 +315,7 @@ impl Grouper<'_> {
 
 /// Rows in two halves.
 struct Halves {
-    rows: Vec<u32>,
+    rows: Vec<EntryId>,
     middle: usize,
     /// Whether both halves can be dealt into groups larger than the smallest.
     roomy: bool,

@@ -37,7 +37,7 @@ mod swap;
 mod worlds;
 
 pub use binary::binary_posteriors;
-pub use priors::{PriorSet, Priors};
+pub use priors::{PriorSet, Priors, SignatureId};
 pub use swap::{delta_safe, swap_bound};
 pub use worlds::{MOST_STATES, Scratch, posteriors};
 

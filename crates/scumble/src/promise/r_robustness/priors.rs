@@ -25,9 +25,17 @@
 //! `wong2010inference` for beliefs by signature; docs/methods.md,
 //! "Beliefs and possible worlds", for where they come from.
 
+use std::hash::Hash;
+
 use hashbrown::HashMap;
 
 use crate::hierarchy::{Column, Microdata};
+use crate::table::{Id, Of, TupleId, ids};
+
+ids! {
+    /// A combination of values in some quasi columns, or what took its place.
+    SignatureId
+}
 
 /// Beliefs by each set of quasi columns: each is an adversary of its own.
 #[derive(Debug, Clone, Default)]
@@ -42,7 +50,7 @@ pub struct PriorSet {
     /// The places of the columns among the quasi columns, ascending.
     pub columns: Vec<usize>,
     /// For each tuple of the census, its signature or what took its place.
-    pub of_tuple: Vec<u32>,
+    pub of_tuple: Of<TupleId, SignatureId>,
     /// How many sensitive values there are.
     pub n_values: usize,
     /// For each signature and value, value after value, the probability.
@@ -59,8 +67,8 @@ pub struct PriorSet {
 
 impl PriorSet {
     /// What is believed of a tuple: the probability of each value.
-    pub fn of(&self, tuple: usize) -> &[f64] {
-        let start = self.of_tuple[tuple] as usize * self.n_values;
+    pub fn of(&self, tuple: TupleId) -> &[f64] {
+        let start = self.of_tuple[tuple].index() * self.n_values;
         &self.shares[start..start + self.n_values]
     }
 }
@@ -80,45 +88,38 @@ impl Priors {
 }
 
 /// Signatures, or what is above them on some level.
-pub(super) struct Signatures {
+pub(super) struct Signatures<I> {
     /// A tuple or signature below each.
-    pub(super) example: Vec<u32>,
+    pub(super) example: Of<SignatureId, I>,
     /// For each tuple or signature of the level below, which one is above it.
-    pub(super) above: Vec<u32>,
+    pub(super) above: Of<I, SignatureId>,
 }
 
-impl Signatures {
-    /// Puts together what has equal codes in every column; numbered as they come.
-    pub(super) fn gather(n: usize, columns: &[impl Fn(usize) -> u32]) -> Self {
-        let mut above = vec![0u32; n];
-        let mut example = if n == 0 { Vec::new() } else { vec![0] };
+impl<I: Id> Signatures<I> {
+    /// Puts together what is equal in every column; numbered as they come.
+    pub(super) fn gather<C: Eq + Hash>(n: usize, columns: &[impl Fn(I) -> C]) -> Self {
+        let mut above: Of<I, _> = Of::repeat(SignatureId::default(), n);
+        let mut example: Of<SignatureId, I> = above.ids().take(1).collect();
         for code in columns {
-            let mut known: HashMap<(u32, u32), u32> = HashMap::new();
-            example.clear();
-            for (item, above) in (0u32..).zip(&mut above) {
-                let next = example.len() as u32;
-                let key = (*above, code(item as usize));
-                *above = *known.entry(key).or_insert(next);
-                if *above == next {
-                    example.push(item);
-                }
+            let mut known: HashMap<(SignatureId, C), SignatureId> = HashMap::new();
+            example.list().clear();
+            for item in above.ids() {
+                let key = (above[item], code(item));
+                above[item] = *known.entry(key).or_insert_with(|| example.push(item));
             }
         }
         Self { example, above }
     }
 
     /// Adds up what is below each.
-    pub(super) fn sums(&self, below: &[u64]) -> Vec<u64> {
-        let mut sums = vec![0; self.example.len()];
+    pub(super) fn sums(&self, below: &Of<I, u64>) -> Of<SignatureId, u64> {
+        let mut sums = Of::repeat(0, self.example.len());
         for (above, n) in self.above.iter().zip(below) {
-            sums[*above as usize] += n;
+            sums[*above] += n;
         }
         sums
     }
 }
-
-/// Has no place yet.
-const NOWHERE: u32 = u32::MAX;
 
 fn of_table(
     data: &Microdata,
@@ -135,12 +136,12 @@ fn of_table(
     let codes: Vec<_> = columns.iter().map(|place| &census.quasi[*place]).collect();
 
     let by_code: Vec<_> =
-        codes.iter().map(|codes| |tuple: usize| codes[tuple]).collect();
+        codes.iter().map(|codes| |tuple: TupleId| codes[tuple]).collect();
     let signatures = Signatures::gather(census.n_tuples(), &by_code);
     let own_rows = signatures.sums(&census.rows);
     let mut set = PriorSet {
         columns,
-        of_tuple: Vec::new(),
+        of_tuple: Of::new(),
         n_values,
         shares: Vec::new(),
         signatures: own_rows.iter().filter(|rows| **rows > 0).count() as u64,
@@ -154,25 +155,20 @@ fn of_table(
     // probabilities are.
     let top = quasi.iter().map(|column| column.hierarchy.height()).max().unwrap_or(0);
     let n_rows = census.n_rows();
-    let n_signatures = own_rows.len();
-    let mut node: Vec<u32> = (0..n_signatures as u32).collect();
+    let mut node: Of<SignatureId, SignatureId> = own_rows.ids().collect();
     let mut example = signatures.example.clone();
     let mut rows = own_rows.clone();
-    let mut settled = vec![NOWHERE; n_signatures];
-    let mut totals: Vec<u64> = Vec::new();
+    let mut settled: Of<SignatureId, _> = Of::repeat(None, own_rows.len());
+    let mut totals: Of<SignatureId, u64> = Of::new();
     let mut counts: Vec<u64> = Vec::new();
     for level in 0..=top {
-        let mut place = vec![NOWHERE; rows.len()];
-        for signature in 0..n_signatures {
-            let at = node[signature] as usize;
-            if settled[signature] != NOWHERE || (rows[at] < support && level < top) {
+        let mut place: Of<SignatureId, Option<_>> = Of::repeat(None, rows.len());
+        for (signature, at) in node.pairs().map(|(signature, at)| (signature, *at)) {
+            if settled[signature].is_some() || (rows[at] < support && level < top) {
                 continue;
             }
-            if place[at] == NOWHERE {
-                place[at] = totals.len() as u32;
-                totals.push(rows[at]);
-            }
-            settled[signature] = place[at];
+            settled[signature] =
+                Some(*place[at].get_or_insert_with(|| totals.push(rows[at])));
             if level > 0 {
                 set.rare += u64::from(own_rows[signature] > 0);
                 set.rare_rows += own_rows[signature];
@@ -182,16 +178,15 @@ fn of_table(
             }
         }
         counts.resize(totals.len() * n_values, 0);
-        for (tuple, signature) in signatures.above.iter().enumerate() {
-            let place = place[node[*signature as usize] as usize];
-            if place != NOWHERE {
-                for entry in census.starts[tuple]..census.starts[tuple + 1] {
-                    let value = census.sensitive[sensitive][entry] as usize;
-                    counts[place as usize * n_values + value] += census.entries[entry];
-                }
+        for (tuple, signature) in signatures.above.pairs() {
+            let Some(place) = place[node[*signature]] else { continue };
+            for entry in census.entries_of(tuple) {
+                let value = census.sensitive[sensitive][entry];
+                counts[place.index() * n_values + value.index()] +=
+                    census.entries[entry];
             }
         }
-        if settled.iter().all(|place| *place != NOWHERE) {
+        if settled.iter().all(Option::is_some) {
             break;
         }
         let by_node: Vec<_> = quasi
@@ -200,25 +195,23 @@ fn of_table(
             .map(|(column, codes)| {
                 let level = (level + 1).min(column.hierarchy.height());
                 let example = &example;
-                move |at: usize| {
-                    column.hierarchy.node(level, codes[example[at] as usize])
-                }
+                move |at: SignatureId| column.hierarchy.node(level, codes[example[at]])
             })
             .collect();
         let coarser = Signatures::gather(rows.len(), &by_node);
         rows = coarser.sums(&rows);
         for node in &mut node {
-            *node = coarser.above[*node as usize];
+            *node = coarser.above[*node];
         }
-        example =
-            coarser.example.iter().map(|below| example[*below as usize]).collect();
+        example = coarser.example.iter().map(|below| example[*below]).collect();
     }
 
     let share = |(n, total): (&u64, &u64)| *n as f64 / (*total).max(1) as f64;
     let per_value =
         totals.iter().flat_map(|total| std::iter::repeat_n(total, n_values));
     set.shares = counts.iter().zip(per_value).map(share).collect();
-    let of_tuple = |signature: &u32| settled[*signature as usize];
+    let of_tuple =
+        |signature: &SignatureId| settled[*signature].expect("the top settles all");
     set.of_tuple = signatures.above.iter().map(of_tuple).collect();
     set
 }
@@ -227,7 +220,7 @@ fn of_table(
 mod tests {
     use super::*;
     use crate::hierarchy::{ColumnSpec, Rule, Tree};
-    use crate::table::{ReadOptions, Reading, Role, Source};
+    use crate::table::{Code, ReadOptions, Reading, Role, Source};
     use crate::watch::Unwatched;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
@@ -235,32 +228,32 @@ mod tests {
     /// The rule read by hand: each row climbs on its own and counts all rows of the table.
     fn by_hand(
         data: &Microdata,
-        rows: &[Vec<u32>],
+        rows: &[Vec<Code>],
         columns: &[usize],
         support: u64,
-        row: &[u32],
+        row: &[Code],
     ) -> (Vec<f64>, usize) {
         let heights: Vec<usize> =
             columns.iter().map(|at| data.quasi[*at].hierarchy.height()).collect();
         let top = *heights.iter().max().unwrap();
         let n_quasi = data.quasi.len();
         for level in 0..=top {
-            let node = |row: &[u32], at: usize| {
+            let node = |row: &[Code], at: usize| {
                 let hierarchy = &data.quasi[at].hierarchy;
                 hierarchy.node(level.min(hierarchy.height()), row[at])
             };
-            let alike: Vec<&Vec<u32>> = rows
+            let alike: Vec<&Vec<Code>> = rows
                 .iter()
                 .filter(|other| {
                     columns.iter().all(|at| node(other, *at) == node(row, *at))
                 })
                 .collect();
             if alike.len() as u64 >= support || level == top {
-                let share = |value: u32| {
+                let share = |value: Code| {
                     let have = alike.iter().filter(|row| row[n_quasi] == value).count();
                     have as f64 / alike.len() as f64
                 };
-                let values = 0..data.sensitive[0].domain.len() as u32;
+                let values = data.sensitive[0].domain.codes();
                 return (values.map(share).collect(), level);
             }
         }
@@ -285,7 +278,7 @@ mod tests {
     }
 
     /// A random table, and its rows as codes.
-    fn table(rng: &mut ChaCha20Rng, n_rows: usize) -> (Microdata, Vec<Vec<u32>>) {
+    fn table(rng: &mut ChaCha20Rng, n_rows: usize) -> (Microdata, Vec<Vec<Code>>) {
         let mut text = "sex,age,city,disease\n".to_owned();
         for _ in 0..n_rows {
             let sex = ["f", "m", ""][rng.random_range(0..20) % 3];
@@ -301,9 +294,9 @@ mod tests {
         let data = Microdata::read(&source, &specs(), &Unwatched).unwrap();
         let census = &data.census;
         let mut rows = Vec::new();
-        for tuple in 0..census.n_tuples() {
-            for entry in census.starts[tuple]..census.starts[tuple + 1] {
-                let mut row: Vec<u32> =
+        for tuple in census.tuples() {
+            for entry in census.entries_of(tuple) {
+                let mut row: Vec<Code> =
                     census.quasi.iter().map(|codes| codes[tuple]).collect();
                 row.push(census.sensitive[0][entry]);
                 rows.extend(vec![row; census.entries[entry] as usize]);
@@ -323,13 +316,14 @@ mod tests {
             let priors = Priors::of_table(&data, 0, &sets, support);
             for set in &priors.sets {
                 let (mut rare_rows, mut seen) = (0, Vec::new());
-                for tuple in 0..data.census.n_tuples() {
-                    let row: Vec<u32> =
+                for tuple in data.census.tuples() {
+                    let row: Vec<Code> =
                         data.census.quasi.iter().map(|codes| codes[tuple]).collect();
                     let (shares, level) =
                         by_hand(&data, &rows, &set.columns, support, &row);
                     assert_eq!(set.of(tuple), shares);
-                    let own: Vec<u32> = set.columns.iter().map(|at| row[*at]).collect();
+                    let own: Vec<Code> =
+                        set.columns.iter().map(|at| row[*at]).collect();
                     let new = !seen.contains(&own);
                     seen.push(own);
                     rare += u64::from(new && level > 0);

@@ -20,11 +20,11 @@
 
 use hashbrown::HashMap;
 
-use super::priors::Signatures;
+use super::priors::{SignatureId, Signatures};
 use super::{PriorSet, Priors};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, ColumnSpec, Microdata};
-use crate::table::{Stated, StatedSet};
+use crate::table::{Code, Of, Stated, StatedSet, TupleId};
 
 impl Priors {
     /// Beliefs of a file: for the sensitive column at place `sensitive`, by each of these
@@ -64,34 +64,35 @@ fn of_file(
     let census = &data.census;
     let codes: Vec<_> = places.iter().map(|place| &census.quasi[*place]).collect();
     let by_code: Vec<_> =
-        codes.iter().map(|codes| |tuple: usize| codes[tuple]).collect();
+        codes.iter().map(|codes| |tuple: TupleId| codes[tuple]).collect();
     let signatures = Signatures::gather(census.n_tuples(), &by_code);
-    let of_example = |tuple: &u32| -> Vec<u32> {
-        codes.iter().map(|codes| codes[*tuple as usize]).collect()
+    let of_example = |tuple: TupleId| -> Vec<Code> {
+        codes.iter().map(|codes| codes[tuple]).collect()
     };
-    let place_of: HashMap<Vec<u32>, usize> =
-        signatures.example.iter().map(of_example).zip(0..).collect();
+    let examples = signatures.example.pairs();
+    let signature_of: HashMap<Vec<Code>, SignatureId> =
+        examples.map(|(signature, tuple)| (of_example(*tuple), signature)).collect();
 
     let n_values = census.sensitive_sizes[sensitive];
     let mut shares = vec![0.0; signatures.example.len() * n_values];
-    let mut found = vec![false; signatures.example.len()];
+    let mut found: Of<SignatureId, bool> = Of::repeat(false, signatures.example.len());
     let cells: Vec<Texts<'_>> =
         places.iter().map(|place| Texts::of_quasi(data, *place)).collect();
     let values = Texts::of_sensitive(data, sensitive);
     for (texts, listed) in &known.signatures {
-        let key: Option<Vec<u32>> =
+        let key: Option<Vec<Code>> =
             texts.iter().zip(&cells).map(|(text, cells)| cells.code(text)).collect();
-        let Some(place) = key.and_then(|key| place_of.get(&key)) else {
+        let Some(signature) = key.and_then(|key| signature_of.get(&key)) else {
             continue;
         };
-        if std::mem::replace(&mut found[*place], true) {
+        if std::mem::replace(&mut found[*signature], true) {
             return Err(Error::input(format!(
                 "what is known by {} has two names for the same people",
                 listing(&known.columns)
             ))
             .with_hint("write each value in one way: 41 and 41.0 mean the same"));
         }
-        let shares = &mut shares[*place * n_values..(*place + 1) * n_values];
+        let shares = &mut shares[signature.index() * n_values..][..n_values];
         spread(listed, &values, shares)
             .ok_or_else(|| repeated_value(known, &values))?;
     }
@@ -136,10 +137,10 @@ fn spread(
     for (text, share) in listed {
         sum += share;
         if let Some(code) = values.code(text) {
-            if std::mem::replace(&mut is_listed[code as usize], true) {
+            if std::mem::replace(&mut is_listed[code.index()], true) {
                 return None;
             }
-            shares[code as usize] = *share;
+            shares[code.index()] = *share;
         }
     }
     let open = is_listed.iter().filter(|listed| !**listed).count();
@@ -157,9 +158,9 @@ fn spread(
 struct Texts<'a> {
     column: &'a Column,
     spec: &'a ColumnSpec,
-    codes: &'a HashMap<Box<str>, u32>,
+    codes: &'a HashMap<Box<str>, Code>,
     /// Texts of the domain, also without blanks around them.
-    index: HashMap<&'a str, u32>,
+    index: HashMap<&'a str, Code>,
 }
 
 impl<'a> Texts<'a> {
@@ -172,8 +173,8 @@ impl<'a> Texts<'a> {
     }
 
     fn new(data: &'a Microdata, column: &'a Column, place: usize) -> Self {
-        let mut index: HashMap<&str, u32> = HashMap::new();
-        for (text, code) in column.domain.texts().iter().zip(0u32..) {
+        let mut index: HashMap<&str, Code> = HashMap::new();
+        for (code, text) in column.domain.texts().pairs() {
             index.entry(text.trim()).or_insert(code);
         }
         index.extend(column.domain.index());
@@ -181,7 +182,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The code of the value that a text means, if the domain has it.
-    fn code(&self, text: &str) -> Option<u32> {
+    fn code(&self, text: &str) -> Option<Code> {
         if let Some(code) = self.codes.get(text) {
             return Some(*code);
         }
@@ -265,12 +266,12 @@ mod tests {
     /// The belief that a tuple with these codes has a disease.
     fn belief(set: &PriorSet, codes: &[(usize, &str)], disease: &str) -> f64 {
         let data = data();
-        let tuple = (0..data.census.n_tuples()).find(|tuple| {
+        let tuple = data.census.tuples().find(|tuple| {
             codes.iter().all(|(at, text)| {
                 data.quasi[*at].domain.text(data.census.quasi[*at][*tuple]) == *text
             })
         });
-        let value = data.sensitive[0].domain.index()[disease] as usize;
+        let value = data.sensitive[0].domain.index()[disease].index();
         set.of(tuple.unwrap())[value]
     }
 

@@ -19,7 +19,7 @@ use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::order::Order;
 use crate::recipe::{Search, Spec};
 use crate::release::{Class, CondensedNote, PromiseNote, Treatment};
-use crate::table::{Numbers, Reading, Role};
+use crate::table::{GroupId, Numbers, Of, Reading, Role};
 use crate::watch::{Quiet, Watch};
 
 /// Levels of a ladder, if the recipe does not say.
@@ -130,11 +130,9 @@ impl Method for Condensation {
             wishes: &wishes,
             randomness: task.randomness,
         }))?;
-        let mut group_of_row = vec![0; rows.numbers.n_rows];
-        for (number, rows) in (0..).zip(&condensed.groups) {
-            for row in rows {
-                group_of_row[*row as usize] = number;
-            }
+        let mut group_of_row = Of::repeat(GroupId::default(), rows.numbers.n_rows);
+        for (group, rows) in condensed.groups.pairs() {
+            rows.iter().for_each(|row| group_of_row[*row] = group);
         }
         let n_groups = condensed.groups.len();
         let note = CondensedNote {

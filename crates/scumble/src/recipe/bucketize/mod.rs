@@ -22,6 +22,7 @@ use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::order::{Origin, promises};
 use crate::recipe::{RobustnessSpec, Search, Spec};
 use crate::release::{BucketsNote, PromiseNote, SENSITIVE_FILE, Treatment};
+use crate::table::{ClassId, GroupId, Of};
 
 /// The largest group, if the recipe does not say: its possible worlds are counted in no time.
 const LARGEST_GROUP: usize = 12;
@@ -108,7 +109,7 @@ fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planne
         groups: n_groups as u64,
     };
     // Groups are numbered by chance.
-    let mut numbers: Vec<u32> = (0..n_groups as u32).collect();
+    let mut numbers: Of<GroupId, ClassId> = ClassId::first(n_groups).collect();
     numbers.shuffle(&mut task.randomness.stream("groups", 0));
     let (parameters, not_promised) = (made.parameters(), made.not_promised());
     let apart = ApartPlan { column, buckets: formed.buckets, numbers };

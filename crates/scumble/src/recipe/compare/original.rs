@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::estimate::{Drawn, DrawnColumn, MixedColumn, MixedTable};
 use crate::recipe::Spec;
 use crate::table::{
-    ColumnId, ColumnSchema, Inputs, Kind, ReadOptions, Reading, Role, Said, Schema,
-    scan,
+    Code, ColumnId, ColumnSchema, Inputs, Kind, Of, ReadOptions, Reading, Role, Said,
+    Schema, TupleId, scan,
 };
 use crate::watch::Watch;
 
@@ -24,7 +24,7 @@ pub(super) const MOST_ROWS: usize = 50_000;
 pub(super) struct Original {
     pub(super) columns: Vec<OriginalColumn>,
     /// How many rows have each tuple.
-    pub(super) rows: Vec<u64>,
+    pub(super) rows: Of<TupleId, u64>,
     pub(super) n_rows: u64,
     /// Columns of too many words.
     pub(super) left_out: Vec<String>,
@@ -37,43 +37,42 @@ pub(super) struct OriginalColumn {
     pub(super) role: Role,
     pub(super) reading: Reading,
     /// The values, each in one form; "not known" is in the form that is published.
-    pub(super) texts: Vec<String>,
+    pub(super) texts: Of<Code, String>,
     /// The number of each value, if it is one: not for words, and not for "not known".
-    pub(super) numbers: Vec<Option<f64>>,
+    pub(super) numbers: Of<Code, Option<f64>>,
     /// The value of each tuple.
-    pub(super) codes: Vec<u32>,
+    pub(super) codes: Of<TupleId, Code>,
 }
 
 impl OriginalColumn {
-    pub(super) fn is_missing(&self, code: u32) -> bool {
-        self.reading.is_missing(&self.texts[code as usize])
+    pub(super) fn is_missing(&self, code: Code) -> bool {
+        self.reading.is_missing(&self.texts[code])
     }
 
     /// How many rows have each value, given how many have each tuple.
-    pub(super) fn tally(&self, rows: &[u64]) -> Vec<u64> {
-        let mut tally = vec![0; self.texts.len()];
+    pub(super) fn tally(&self, rows: &Of<TupleId, u64>) -> Of<Code, u64> {
+        let mut tally = Of::repeat(0, self.texts.len());
         for (code, rows) in self.codes.iter().zip(rows) {
-            tally[*code as usize] += rows;
+            tally[*code] += rows;
         }
         tally
     }
 
-    fn new(schema: ColumnSchema, texts: &[Box<str>], codes: &[u32]) -> Self {
+    fn new(schema: ColumnSchema, texts: &[Box<str>], codes: &[Code]) -> Self {
         let ColumnSchema { name, role, reading, .. } = schema;
         // Texts that mean the same fall together.
-        let mut forms: Vec<(String, Option<f64>)> = Vec::new();
-        let mut known: HashMap<String, u32> = HashMap::new();
-        let mut code_of = Vec::with_capacity(texts.len());
+        let (mut forms, mut numbers) = (Of::new(), Of::new());
+        let mut known: HashMap<String, Code> = HashMap::new();
+        let mut code_of: Of<Code, Code> = Of::new();
         for text in texts {
-            let form = form(&reading, text);
-            let next = forms.len() as u32;
-            code_of.push(*known.entry(form.0.clone()).or_insert(next));
-            if forms.len() < known.len() {
-                forms.push(form);
-            }
+            let (form, number) = form(&reading, text);
+            code_of.push(*known.entry(form).or_insert_with_key(|form| {
+                numbers.push(number);
+                forms.push(form.clone())
+            }));
         }
-        let codes = codes.iter().map(|code| code_of[*code as usize]).collect();
-        let (texts, numbers) = forms.into_iter().unzip();
+        let codes = codes.iter().map(|code| code_of[*code]).collect();
+        let texts = forms;
         Self { name, role, reading, texts, numbers, codes }
     }
 }
@@ -141,19 +140,20 @@ impl Original {
                 ))
                 .in_file(&spec.file));
         }
-        let (rows, n_rows) = (found.counts.rows, found.n_rows);
+        let (rows, n_rows) = (found.counts.rows.into(), found.n_rows);
         Ok(Self { columns, rows, n_rows, left_out })
     }
 
     /// At most [`MOST_ROWS`] rows, chosen by a seed, as tuples.
-    pub(super) fn some_rows(&self, seed: u64) -> Vec<u32> {
+    pub(super) fn some_rows(&self, seed: u64) -> Vec<TupleId> {
         let mut ends: Vec<u64> = Vec::with_capacity(self.rows.len());
         let mut sum = 0;
         for rows in &self.rows {
             sum += rows;
             ends.push(sum);
         }
-        let tuple = |row: u64| ends.partition_point(|end| *end <= row) as u32;
+        let tuple =
+            |row: u64| TupleId::from_index(ends.partition_point(|end| *end <= row));
         if self.n_rows <= MOST_ROWS as u64 {
             return (0..self.n_rows).map(tuple).collect();
         }
@@ -165,15 +165,15 @@ impl Original {
     /// These tuples as a table for learners, with the class as words.
     pub(super) fn mixed(
         &self,
-        tuples: &[u32],
+        tuples: &[TupleId],
         class: Option<usize>,
     ) -> Result<MixedTable> {
         let columns = self.columns.iter().enumerate().map(|(place, column)| {
-            let codes = tuples.iter().map(|tuple| column.codes[*tuple as usize]);
+            let codes = tuples.iter().map(|tuple| column.codes[*tuple]);
             if column.reading.kind == Kind::Category || class == Some(place) {
-                return MixedColumn::Words(codes.collect());
+                return MixedColumn::Words(codes.map(Code::get).collect());
             }
-            let number = |code: u32| column.numbers[code as usize].unwrap_or(f64::NAN);
+            let number = |code: Code| column.numbers[code].unwrap_or(f64::NAN);
             MixedColumn::Numbers(codes.map(number).collect())
         });
         MixedTable::new(columns.collect())
@@ -213,15 +213,11 @@ fn translated(
         let numbers = drawn.codes.iter().map(|code| numbers[*code as usize]);
         return MixedColumn::Numbers(numbers.collect());
     }
-    let known: HashMap<&str, u32> = column
-        .texts
-        .iter()
-        .zip(0..)
-        .map(|(text, code)| (text.as_str(), code))
-        .collect();
-    let unknown = column.texts.len() as u32;
-    let codes: Vec<u32> =
+    let known: HashMap<&str, Code> =
+        column.texts.pairs().map(|(code, text)| (text.as_str(), code)).collect();
+    let unknown = Code::from_index(column.texts.len());
+    let codes: Vec<Code> =
         forms.map(|(text, _)| known.get(&*text).copied().unwrap_or(unknown)).collect();
-    let codes = drawn.codes.iter().map(|code| codes[*code as usize]);
+    let codes = drawn.codes.iter().map(|code| codes[*code as usize].get());
     MixedColumn::Words(codes.collect())
 }

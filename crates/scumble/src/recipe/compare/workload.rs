@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::estimate::{Check, Comparison, Condition, Literal, Measure, Query, Test};
 use crate::random::Randomness;
 use crate::recipe::compare::original::{Original, OriginalColumn};
-use crate::table::{Kind, format_date};
+use crate::table::{Code, Kind, Of, TupleId, format_date};
 use crate::watch::Watch;
 
 /// Questions that about as many rows satisfy.
@@ -68,7 +68,7 @@ pub struct Asked {
 /// A condition on a column: its place, and which of its values satisfy it.
 struct Chosen {
     column: usize,
-    passes: Vec<bool>,
+    passes: Of<Code, bool>,
     condition: Condition,
 }
 
@@ -123,12 +123,12 @@ impl Workload {
 impl Original {
     /// How many rows satisfy all conditions.
     fn count(&self, chosen: &[Chosen]) -> u64 {
-        let passes = |tuple: usize| {
-            chosen.iter().all(|chosen| {
-                chosen.passes[self.columns[chosen.column].codes[tuple] as usize]
-            })
+        let passes = |tuple: TupleId| {
+            chosen
+                .iter()
+                .all(|chosen| chosen.passes[self.columns[chosen.column].codes[tuple]])
         };
-        let tuples = self.rows.iter().enumerate();
+        let tuples = self.rows.pairs();
         tuples.filter(|(tuple, _)| passes(*tuple)).map(|(_, rows)| rows).sum()
     }
 }
@@ -159,7 +159,7 @@ struct Maker<'a> {
     ends: Vec<u64>,
     /// For each column of numbers its values in order, and how many rows have one up to
     /// each.
-    ordered: Vec<Vec<(u32, u64)>>,
+    ordered: Vec<Vec<(Code, u64)>>,
 }
 
 impl<'a> Maker<'a> {
@@ -174,14 +174,13 @@ impl<'a> Maker<'a> {
         };
         let ordered = original.columns.iter().map(|column| {
             let tally = column.tally(&original.rows);
-            let mut values: Vec<(f64, u32)> = column
+            let mut values: Vec<(f64, Code)> = column
                 .numbers
-                .iter()
-                .zip(0..)
-                .filter_map(|(number, code)| Some(((*number)?, code)))
+                .pairs()
+                .filter_map(|(code, number)| Some(((*number)?, code)))
                 .collect();
             values.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let ends = sums(&mut values.iter().map(|(_, code)| tally[*code as usize]));
+            let ends = sums(&mut values.iter().map(|(_, code)| tally[*code]));
             values.iter().map(|(_, code)| *code).zip(ends).collect()
         });
         let ordered = ordered.collect();
@@ -191,7 +190,7 @@ impl<'a> Maker<'a> {
     /// One to three conditions that a random row satisfies; none if all is missing in it.
     fn conditions(&self, aim: Aim, random: &mut ChaCha20Rng) -> Vec<Chosen> {
         let row = random.random_range(0..self.original.n_rows);
-        let tuple = self.ends.partition_point(|end| *end <= row);
+        let tuple = TupleId::from_index(self.ends.partition_point(|end| *end <= row));
         let wanted = match aim {
             Aim::Any => random.random_range(1..=3usize),
             Aim::Few => 3,
@@ -209,7 +208,7 @@ impl<'a> Maker<'a> {
             if chosen.len() == wanted || column.is_missing(code) {
                 continue;
             }
-            chosen.push(match column.numbers[code as usize] {
+            chosen.push(match column.numbers[code] {
                 Some(_) => self.range(place, code, aim, random),
                 None => words(column, place, code, aim, random),
             });
@@ -222,7 +221,7 @@ impl<'a> Maker<'a> {
     fn range(
         &self,
         place: usize,
-        code: u32,
+        code: Code,
         aim: Aim,
         random: &mut ChaCha20Rng,
     ) -> Chosen {
@@ -240,10 +239,10 @@ impl<'a> Maker<'a> {
         let low = ordered.partition_point(|(_, end)| (*end as f64) < start).min(here);
         let high = ordered.partition_point(|(_, end)| (*end as f64) < start + width);
         let high = high.clamp(here, ordered.len() - 1);
-        let mut passes = vec![false; column.texts.len()];
-        ordered[low..=high].iter().for_each(|(code, _)| passes[*code as usize] = true);
+        let mut passes: Of<Code, bool> = Of::repeat(false, column.texts.len());
+        ordered[low..=high].iter().for_each(|(code, _)| passes[*code] = true);
         let end = |comparison, place: usize| {
-            let number = column.numbers[ordered[place].0 as usize].unwrap_or(0.0);
+            let number = column.numbers[ordered[place].0].unwrap_or(0.0);
             let literal = match column.reading.kind {
                 Kind::Date => Literal::Text(format_date(number)),
                 _ => Literal::Number(number),
@@ -264,13 +263,15 @@ impl<'a> Maker<'a> {
 fn words(
     column: &OriginalColumn,
     place: usize,
-    code: u32,
+    code: Code,
     aim: Aim,
     random: &mut ChaCha20Rng,
 ) -> Chosen {
-    let mut passes = vec![false; column.texts.len()];
-    passes[code as usize] = true;
-    let mut others: Vec<u32> = (0..column.texts.len() as u32)
+    let mut passes: Of<Code, bool> = Of::repeat(false, column.texts.len());
+    passes[code] = true;
+    let mut others: Vec<Code> = column
+        .texts
+        .ids()
         .filter(|other| *other != code && !column.is_missing(*other))
         .collect();
     if random.random::<bool>() && aim != Aim::Few && !others.is_empty() {
@@ -278,7 +279,7 @@ fn words(
         for place in 0..n_more {
             let other = random.random_range(place..others.len());
             others.swap(place, other);
-            passes[others[place] as usize] = true;
+            passes[others[place]] = true;
         }
     }
     let asked = passes.iter().zip(&column.texts).filter(|(passes, _)| **passes);

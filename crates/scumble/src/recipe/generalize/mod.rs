@@ -22,7 +22,7 @@ use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
 use crate::recipe::order::promises;
 use crate::recipe::{Search, Spec, Weights};
 use crate::release::Weighted;
-use crate::table::Kind;
+use crate::table::{Code, GroupId, Kind};
 
 /// Rows in groups whose cells stand for all of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -158,7 +158,7 @@ fn planned(
     let mut groups = group_plan(data, &columns, &grouping);
     let together = Alike::Together;
     let published =
-        number(&mut groups, &columns, &grouping, weights.as_deref(), together);
+        number(&mut groups, &columns, &grouping, weights.as_ref(), together);
     let levels = match &grouping.route {
         Route::Levels(levels) => {
             let named = columns.iter().zip(levels);
@@ -178,8 +178,8 @@ fn planned(
         weights_note(kind, &columns, weights, &published).class(names(&columns))
     });
     let cells = weights.map(|weights| {
-        let values = |group: &u32| -> Vec<Weighted> {
-            let pdfs = weights[*group as usize].iter();
+        let values = |group: &GroupId| -> Vec<Weighted> {
+            let pdfs = weights[*group].iter();
             pdfs.map(|pdf| pdf.values.clone()).collect()
         };
         published.iter().map(values).collect()
@@ -345,8 +345,9 @@ fn search(
 /// Whether the known values of each node stand together in the order of the domain.
 fn in_runs(column: &Column) -> bool {
     let n_known = column.domain.len() - usize::from(column.domain.missing().is_some());
+    let known = Code::first(n_known);
     column.hierarchy.levels().iter().all(|level| {
-        let mut nodes = level.node_of[..n_known].to_vec();
+        let mut nodes = level.node_of.slice(&known).to_vec();
         nodes.dedup();
         let n_runs = nodes.len();
         nodes.sort_unstable();

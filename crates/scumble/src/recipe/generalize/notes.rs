@@ -10,7 +10,7 @@ use crate::recipe::order::{Order, Origin};
 use crate::release::{
     CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
 };
-use crate::table::{Kind, Reading, Role};
+use crate::table::{ClassId, GroupId, Kind, Of, Reading, Role};
 
 /// The columns as the manifest describes them.
 pub(in crate::recipe) fn published_columns(
@@ -84,7 +84,7 @@ fn decimals(spec: &ColumnSpec, column: &Column) -> Option<u32> {
     if spec.reading.kind != Kind::Number || !ranges {
         return None;
     }
-    let known = (0..column.domain.len() as u32).filter_map(|c| column.domain.number(c));
+    let known = column.domain.codes().filter_map(|code| column.domain.number(code));
     let digits = |number: f64| {
         number.to_string().split_once('.').map_or(0, |(_, digits)| digits.len() as u32)
     };
@@ -96,15 +96,15 @@ fn decimals(spec: &ColumnSpec, column: &Column) -> Option<u32> {
 pub(in crate::recipe) fn weights_note(
     kind: &str,
     columns: &[Column],
-    weights: &[Vec<Pdf>],
-    groups: &[u32],
+    weights: &Of<GroupId, Vec<Pdf>>,
+    groups: &Of<ClassId, GroupId>,
 ) -> WeightsNote {
     let mut table = BTreeMap::new();
     for (place, column) in columns.iter().enumerate().filter(|_| kind == "counted") {
-        let own = (1u64..).zip(groups).filter(|(_, group)| {
-            weights[**group as usize][place].whose == Whose::Table
-        });
-        let own: Vec<u64> = own.map(|(number, _)| number).collect();
+        let own = groups
+            .pairs()
+            .filter(|(_, group)| weights[**group][place].whose == Whose::Table);
+        let own: Vec<u64> = own.map(|(class, _)| class.one_based()).collect();
         if !own.is_empty() {
             table.insert(column.name.clone(), own);
         }

@@ -3,6 +3,7 @@
 use crate::hierarchy::{Column, cell};
 use crate::method::pdf::Pdf;
 use crate::method::{GroupPlan, Grouping};
+use crate::table::{ClassId, Code, GroupId, Of};
 
 /// Numbers the groups in the order of what is published of them, and gives the first group of
 /// each number. Groups without rows have none.
@@ -10,10 +11,10 @@ pub(in crate::recipe) fn number(
     plan: &mut GroupPlan,
     columns: &[Column],
     grouping: &Grouping,
-    weights: Option<&[Vec<Pdf>]>,
+    weights: Option<&Of<GroupId, Vec<Pdf>>>,
     alike: Alike,
-) -> Vec<u32> {
-    let texts: Vec<Vec<String>> = match weights {
+) -> Of<ClassId, GroupId> {
+    let texts: Of<GroupId, Vec<String>> = match weights {
         Some(weights) => {
             weights.iter().map(|cells| told_apart(columns, cells)).collect()
         }
@@ -26,16 +27,17 @@ pub(in crate::recipe) fn number(
             })
             .collect(),
     };
-    let mut order: Vec<usize> =
-        (0..texts.len()).filter(|group| plan.groups[*group].rows > 0).collect();
+    let mut order: Vec<GroupId> =
+        texts.ids().filter(|group| plan.groups[*group].rows > 0).collect();
     order.sort_by(|a, b| texts[*a].cmp(&texts[*b]));
-    let mut firsts: Vec<u32> = Vec::new();
+    let mut firsts: Of<ClassId, GroupId> = Of::new();
     for group in order {
-        let same = firsts.last().is_some_and(|f| texts[*f as usize] == texts[group]);
-        if !same || alike == Alike::Apart {
-            firsts.push(group as u32);
-        }
-        plan.groups[group].number = Some(firsts.len() as u32 - 1);
+        let last = firsts.pairs().next_back();
+        let same = last.filter(|(_, first)| texts[**first] == texts[group]);
+        plan.groups[group].number = Some(match same {
+            Some((class, _)) if alike == Alike::Together => class,
+            _ => firsts.push(group),
+        });
     }
     firsts
 }
@@ -52,7 +54,7 @@ pub(in crate::recipe) enum Alike {
 /// Distributions as texts that tell them apart and put them in order.
 fn told_apart(columns: &[Column], cells: &[Pdf]) -> Vec<String> {
     let one = |(column, cell): (&Column, &Pdf)| {
-        let pair = |(code, weight): &(u32, f64)| {
+        let pair = |(code, weight): &(Code, f64)| {
             format!("{}\u{1f}{weight}", column.domain.text(*code))
         };
         cell.values.iter().map(pair).collect::<Vec<String>>().join("\u{1e}")

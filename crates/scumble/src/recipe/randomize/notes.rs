@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::hierarchy::Microdata;
-use crate::method::perturb::Operator;
+use crate::method::perturb::{Operator, ValueId};
 use crate::promise::Breaches;
 use crate::recipe::order::{Order, Origin};
 use crate::recipe::randomize::Perturbation;
@@ -27,7 +27,7 @@ pub(super) fn perturbation_note(
     keyed: bool,
 ) -> PerturbationNote {
     let subtable = |(part, bounds): (&crate::method::Subtable, &Vec<_>)| {
-        let texts = |value: &u32| values.texts[*value as usize].clone();
+        let texts = |value: &ValueId| values.texts[*value].clone();
         let bound = |bound: &Option<crate::promise::Bound>| {
             bound.map(|bound| BoundNote {
                 prior: bound.prior,

@@ -1,17 +1,17 @@
 //! From promise and counts to sub-tables and their operators.
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::method::Subtable;
 use crate::method::perturb::partition::{Inside as Within, PartitionTask, partition};
 use crate::method::perturb::{
-    Floor, Limits, Operator, fine_grain, general_watched, keeps, uniform,
+    Floor, Limits, Operator, ValueId, fine_grain, general_watched, keeps, uniform,
 };
+use crate::method::{Subtable, SubtableId};
 use crate::promise::{Bound, Breach, Breaches, DrawPromise, FineGrain};
 use crate::recipe::randomize::Perturbation;
 use crate::recipe::randomize::listed::Listed;
 use crate::recipe::randomize::values::Values;
 use crate::recipe::{Inside, PromiseKind, PromiseSpec, Spec, WeightsSpec};
-use crate::table::Inputs;
+use crate::table::{Inputs, Of};
 use crate::watch::Watch;
 
 /// What is promised of the values of one column.
@@ -26,7 +26,7 @@ pub(super) enum Promised {
 /// How one column is randomized.
 pub(super) struct Design {
     /// The sub-tables.
-    pub(super) subtables: Vec<Subtable>,
+    pub(super) subtables: Of<SubtableId, Subtable>,
     /// For each sub-table and value, what is promised of it.
     pub(super) bounds: Vec<Vec<Option<Bound>>>,
     /// Which way a belief must not move.
@@ -179,10 +179,10 @@ fn whole(
         }
         _ => uniform(limits),
     };
-    let all = (0..values.rows.len() as u32).collect();
+    let all = values.rows.ids().collect();
     let fitted = promised.weights().is_none() && !is_even(&operator);
-    let part = Subtable { values: all, rows: values.rows.clone(), operator };
-    Ok(Design { subtables: vec![part], bounds: vec![bounds], breaches, fitted })
+    let part = Subtable { values: all, rows: values.rows.to_vec(), operator };
+    Ok(Design { subtables: vec![part].into(), bounds: vec![bounds], breaches, fitted })
 }
 
 fn general_operator(
@@ -238,12 +238,12 @@ fn partitioned(
     };
     let found = partition(watch.over(&task))?;
     let breaches = promised.promise().breaches();
-    let (subtables, bounds) = (Vec::new(), Vec::new());
+    let (subtables, bounds) = (Of::new(), Vec::new());
     let mut design = Design { subtables, bounds, breaches, fitted: true };
     for part in found.subtables {
         let n: u64 = part.counts.iter().sum();
-        let bound = |(value, rows): (&u32, &u64)| {
-            let posterior = posteriors[*value as usize]?;
+        let bound = |(value, rows): (&ValueId, &u64)| {
+            let posterior = posteriors[value.index()]?;
             // One posterior for all: the commonest value decides.
             let prior = match (inside, promised) {
                 (Inside::Uniform, Promised::Breach(_)) => part.prior,
@@ -252,24 +252,22 @@ fn partitioned(
             Some(Bound { prior, posterior })
         };
         let bounds: Vec<Option<Bound>> =
-            part.codes.iter().zip(&part.counts).map(bound).collect();
+            part.values.iter().zip(&part.counts).map(bound).collect();
         let gammas = gammas(&bounds);
         let limits = Limits { gammas: &gammas, breaches };
         let operator = match inside {
             Inside::Uniform => uniform(limits),
             Inside::FineGrain => {
                 let weights: Vec<f64> = match promised.weights() {
-                    Some(weights) => part
-                        .codes
-                        .iter()
-                        .map(|value| weights[*value as usize])
-                        .collect(),
+                    Some(weights) => {
+                        part.values.iter().map(|value| weights[value.index()]).collect()
+                    }
                     None => part.counts.iter().map(|rows| *rows as f64).collect(),
                 };
                 fine_grain(limits, &weights)
             }
         };
-        let (values, rows) = (part.codes, part.counts);
+        let (values, rows) = (part.values, part.counts);
         design.subtables.push(Subtable { values, rows, operator });
         design.bounds.push(bounds);
     }

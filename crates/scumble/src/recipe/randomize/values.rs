@@ -2,7 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
+use crate::method::perturb::ValueId;
 use crate::recipe::{Missing, Spec};
+use crate::table::{Code, Of};
 
 /// A column to be randomized: its values and how many rows have each.
 pub(super) struct Values {
@@ -11,9 +13,9 @@ pub(super) struct Values {
     /// Their names.
     pub(super) names: Vec<String>,
     /// The text of each value, part by part.
-    pub(super) texts: Vec<Vec<String>>,
+    pub(super) texts: Of<ValueId, Vec<String>>,
     /// How many rows have each value.
-    pub(super) rows: Vec<u64>,
+    pub(super) rows: Of<ValueId, u64>,
     /// Whether other columns are randomized beside it.
     pub(super) several: bool,
 }
@@ -23,8 +25,7 @@ impl Values {
     pub(super) fn all(spec: &Spec, data: &Microdata) -> Result<Vec<Self>> {
         let refused = matches!(spec.method.noise.missing, Some((Missing::Refuse, _)));
         for column in &data.sensitive {
-            let missing =
-                column.domain.missing().map(|code| column.rows[code as usize]);
+            let missing = column.domain.missing().map(|code| column.rows[code]);
             if let (true, Some(rows @ 1..)) = (refused, missing) {
                 let rows =
                     if rows == 1 { "1 row".into() } else { format!("{rows} rows") };
@@ -66,7 +67,7 @@ impl Values {
                 .iter()
                 .map(|text| vec![text.to_string()])
                 .collect(),
-            rows: column.rows.clone(),
+            rows: column.rows.to_vec().into(),
             several: data.sensitive.len() > 1,
         }
     }
@@ -74,12 +75,12 @@ impl Values {
     /// All sensitive columns as one, with the combinations that occur.
     fn compound(data: &Microdata) -> Self {
         let census = &data.census;
-        let mut rows: std::collections::BTreeMap<Vec<u32>, u64> = Default::default();
-        for (entry, n) in census.entries.iter().enumerate() {
+        let mut rows: std::collections::BTreeMap<Vec<Code>, u64> = Default::default();
+        for (entry, n) in census.entries.pairs() {
             let codes = census.sensitive.iter().map(|codes| codes[entry]).collect();
             *rows.entry(codes).or_default() += n;
         }
-        let text = |codes: &Vec<u32>| {
+        let text = |codes: &Vec<Code>| {
             let columns = data.sensitive.iter().zip(codes);
             columns.map(|(column, code)| column.domain.text(*code).to_owned()).collect()
         };

@@ -1,6 +1,5 @@
 //! Rows that are known from counts: their classes are given, not found.
 
-use hashbrown::HashMap;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
@@ -8,6 +7,7 @@ use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::method::FoundGroup;
 use crate::release::apply::{BoundPlan, BoundStep, Decided, Hand, misfit};
+use crate::table::{ClassId, Code, GroupId, Of, TupleId};
 
 /// Rows that are known from counts.
 impl BoundPlan<'_> {
@@ -15,7 +15,7 @@ impl BoundPlan<'_> {
     pub(in crate::release) fn numbers(
         &self,
         data: &Microdata,
-    ) -> Result<Vec<Option<u32>>> {
+    ) -> Result<Of<TupleId, Option<ClassId>>> {
         let group = self.steps.iter().find_map(|step| match step {
             BoundStep::Group(group) => Some(group),
             _ => None,
@@ -24,39 +24,38 @@ impl BoundPlan<'_> {
         let census = &data.census;
         // The codes of the census are those of other domains.
         let codes = data.quasi.iter().enumerate().map(|(place, column)| {
-            let texts = column.domain.texts().iter();
-            let mut known: HashMap<u32, u32> = HashMap::new();
+            let mut bound: Of<Code, Option<Code>> =
+                Of::repeat(None, column.domain.len());
             for (raw, code) in data.raw_codes(place) {
-                if let Some(bound) = group.bound.code(place, raw) {
-                    known.insert(code, bound);
-                }
+                bound[code] = group.bound.code(place, raw).or(bound[code]);
             }
-            (0..texts.len() as u32).map(|code| known.get(&code).copied()).collect()
+            bound
         });
-        let codes: Vec<Vec<Option<u32>>> = codes.collect();
+        let codes: Vec<_> = codes.collect();
         let of_tuple = (0..census.n_tuples()).into_par_iter().map(|tuple| {
+            let tuple = TupleId::from_index(tuple);
             let own = census.quasi.iter().zip(&codes);
-            let key: Option<Vec<u32>> =
-                own.map(|(own, codes)| codes[own[tuple] as usize]).collect();
+            let key: Option<Vec<Code>> =
+                own.map(|(own, codes)| codes[own[tuple]]).collect();
             match group.bound.find(&key?)? {
                 FoundGroup::Planned(found) => group.cells[found].as_ref()?.number,
                 FoundGroup::New(_) => None,
             }
         });
-        Ok(of_tuple.collect())
+        Ok(of_tuple.collect::<Vec<_>>().into())
     }
 
     /// The rows that follow are those of the class with this number.
-    pub(in crate::release) fn enter_class(&self, hand: &mut Hand, class: usize) {
+    pub(in crate::release) fn enter_class(&self, hand: &mut Hand, class: ClassId) {
         for (place, step) in self.steps.iter().enumerate() {
             match step {
                 BoundStep::Group(group) => {
-                    if let Some(cells) = group.by_number.get(class) {
+                    if let Some(cells) = group.by_number.at(class) {
                         hand.decided[place] = Decided::Group(cells.clone());
                     }
                 }
                 BoundStep::Apart { .. } => {
-                    hand.decided[place] = Decided::Apart(class as u32);
+                    hand.decided[place] = Decided::Apart(class);
                 }
                 BoundStep::Draw(_)
                 | BoundStep::Blur { .. }
@@ -66,12 +65,13 @@ impl BoundPlan<'_> {
     }
 
     /// The place in the plan of the group with this number.
-    pub(in crate::release) fn place(&self, class: usize) -> usize {
+    pub(in crate::release) fn place(&self, class: ClassId) -> usize {
         let group = self.steps.iter().find_map(|step| match step {
-            BoundStep::Group(group) => group.by_number.get(class),
+            BoundStep::Group(group) => group.by_number.at(class),
             _ => None,
         });
-        group.map_or(class, |group| group.place)
+        let planned = group.and_then(|group| group.group);
+        planned.map_or(class.index(), GroupId::index)
     }
 
     /// Draws the values of a row that stands alone.

@@ -6,11 +6,11 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::method::perturb::Sampler;
-use crate::method::{DrawPlan, Subtable};
+use crate::method::perturb::{Sampler, ValueId};
+use crate::method::{DrawPlan, Subtable, SubtableId};
 use crate::random::{Key, Randomness};
 use crate::release::apply::{Binding, Decided, Hand, Inputs, Streams, changed};
-use crate::table::{ColumnId, Spot};
+use crate::table::{Code, ColumnId, Of, Spot};
 use crate::watch::Watch;
 
 /// Noise that depends on a key and a person alone.
@@ -26,7 +26,7 @@ pub struct Keyed<'a> {
 type Ticket = (u64, Spot);
 
 /// The sub-tables of a value in order, each with the last ticket that leads there.
-type Route = Vec<(u32, Ticket)>;
+type Route = Vec<(SubtableId, Ticket)>;
 
 /// Draws, ready for rows.
 pub(in crate::release) struct BoundDraw<'a> {
@@ -39,20 +39,20 @@ pub(in crate::release) struct BoundDraw<'a> {
     /// Where the columns that tell people apart stand among them.
     id: Vec<usize>,
     /// For each column, the code of every text of the table.
-    codes: Vec<HashMap<Box<str>, u32>>,
+    codes: Vec<HashMap<Box<str>, Code>>,
     /// The value that codes of several columns stand for; empty if there is one column,
     /// whose codes are the values.
-    tuples: HashMap<Vec<u32>, u32>,
-    parts: Vec<Part>,
+    tuples: HashMap<Vec<Code>, ValueId>,
+    parts: Of<SubtableId, BoundSubtable>,
     /// What decides on the sub-table of a person.
     part_key: Option<Key>,
     /// For each value, which tickets lead to which sub-table; empty if there is one.
-    routes: Vec<Route>,
+    routes: Of<ValueId, Route>,
 }
 
 /// A sub-table, ready to draw from.
-struct Part {
-    values: Vec<u32>,
+struct BoundSubtable {
+    values: Vec<ValueId>,
     sampler: Sampler,
     key: Option<Key>,
 }
@@ -70,12 +70,12 @@ impl<'a> BoundDraw<'a> {
         let id = binding.keyed.map_or(&[][..], |keyed| keyed.id);
         let id = id.iter().map(|column| inputs.seek(*column)).collect();
         // The codes of a column are the places of its texts among those of the plan.
-        let mut own: Vec<HashMap<&str, u32>> = vec![HashMap::new(); places.len()];
+        let mut own: Vec<HashMap<&str, Code>> = vec![HashMap::new(); places.len()];
         let mut tuples = HashMap::new();
-        for (value, texts) in (0..).zip(&plan.values) {
+        for (value, texts) in plan.values.pairs() {
             let mut tuple = Vec::with_capacity(texts.len());
             for (codes, text) in own.iter_mut().zip(texts) {
-                let next = codes.len() as u32;
+                let next = Code::from_index(codes.len());
                 tuple.push(*codes.entry(text).or_insert(next));
             }
             tuples.insert(tuple, value);
@@ -90,9 +90,9 @@ impl<'a> BoundDraw<'a> {
         let names = || plan.columns.iter().map(|(name, _)| name.as_str());
         let part = |table: &Subtable| {
             let texts = table.values.iter();
-            let texts = texts.flat_map(|value| &plan.values[*value as usize]);
+            let texts = texts.flat_map(|value| &plan.values[*value]);
             let domain = texts.map(String::as_str);
-            Part {
+            BoundSubtable {
                 values: table.values.clone(),
                 sampler: Sampler::new(&table.operator),
                 key: keyed.map(|key| {
@@ -106,7 +106,7 @@ impl<'a> BoundDraw<'a> {
             parts: plan.subtables.iter().map(part).collect(),
             part_key: keyed
                 .map(|key| key.narrowed(["sub-table"].into_iter().chain(names()))),
-            routes: Vec::new(),
+            routes: Of::new(),
             inputs: places,
             id,
             plan,
@@ -121,21 +121,21 @@ impl<'a> BoundDraw<'a> {
     }
 
     /// The text of a value in one of its columns.
-    pub(super) fn text(&self, value: u32, part: usize) -> &str {
-        &self.plan.values[value as usize][part]
+    pub(super) fn text(&self, value: ValueId, part: usize) -> &str {
+        &self.plan.values[value][part]
     }
 
     /// The value of a row.
-    pub(super) fn value(&self, cells: &[&str]) -> Result<u32> {
-        let code = |(input, codes): (&usize, &HashMap<Box<str>, u32>)| {
+    pub(super) fn value(&self, cells: &[&str]) -> Result<ValueId> {
+        let code = |(input, codes): (&usize, &HashMap<Box<str>, Code>)| {
             codes.get(cells[*input]).copied().ok_or_else(changed)
         };
         let mut codes = self.inputs.iter().zip(&self.codes).map(code);
         if let (1, Some(code)) = (self.inputs.len(), codes.next()) {
-            return code;
+            return code.map(|code| ValueId::new(code.get()));
         }
         let codes = self.inputs.iter().zip(&self.codes).map(code);
-        let codes: Vec<u32> = codes.collect::<Result<_>>()?;
+        let codes: Vec<Code> = codes.collect::<Result<_>>()?;
         self.tuples.get(&codes).copied().ok_or_else(changed)
     }
 
@@ -165,15 +165,15 @@ impl<'a> BoundDraw<'a> {
     ) -> Result<Decided> {
         self.write_id(cells, &mut hand.streams.id);
         let value = self.value(cells)?;
-        let subtable = match self.routes.get(value as usize) {
-            None => 0,
+        let subtable = match self.routes.at(value) {
+            None => SubtableId::default(),
             Some(route) => {
                 let ticket = self.ticket(&mut hand.streams);
                 let place = route.partition_point(|(_, last)| *last < (ticket, spot));
                 route.get(place).ok_or_else(changed)?.0
             }
         };
-        let part = &self.parts[subtable as usize];
+        let part = &self.parts[subtable];
         let original = part.place(value);
         let streams = &mut hand.streams;
         let drawn = match &part.key {
@@ -194,12 +194,13 @@ impl<'a> BoundDraw<'a> {
     /// Draws what is published of a value, of rows that are all of one sub-table.
     pub(in crate::release) fn draw_value(
         &self,
-        value: u32,
+        value: ValueId,
         generator: &mut impl Rng,
     ) -> Decided {
-        let part = &self.parts[0];
+        let only = SubtableId::default();
+        let part = &self.parts[only];
         let drawn = part.sampler.draw(part.place(value), generator);
-        Decided::Drawn(part.values[drawn as usize], 0)
+        Decided::Drawn(part.values[drawn as usize], only)
     }
 
     /// Finds which tickets lead to which sub-table: exactly as many rows go to each as the
@@ -218,7 +219,9 @@ impl<'a> BoundDraw<'a> {
         let folded = binding.source.fold(
             &inputs.0,
             || (Vec::new(), Streams::new(binding.randomness)),
-            |(tickets, streams): &mut (Vec<(u32, Ticket)>, Streams), spot, cells| {
+            |(tickets, streams): &mut (Vec<(ValueId, Ticket)>, Streams),
+             spot,
+             cells| {
                 streams.enter(binding.randomness, spot);
                 alone.write_id(cells, &mut streams.id);
                 let value = alone.value(cells)?;
@@ -228,36 +231,34 @@ impl<'a> BoundDraw<'a> {
             watch,
         )?;
         let states = folded.states.into_iter().flat_map(|(tickets, _)| tickets);
-        let mut tickets: Vec<(u32, Ticket)> = states.collect();
+        let mut tickets: Vec<(ValueId, Ticket)> = states.collect();
         tickets.par_sort_unstable();
         self.routes = routes(self.plan, &tickets);
         Ok(())
     }
 }
 
-impl Part {
+impl BoundSubtable {
     /// The place of a value in the domain, which need not have all values of the column.
-    fn place(&self, value: u32) -> u32 {
-        match self.values.get(value as usize) {
-            Some(known) if *known == value => value,
+    fn place(&self, value: ValueId) -> u32 {
+        match self.values.get(value.index()) {
+            Some(known) if *known == value => value.get(),
             _ => self.values.partition_point(|known| *known < value) as u32,
         }
     }
 }
 
 /// Cuts the sorted tickets of each value where its rows in a sub-table end.
-fn routes(plan: &DrawPlan, tickets: &[(u32, Ticket)]) -> Vec<Route> {
-    let mut routes = vec![Vec::new(); plan.values.len()];
-    let mut ends: Vec<usize> = Vec::with_capacity(plan.values.len());
-    for value in 0..plan.values.len() {
-        ends.push(tickets.partition_point(|(known, _)| (*known as usize) < value));
-    }
-    for (number, part) in (0..).zip(&plan.subtables) {
+fn routes(plan: &DrawPlan, tickets: &[(ValueId, Ticket)]) -> Of<ValueId, Route> {
+    let mut routes = Of::repeat(Vec::new(), plan.values.len());
+    let start = |value| tickets.partition_point(|(known, _)| *known < value);
+    let mut ends: Of<ValueId, usize> = plan.values.ids().map(start).collect();
+    for (subtable, part) in plan.subtables.pairs() {
         for (value, rows) in part.values.iter().zip(&part.rows) {
-            let end = &mut ends[*value as usize];
+            let end = &mut ends[*value];
             *end += *rows as usize;
             if let (1.., Some((_, last))) = (*rows, tickets.get(end.wrapping_sub(1))) {
-                routes[*value as usize].push((number, *last));
+                routes[*value].push((subtable, *last));
             }
         }
     }

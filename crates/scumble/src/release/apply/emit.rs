@@ -11,7 +11,7 @@ use crate::release::apply::{
 };
 use crate::release::sink::push_quoted;
 use crate::release::{DataColumn, Parameters, PublishedColumn};
-use crate::table::{ColumnForm, format_number};
+use crate::table::{ClassId, ColumnForm, format_number};
 
 /// Where a published cell comes from.
 pub(super) enum Output {
@@ -129,11 +129,11 @@ impl BoundPlan<'_> {
     fn class(&self, hand: &Hand, output: &Output, step: usize) -> Option<u64> {
         match (output, &hand.decided[step], &self.steps[step]) {
             (Output::Group(_), Decided::Group(group), _) => {
-                group.number.map(|number| u64::from(number) + 1)
+                group.number.map(ClassId::one_based)
             }
             (Output::Size(_), Decided::Group(group), _) => Some(group.rows),
-            (_, Decided::Apart(number), _) => Some(u64::from(*number) + 1),
-            (_, Decided::Drawn(_, subtable), _) => Some(u64::from(*subtable) + 1),
+            (_, Decided::Apart(number), _) => Some(number.one_based()),
+            (_, Decided::Drawn(_, subtable), _) => Some(subtable.one_based()),
             (Output::Frame(_), _, BoundStep::Blur { drawer, .. }) => {
                 drawer.place(hand.row).map(|(frame, _)| u64::from(frame) + 1)
             }
@@ -141,7 +141,7 @@ impl BoundPlan<'_> {
                 drawer.place(hand.row).map(|(_, level)| u64::from(level) + 1)
             }
             (_, _, BoundStep::Redraw { plan, .. }) => {
-                plan.group_of_row.get(hand.row).map(|group| u64::from(*group) + 1)
+                plan.group_of_row.get(hand.row).map(|group| group.one_based())
             }
             _ => None,
         }

@@ -5,24 +5,25 @@ use std::sync::Arc;
 use crate::error::Result;
 use crate::method::{BoundGroups, FoundGroup, GroupPlan};
 use crate::release::apply::{Binding, Hand, Inputs, changed};
+use crate::table::{ClassId, GroupId, Of};
 
 /// Groups, ready for rows.
 pub(super) struct BoundGroup<'a> {
     pub(super) bound: BoundGroups<'a>,
     pub(super) inputs: Vec<usize>,
-    pub(super) cells: Vec<Option<Arc<GroupCells>>>,
+    pub(super) cells: Of<GroupId, Option<Arc<GroupCells>>>,
     /// What is published of the groups of each number.
-    pub(super) by_number: Vec<Arc<GroupCells>>,
+    pub(super) by_number: Of<ClassId, Arc<GroupCells>>,
     /// For each number of a group, a key that puts rows in the order of groups.
-    pub(super) keys: Vec<u64>,
+    pub(super) keys: Of<ClassId, u64>,
 }
 
 /// What is published of a group.
 #[derive(Debug)]
 pub(in crate::release) struct GroupCells {
-    /// Its place in the plan.
-    pub(super) place: usize,
-    pub(super) number: Option<u32>,
+    /// Which it is in the plan, if it is there.
+    pub(super) group: Option<GroupId>,
+    pub(super) number: Option<ClassId>,
     pub(super) texts: Vec<String>,
     pub(super) rows: u64,
 }
@@ -38,19 +39,20 @@ impl<'a> BoundGroup<'a> {
             known.into_iter().map(|(raw, _)| raw).collect()
         });
         let bound = plan.bind(texts.collect::<Vec<Vec<&str>>>())?;
-        let cells = bound.group_texts().into_iter().zip(&plan.groups);
-        let cells = cells.enumerate().map(|(place, (texts, group))| {
-            let (number, rows) = (group.number, group.rows);
-            texts.map(|texts| Arc::new(GroupCells { place, number, texts, rows }))
+        let cells = bound.group_texts().into_iter().zip(plan.groups.pairs());
+        let cells = cells.map(|(texts, (group, planned))| {
+            let (group, number, rows) = (Some(group), planned.number, planned.rows);
+            texts.map(|texts| Arc::new(GroupCells { group, number, texts, rows }))
         });
-        let cells: Vec<_> = cells.collect();
+        let cells: Of<GroupId, _> = cells.collect();
         let n_numbers = plan.groups.iter().filter_map(|group| group.number).max();
-        let mut rows = vec![0u64; n_numbers.map_or(0, |last| last as usize + 1)];
-        let mut firsts: Vec<Option<Arc<GroupCells>>> = vec![None; rows.len()];
+        let n_classes = n_numbers.map_or(0, |last| last.next().index());
+        let mut rows: Of<ClassId, u64> = Of::repeat(0, n_classes);
+        let mut firsts: Of<ClassId, Option<Arc<_>>> = Of::repeat(None, n_classes);
         for (group, cells) in plan.groups.iter().zip(&cells) {
             if let (Some(number), Some(cells)) = (group.number, cells) {
-                rows[number as usize] += group.rows;
-                firsts[number as usize].get_or_insert(cells.clone());
+                rows[number] += group.rows;
+                firsts[number].get_or_insert(cells.clone());
             }
         }
         let by_number = firsts.into_iter().flatten().collect();
@@ -90,7 +92,7 @@ impl<'a> BoundGroup<'a> {
         let found = self.bound.find(&key.1).and_then(|found| match found {
             FoundGroup::Planned(group) => self.cells[group].clone(),
             FoundGroup::New(covers) => Some(Arc::new(GroupCells {
-                place: usize::MAX,
+                group: None,
                 number: None,
                 texts: self.bound.texts(&covers),
                 rows: 0,

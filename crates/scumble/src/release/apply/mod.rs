@@ -25,14 +25,17 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
+use crate::method::perturb::ValueId;
 use crate::method::{
-    ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step,
+    ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step, SubtableId,
 };
 use crate::random::Randomness;
 use crate::release::Manifest;
 use crate::release::apply::emit::{Output, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
-use crate::table::{ColumnId, Source, Spot, parse_finite, snapped};
+use crate::table::{
+    ClassId, Code, ColumnId, GroupId, Source, Spot, parse_finite, snapped,
+};
 use crate::watch::Watch;
 
 /// What a plan is bound to.
@@ -91,7 +94,7 @@ pub(super) struct BoundPlan<'a> {
 enum BoundStep<'a> {
     Group(BoundGroup<'a>),
     Draw(BoundDraw<'a>),
-    Apart { group_of_row: Vec<Option<u32>>, plan: &'a ApartPlan },
+    Apart { group_of_row: Vec<Option<GroupId>>, plan: &'a ApartPlan },
     Blur { drawer: NoiseDrawer<'a>, inputs: Vec<usize>, plan: &'a BlurPlan },
     Redraw { plan: &'a RedrawPlan, decimals: Vec<u32> },
 }
@@ -100,9 +103,9 @@ enum BoundStep<'a> {
 pub(super) struct Hand {
     pub(super) streams: Streams,
     decided: Vec<Decided>,
-    codes: Vec<u32>,
+    codes: Vec<Code>,
     /// The groups of tuples of codes that were seen before, for each step that groups.
-    known: HashMap<(usize, Vec<u32>), Option<Arc<GroupCells>>>,
+    known: HashMap<(usize, Vec<Code>), Option<Arc<GroupCells>>>,
     truth: Vec<f64>,
     text: String,
     row: usize,
@@ -114,9 +117,9 @@ pub(super) enum Decided {
     /// The group, and what is published of it.
     Group(Arc<GroupCells>),
     /// The value, and the sub-table.
-    Drawn(u32, u32),
+    Drawn(ValueId, SubtableId),
     /// The number of the group.
-    Apart(u32),
+    Apart(ClassId),
     /// The numbers.
     Numbers(Vec<f64>),
     /// Nothing yet.
@@ -275,7 +278,8 @@ impl<'a> BoundPlan<'a> {
                     let Some(found) = group.find(place, hand, cells)? else {
                         return Ok(None);
                     };
-                    let own = found.number.map_or(u64::MAX, |n| group.keys[n as usize]);
+                    let own =
+                        found.number.map_or(u64::MAX, |number| group.keys[number]);
                     key.get_or_insert(own);
                     Decided::Group(found)
                 }
@@ -283,9 +287,9 @@ impl<'a> BoundPlan<'a> {
                 BoundStep::Apart { group_of_row, plan } => {
                     let group = group_of_row.get(hand.row).ok_or_else(changed)?;
                     let Some(group) = group else { return Ok(None) };
-                    let number = plan.numbers[*group as usize];
+                    let number = plan.numbers[*group];
                     let step = u64::MAX / (plan.numbers.len() as u64).max(1);
-                    key.get_or_insert(u64::from(number) * step);
+                    key.get_or_insert(u64::from(number.get()) * step);
                     Decided::Apart(number)
                 }
                 BoundStep::Blur { drawer, inputs, plan } => {
@@ -306,7 +310,7 @@ impl<'a> BoundPlan<'a> {
                 }
                 BoundStep::Redraw { plan, decimals } => {
                     let group = plan.group_of_row.get(hand.row).ok_or_else(changed)?;
-                    let moments = &plan.groups[*group as usize];
+                    let moments = &plan.groups[*group];
                     let row = hand.row as u64;
                     Decided::Numbers(moments.draw(
                         decimals,

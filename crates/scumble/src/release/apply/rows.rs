@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::method::ApartPlan;
 use crate::release::apply::{Binding, changed};
-use crate::table::{ColumnId, Source, Spot};
+use crate::table::{Code, ColumnId, EntryId, GroupId, Source, Spot};
 use crate::watch::Watch;
 
 /// The group of each row of the table, nothing for those that are left out; and how many rows
@@ -19,7 +19,7 @@ pub(super) fn assign(
     plan: &ApartPlan,
     binding: Binding<'_>,
     watch: &dyn Watch,
-) -> Result<(Vec<Option<u32>>, Vec<u64>)> {
+) -> Result<(Vec<Option<GroupId>>, Vec<u64>)> {
     let Some(data) = binding.data else { return Err(changed()) };
     let finder = Finder::new(data, binding.source)?;
     let stream = |block: u32| binding.randomness.stream("rows", u64::from(block));
@@ -42,11 +42,12 @@ pub(super) fn assign(
         folded.block_starts[spot.block as usize] as usize + spot.row as usize
     };
     let tickets = folded.states.iter().flat_map(|(_, _, tickets)| tickets.iter());
-    let mut tickets: Vec<(u32, u64, Spot)> = tickets.copied().collect();
+    let mut tickets: Vec<(EntryId, u64, Spot)> = tickets.copied().collect();
     tickets.par_sort_unstable();
     // The groups of each entry, in any order: tickets are random.
-    let mut wanted: Vec<(u32, Option<u32>)> = Vec::with_capacity(n_rows);
-    for (group, entries) in (0..).zip(plan.buckets.groups()) {
+    let mut wanted: Vec<(EntryId, Option<GroupId>)> = Vec::with_capacity(n_rows);
+    let groups = GroupId::first(plan.buckets.n_groups());
+    for (group, entries) in groups.zip(plan.buckets.groups()) {
         wanted.extend(entries.iter().map(|entry| (*entry, Some(group))));
     }
     wanted.extend(plan.buckets.left_out.iter().map(|entry| (*entry, None)));
@@ -69,7 +70,7 @@ struct Finder<'a> {
     data: &'a Microdata,
     /// The columns that were counted.
     columns: Vec<ColumnId>,
-    entries: HashMap<Vec<u32>, u32>,
+    entries: HashMap<Vec<Code>, EntryId>,
 }
 
 impl<'a> Finder<'a> {
@@ -78,19 +79,19 @@ impl<'a> Finder<'a> {
         let columns = counted.map(|column| source.column(&column.name));
         let census = &data.census;
         let mut entries = HashMap::with_capacity(census.entries.len());
-        for tuple in 0..census.n_tuples() {
-            for entry in census.starts[tuple]..census.starts[tuple + 1] {
+        for tuple in census.tuples() {
+            for entry in census.entries_of(tuple) {
                 let quasi = census.quasi.iter().map(|codes| codes[tuple]);
                 let sensitive = census.sensitive.iter().map(|codes| codes[entry]);
-                entries.insert(quasi.chain(sensitive).collect(), entry as u32);
+                entries.insert(quasi.chain(sensitive).collect(), entry);
             }
         }
         Ok(Self { data, columns: columns.collect::<Result<_>>()?, entries })
     }
 
-    fn entry(&self, cells: &[&str]) -> Result<u32> {
+    fn entry(&self, cells: &[&str]) -> Result<EntryId> {
         let codes = cells.iter().zip(&self.data.codes);
-        let key: Option<Vec<u32>> =
+        let key: Option<Vec<Code>> =
             codes.map(|(cell, codes)| codes.get(*cell).copied()).collect();
         key.and_then(|key| self.entries.get(&key).copied()).ok_or_else(changed)
     }

@@ -1,5 +1,6 @@
 //! The tuples one worker meets, and how often.
 
+use crate::table::Code;
 use crate::table::scan::words::mixed;
 
 /// Rows are counted in batches: the look-ups of one batch do not depend on each other, so
@@ -10,12 +11,12 @@ const BATCH_ROWS: usize = 64;
 pub(super) struct Tuples {
     n_columns: usize,
     // Codes of rows not counted yet.
-    pending: Vec<u32>,
+    pending: Vec<Code>,
     n_pending: usize,
     // Half of the hash, and one above the tuple's place, so that nought means empty. The
     // number of slots is a power of two, of which at most half are taken.
     slots: Vec<u64>,
-    codes: Vec<u32>,
+    codes: Vec<Code>,
     rows: Vec<u64>,
 }
 
@@ -37,7 +38,7 @@ impl Tuples {
     }
 
     /// The codes of a tuple.
-    pub(super) fn codes(&self, place: usize) -> &[u32] {
+    pub(super) fn codes(&self, place: usize) -> &[Code] {
         &self.codes[place * self.n_columns..][..self.n_columns]
     }
 
@@ -48,7 +49,7 @@ impl Tuples {
 
     /// Adds the next code of a row.
     #[inline]
-    pub(super) fn push(&mut self, code: u32) {
+    pub(super) fn push(&mut self, code: Code) {
         self.pending.push(code);
     }
 
@@ -123,14 +124,14 @@ impl Tuples {
 const HIGH: u64 = 0xffff_ffff_0000_0000;
 
 #[inline]
-fn hash(codes: &[u32]) -> u64 {
+fn hash(codes: &[Code]) -> u64 {
     let mut hash = 0;
     let (pairs, rest) = codes.as_chunks::<2>();
     for [low, high] in pairs {
-        hash = mixed(hash ^ u64::from(*low) ^ (u64::from(*high) << 32), 1);
+        hash = mixed(hash ^ u64::from(low.get()) ^ (u64::from(high.get()) << 32), 1);
     }
     for code in rest {
-        hash = mixed(hash ^ u64::from(*code), 2);
+        hash = mixed(hash ^ u64::from(code.get()), 2);
     }
     hash
 }
@@ -144,7 +145,7 @@ mod tests {
         let mut tuples = Tuples::new(3);
         for row in 0..10_000u32 {
             for code in [row % 7, row % 1000, 5] {
-                tuples.push(code);
+                tuples.push(Code::new(code));
             }
             tuples.finish_row();
         }
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(tuples.len(), 7000);
         let total: u64 = (0..tuples.len()).map(|place| tuples.rows(place)).sum();
         assert_eq!(total, 10_000);
-        assert_eq!(tuples.codes(0), [0, 0, 5]);
+        assert_eq!(tuples.codes(0), Code::of([0, 0, 5]));
         assert_eq!(tuples.rows(0), 2);
     }
 }

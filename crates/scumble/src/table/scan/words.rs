@@ -1,14 +1,15 @@
 //! The values one worker meets in one column, numbered as they come.
 
 use crate::table::source::Spot;
+use crate::table::{Code, Of};
 
 /// An open-addressing dictionary of short texts.
 #[derive(Default)]
 pub(super) struct Words {
     // The number of slots is a power of two, or nought; at most half are taken.
     slots: Vec<Slot>,
-    ends: Vec<usize>,
-    spots: Vec<Spot>,
+    ends: Of<Code, usize>,
+    spots: Of<Code, Spot>,
     texts: String,
 }
 
@@ -34,19 +35,20 @@ impl Words {
     }
 
     /// The value with a code.
-    pub(super) fn text(&self, code: usize) -> &str {
-        let start = code.checked_sub(1).map_or(0, |before| self.ends[before]);
+    pub(super) fn text(&self, code: Code) -> &str {
+        let start =
+            code.index().checked_sub(1).map_or(0, |before| (*self.ends)[before]);
         &self.texts[start..self.ends[code]]
     }
 
     /// Where the value was met first.
-    pub(super) fn spot(&self, code: usize) -> Spot {
+    pub(super) fn spot(&self, code: Code) -> Spot {
         self.spots[code]
     }
 
     /// The code of a value, which is new if the value is.
     #[inline]
-    pub(super) fn code(&mut self, text: &str, spot: Spot) -> u32 {
+    pub(super) fn code(&mut self, text: &str, spot: Spot) -> Code {
         let key = Key::of(text.as_bytes());
         let mask = self.slots.len().wrapping_sub(1);
         let mut at = key.hash() as usize & mask;
@@ -54,9 +56,8 @@ impl Words {
             if slot.above == 0 {
                 break;
             }
-            let code = slot.above - 1;
-            if slot.key == key && (text.len() <= 16 || self.text(code as usize) == text)
-            {
+            let code = Code::new(slot.above - 1);
+            if slot.key == key && (text.len() <= 16 || self.text(code) == text) {
                 return code;
             }
             at = (at + 1) & mask;
@@ -65,10 +66,9 @@ impl Words {
     }
 
     #[cold]
-    fn insert(&mut self, text: &str, spot: Spot, key: Key, mut at: usize) -> u32 {
-        let code = self.ends.len() as u32;
+    fn insert(&mut self, text: &str, spot: Spot, key: Key, mut at: usize) -> Code {
         self.texts.push_str(text);
-        self.ends.push(self.texts.len());
+        let code = self.ends.push(self.texts.len());
         self.spots.push(spot);
         if 2 * self.ends.len() > self.slots.len() {
             let size = (2 * self.slots.len()).max(16);
@@ -79,7 +79,7 @@ impl Words {
             }
             at = self.free(key);
         }
-        self.slots[at] = Slot { key, above: code + 1 };
+        self.slots[at] = Slot { key, above: code.next().get() };
         code
     }
 
@@ -157,12 +157,12 @@ mod tests {
         for round in 0..2 {
             for (place, text) in texts.iter().enumerate() {
                 let row = (round * texts.len() + place) as u32;
-                assert_eq!(words.code(text, spot(row)), place as u32);
+                assert_eq!(words.code(text, spot(row)), Code::from_index(place));
             }
         }
-        for (place, text) in texts.iter().enumerate() {
-            assert_eq!(words.text(place), text);
-            assert_eq!(words.spot(place), spot(place as u32));
+        for (code, text) in Code::first(texts.len()).zip(&texts) {
+            assert_eq!(words.text(code), text);
+            assert_eq!(words.spot(code), spot(code.get()));
         }
     }
 }

@@ -15,7 +15,7 @@ use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
 use scumble::promise::{
     Distance, Diversity, GroupPromise, KAnonymity, LDiversity, Promises, TCloseness,
 };
-use scumble::table::{ReadOptions, Reading, Role, Source};
+use scumble::table::{Code, GroupId, Ids, Of, ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
 
 /// What a case promises, as the oracle reads it.
@@ -33,7 +33,7 @@ enum Asked {
 struct Case {
     data: Microdata,
     /// One code per quasi column, and the sensitive code, for each row.
-    rows: Vec<(Vec<u32>, u32)>,
+    rows: Vec<(Vec<Code>, Code)>,
     asked: Vec<Asked>,
     promises: Promises,
     loss: Loss,
@@ -148,12 +148,12 @@ fn promise(asked: Asked, data: &Microdata) -> Box<dyn GroupPromise> {
     }
 }
 
-fn rows_of(data: &Microdata) -> Vec<(Vec<u32>, u32)> {
+fn rows_of(data: &Microdata) -> Vec<(Vec<Code>, Code)> {
     let census = &data.census;
     let mut rows = Vec::new();
-    for tuple in 0..census.n_tuples() {
-        let quasi: Vec<u32> = census.quasi.iter().map(|codes| codes[tuple]).collect();
-        for entry in census.starts[tuple]..census.starts[tuple + 1] {
+    for tuple in census.tuples() {
+        let quasi: Vec<Code> = census.quasi.iter().map(|codes| codes[tuple]).collect();
+        for entry in census.entries_of(tuple) {
             for _ in 0..census.entries[entry] {
                 rows.push((quasi.clone(), census.sensitive[0][entry]));
             }
@@ -164,15 +164,19 @@ fn rows_of(data: &Microdata) -> Vec<(Vec<u32>, u32)> {
 
 // ---- the oracle ----
 
-fn shares(rows: &[&(Vec<u32>, u32)], n_values: usize) -> Vec<f64> {
+fn shares(rows: &[&(Vec<Code>, Code)], n_values: usize) -> Vec<f64> {
     let mut shares = vec![0.0; n_values];
     for row in rows {
-        shares[row.1 as usize] += 1.0 / rows.len() as f64;
+        shares[row.1.index()] += 1.0 / rows.len() as f64;
     }
     shares
 }
 
-fn holds(case: &Case, group: &[&(Vec<u32>, u32)], whole: &[&(Vec<u32>, u32)]) -> bool {
+fn holds(
+    case: &Case,
+    group: &[&(Vec<Code>, Code)],
+    whole: &[&(Vec<Code>, Code)],
+) -> bool {
     let illness = &case.data.sensitive[0];
     let n_values = illness.domain.len();
     let (p, q) = (shares(group, n_values), shares(whole, n_values));
@@ -210,9 +214,9 @@ fn holds(case: &Case, group: &[&(Vec<u32>, u32)], whole: &[&(Vec<u32>, u32)]) ->
             let height = hierarchy.height();
             let mut distance = 0.0;
             for level in &hierarchy.levels()[..height] {
-                let mut over = vec![0.0; level.nodes.len()];
+                let mut over = Of::repeat(0.0, level.nodes.len());
                 for (value, node) in level.node_of.iter().enumerate() {
-                    over[*node as usize] += p[value] - q[value];
+                    over[*node] += p[value] - q[value];
                 }
                 distance += over.iter().map(|over| f64::abs(*over)).sum::<f64>();
             }
@@ -221,7 +225,7 @@ fn holds(case: &Case, group: &[&(Vec<u32>, u32)], whole: &[&(Vec<u32>, u32)]) ->
     })
 }
 
-type Groups<'a> = Vec<Vec<&'a (Vec<u32>, u32)>>;
+type Groups<'a> = Vec<Vec<&'a (Vec<Code>, Code)>>;
 
 /// The groups that stay and the rows that go, or nothing if too many go.
 fn judged<'a>(case: &Case, mut kept: Groups<'a>) -> Option<(Groups<'a>, u64)> {
@@ -241,25 +245,26 @@ fn judged<'a>(case: &Case, mut kept: Groups<'a>) -> Option<(Groups<'a>, u64)> {
 }
 
 /// What a cell costs, from the values it covers.
-fn cell_cost(name: &str, column: &Column, codes: &[u32], level: Option<usize>) -> f64 {
+fn cell_cost(name: &str, column: &Column, codes: &[Code], level: Option<usize>) -> f64 {
     let domain = &column.domain;
     let n = domain.len() as f64;
     let hierarchy = &column.hierarchy;
     let missing = domain.missing();
-    let (covered, span): (Vec<u32>, Option<(f64, f64)>) = match (column.cells, level) {
+    let (covered, span): (Vec<Code>, Option<(f64, f64)>) = match (column.cells, level) {
         (Cells::Taxonomy, Some(level)) => {
             let label = hierarchy.label(level, codes[0]);
-            let all = 0..domain.len() as u32;
-            let node = hierarchy.node(level, codes[0]) as usize;
+            let all = domain.codes();
+            let node = hierarchy.node(level, codes[0]);
             let span = hierarchy.levels()[level].nodes[node].span;
             (all.filter(|code| hierarchy.label(level, *code) == label).collect(), span)
         }
         (Cells::Interval, _) => {
-            let known: Vec<u32> =
+            let known: Vec<Code> =
                 codes.iter().copied().filter(|code| Some(*code) != missing).collect();
             let ends = known.first().zip(known.last());
-            let mut covered: Vec<u32> =
-                ends.map_or(Vec::new(), |(low, high)| (*low..=*high).collect());
+            let mut covered: Vec<Code> = ends.map_or(Vec::new(), |(low, high)| {
+                Ids::between(*low, high.next()).collect()
+            });
             covered.extend(codes.iter().copied().filter(|code| Some(*code) == missing));
             let span = ends
                 .and_then(|(low, high)| domain.number(*low).zip(domain.number(*high)));
@@ -281,8 +286,7 @@ fn cell_cost(name: &str, column: &Column, codes: &[u32], level: Option<usize>) -
         }
         "kl" => (covered.len() as f64).ln(),
         "entropy" => {
-            let rows: u64 =
-                covered.iter().map(|code| column.rows[*code as usize]).sum();
+            let rows: u64 = covered.iter().map(|code| column.rows[*code]).sum();
             (rows as f64).log2()
         }
         "precision" => {
@@ -331,7 +335,7 @@ fn total(
                 weights += column.weight;
                 let mut cost = left_out as f64 * left_out_cost(name, column);
                 for group in groups {
-                    let mut codes: Vec<u32> =
+                    let mut codes: Vec<Code> =
                         group.iter().map(|row| row.0[place]).collect();
                     codes.sort_unstable();
                     codes.dedup();
@@ -367,7 +371,7 @@ fn exhaustive(case: &Case) -> Option<f64> {
     }
     let mut best: Option<f64> = None;
     for node in nodes {
-        let mut groups: BTreeMap<Vec<&str>, Vec<&(Vec<u32>, u32)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<&str>, Vec<&(Vec<Code>, Code)>> = BTreeMap::new();
         for row in &case.rows {
             let labels = case.data.quasi.iter().zip(&node).zip(&row.0);
             let labels = labels
@@ -453,7 +457,7 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
 }
 
 /// The least loss over all ways to cut again and again, each cut keeping the promises.
-fn best_cuts(case: &Case, part: Vec<&(Vec<u32>, u32)>) -> f64 {
+fn best_cuts(case: &Case, part: Vec<&(Vec<Code>, Code)>) -> f64 {
     let whole: Vec<_> = case.rows.iter().collect();
     let mut best = total(case, &vec![part.clone()], 0, None);
     for place in 0..case.data.quasi.len() {
@@ -501,10 +505,11 @@ fn mondrian_keeps_its_promises_and_never_beats_the_best_cuts() {
         }
         met += 1;
         let grouping = found.unwrap();
-        let mut groups: BTreeMap<u32, Vec<&(Vec<u32>, u32)>> = BTreeMap::new();
+        let mut groups: BTreeMap<GroupId, Vec<&(Vec<Code>, Code)>> = BTreeMap::new();
         let census = &case.data.census;
         for row in &case.rows {
-            let tuple = (0..census.n_tuples())
+            let tuple = census
+                .tuples()
                 .find(|t| {
                     census.quasi.iter().zip(&row.0).all(|(codes, c)| codes[*t] == *c)
                 })
@@ -512,7 +517,7 @@ fn mondrian_keeps_its_promises_and_never_beats_the_best_cuts() {
             let group = grouping.group_of[tuple].unwrap();
             groups.entry(group).or_default().push(row);
             for ((column, cover), code) in
-                case.data.quasi.iter().zip(&grouping.covers[group as usize]).zip(&row.0)
+                case.data.quasi.iter().zip(&grouping.covers[group]).zip(&row.0)
             {
                 assert!(cover.contains(&column.domain, &column.hierarchy, *code));
             }

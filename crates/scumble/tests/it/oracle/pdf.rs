@@ -7,6 +7,7 @@ use scumble::method::pdf::{
     Chance, Likelihood, Part, Pdf, Range, Shift, Whose, bounds, counted, existence,
     extremes, kl, own, population, presence, shifted,
 };
+use scumble::table::Code;
 
 /// People of a group: their values, and whether they are in the table.
 #[derive(Debug, Clone)]
@@ -27,7 +28,7 @@ impl People {
         };
         for tuple in &distinct {
             for (codes, code) in part.codes.iter_mut().zip(tuple) {
-                codes.push(*code);
+                codes.push(Code::new(*code));
             }
         }
         for (tuple, present) in self.tuples.iter().zip(&self.present) {
@@ -49,10 +50,10 @@ impl People {
     }
 
     /// How many people of a world have a value.
-    fn count(&self, world: u32, column: usize, code: u32) -> u64 {
+    fn count(&self, world: u32, column: usize, code: Code) -> u64 {
         let people = self.tuples.iter().enumerate();
         let here = people.filter(|(person, _)| world >> person & 1 == 1);
-        here.filter(|(_, tuple)| tuple[column] == code).count() as u64
+        here.filter(|(_, tuple)| tuple[column] == code.get()).count() as u64
     }
 
     /// How many worlds fit the weights of the table's own, and how many of them contain
@@ -100,7 +101,7 @@ impl People {
         let weight = |(pdf, code): (&Pdf, &u32)| {
             pdf.values
                 .iter()
-                .find(|value| value.0 == *code)
+                .find(|value| value.0.get() == *code)
                 .map_or(0.0, |value| value.1)
         };
         let tuples = self.tuples.iter();
@@ -270,8 +271,8 @@ proptest! {
     ) {
         let part = people.part();
         let range = around(&people, below, above);
-        let bases: Vec<Vec<u32>> =
-            part.codes.iter().map(|_| (0..3 + spare).collect()).collect();
+        let base: Vec<Code> = (0..3 + spare).map(Code::new).collect();
+        let bases = vec![base; part.codes.len()];
         let mut costs = Vec::new();
         for shift in [Shift::Steps(0), Shift::Bounds, Shift::Steps(3), Shift::Exact] {
             let pdfs = shifted(&part, &bases, &range, shift);
@@ -291,6 +292,11 @@ proptest! {
     }
 }
 
+/// Two values with these weights.
+fn values([first, second]: [f64; 2]) -> [(Code, f64); 2] {
+    [(Code::new(0), first), (Code::new(1), second)]
+}
+
 /// The source's five men: its own weights give everybody away, and the oracle notices.
 #[test]
 fn the_sources_own_weights_are_a_broken_twin() {
@@ -302,10 +308,10 @@ fn the_sources_own_weights_are_a_broken_twin() {
     assert_eq!(men.fitting(&own(&part)), (1, vec![1, 1, 1, 1, 0]));
 
     // The paper's adversary sees (.47, .94) and is content to the very end.
-    let bases = [vec![0, 1], vec![0, 1]];
+    let bases = [[0, 1], [0, 1]].map(Code::of);
     let paper = shifted(&part, &bases, &range(0.47, 0.95), Shift::Exact);
-    assert_eq!(paper[0].values, [(0, 0.25), (1, 0.75)]);
-    assert_eq!(paper[1].values, [(0, 0.25), (1, 0.75)]);
+    assert_eq!(paper[0].values, values([0.25, 0.75]));
+    assert_eq!(paper[1].values, values([0.25, 0.75]));
     let existing = men.existing(&men.likelihoods(&paper));
     assert!((existing[4] - 8.0 / 17.0).abs() < 1e-12);
 
@@ -316,7 +322,7 @@ fn the_sources_own_weights_are_a_broken_twin() {
     // Three of three students would be certain; so everything stays the population's.
     let safe = counted(&part, &range(0.0, 0.95));
     assert!(safe.iter().all(|pdf| pdf.whose == Whose::Population));
-    assert_eq!(safe[0].values, [(0, 0.4), (1, 0.6)]);
+    assert_eq!(safe[0].values, values([0.4, 0.6]));
     // With nothing promised every column is the table's.
     let open = counted(&part, &range(0.0, 1.0));
     assert_eq!(open, own(&part));
@@ -326,11 +332,11 @@ fn the_sources_own_weights_are_a_broken_twin() {
 #[test]
 fn a_third_of_the_way_to_the_tables_own() {
     let part = Part {
-        codes: vec![vec![0, 1, 2], vec![0, 1, 2]],
+        codes: vec![Code::of([0, 1, 2]); 2],
         rows: vec![3, 1, 0],
         people: vec![6, 4, 5],
     };
-    let base = vec![vec![0, 1, 2]; 2];
+    let base = vec![Code::of([0, 1, 2]); 2];
     let weights = |range: Range| {
         let pdfs = shifted(&part, &base, &range, Shift::Steps(3));
         pdfs[0].values.iter().map(|value| (value.1 * 100.0).round()).collect::<Vec<_>>()
@@ -342,7 +348,8 @@ fn a_third_of_the_way_to_the_tables_own() {
 
 #[test]
 fn a_value_nobody_present_has_is_below_every_smallest_presence() {
-    let part = Part { codes: vec![vec![0, 1]], rows: vec![4, 0], people: vec![5, 5] };
+    let part =
+        Part { codes: vec![Code::of([0, 1])], rows: vec![4, 0], people: vec![5, 5] };
     let whose = |min| counted(&part, &range(min, 0.8))[0].whose;
     assert_eq!(whose(0.0), Whose::Table);
     assert_eq!(whose(0.01), Whose::Population);
@@ -350,11 +357,8 @@ fn a_value_nobody_present_has_is_below_every_smallest_presence() {
 
 #[test]
 fn the_tables_weights_are_the_populations_if_they_are_equal() {
-    let part = Part {
-        codes: vec![vec![0, 1], vec![0, 1]],
-        rows: vec![1, 2],
-        people: vec![2, 4],
-    };
+    let part =
+        Part { codes: vec![Code::of([0, 1]); 2], rows: vec![1, 2], people: vec![2, 4] };
     for pdf in counted(&part, &range(0.1, 0.9)) {
         assert_eq!(pdf.whose, Whose::Population);
     }
@@ -363,20 +367,22 @@ fn the_tables_weights_are_the_populations_if_they_are_equal() {
 #[test]
 fn a_group_out_of_range_or_without_rows_tells_nothing_of_the_table() {
     let mut part =
-        Part { codes: vec![vec![0, 1]], rows: vec![1, 2], people: vec![4, 4] };
+        Part { codes: vec![Code::of([0, 1])], rows: vec![1, 2], people: vec![4, 4] };
     assert_eq!(counted(&part, &range(0.4, 0.9)), population(&part));
     part.rows = vec![0, 0];
     assert_eq!(counted(&part, &range(0.0, 0.9)), population(&part));
     assert_eq!(own(&part), population(&part));
-    let even = shifted(&part, &[vec![0, 1, 2, 3]], &range(0.0, 0.9), Shift::Exact);
+    let even =
+        shifted(&part, &[Code::of([0, 1, 2, 3])], &range(0.0, 0.9), Shift::Exact);
     assert!(even[0].values.iter().all(|value| value.1 == 0.25));
     assert_eq!(kl(&part, &even), 0.0);
 }
 
 #[test]
 fn what_occurs_without_weight_costs_infinitely_much() {
-    let part = Part { codes: vec![vec![0, 1]], rows: vec![1, 3], people: vec![1, 3] };
-    let pdf = Pdf { values: vec![(1, 1.0)], whose: Whose::Table };
+    let part =
+        Part { codes: vec![Code::of([0, 1])], rows: vec![1, 3], people: vec![1, 3] };
+    let pdf = Pdf { values: vec![(Code::new(1), 1.0)], whose: Whose::Table };
     assert_eq!(kl(&part, &[pdf]), f64::INFINITY);
     let cost = 4.0f64.ln() + 3.0 * (4.0f64 / 3.0).ln();
     assert!((kl(&part, &own(&part)) - cost).abs() < 1e-12);

@@ -20,7 +20,9 @@ use scumble::method::{
 };
 use scumble::promise::{DeltaPresence, GroupPromise, KAnonymity, Promises};
 use scumble::recipe::{Request, Spec, publish};
-use scumble::table::{Census, ReadOptions, Reading, Role, Source};
+use scumble::table::{
+    Census, Code, NodeId, Of, ReadOptions, Reading, Role, Source, TupleId,
+};
 use scumble::watch::Unwatched;
 
 struct Case {
@@ -120,10 +122,10 @@ fn random_case(seed: u64, cells: &[Cells]) -> Case {
 }
 
 /// The tuples of each group at a node.
-fn groups_at(case: &Case, node: &[usize]) -> Vec<Vec<usize>> {
+fn groups_at(case: &Case, node: &[usize]) -> Vec<Vec<TupleId>> {
     let census = &case.data.census;
-    let mut groups: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
-    for tuple in 0..census.n_tuples() {
+    let mut groups: BTreeMap<Vec<NodeId>, Vec<TupleId>> = BTreeMap::new();
+    for tuple in census.tuples() {
         let columns = case.data.quasi.iter().zip(&census.quasi).zip(node);
         let key = columns
             .map(|((column, codes), level)| column.hierarchy.node(*level, codes[tuple]))
@@ -133,16 +135,17 @@ fn groups_at(case: &Case, node: &[usize]) -> Vec<Vec<usize>> {
     groups.into_values().collect()
 }
 
-fn rows_and_people(census: &Census, tuples: &[usize]) -> (u64, u64) {
-    let sum = |counts: &[u64]| tuples.iter().map(|tuple| counts[*tuple]).sum();
+fn rows_and_people(census: &Census, tuples: &[TupleId]) -> (u64, u64) {
+    let sum =
+        |counts: &Of<TupleId, u64>| tuples.iter().map(|tuple| counts[*tuple]).sum();
     (sum(&census.rows), sum(census.people()))
 }
 
-fn covers(case: &Case, tuples: &[usize], node: &[usize]) -> Vec<Cover> {
+fn covers(case: &Case, tuples: &[TupleId], node: &[usize]) -> Vec<Cover> {
     let columns = case.data.quasi.iter().zip(&case.data.census.quasi).zip(node);
     columns
         .map(|((column, codes), level)| {
-            let mut present: Vec<u32> =
+            let mut present: Vec<Code> =
                 tuples.iter().map(|tuple| codes[*tuple]).collect();
             present.sort_unstable();
             present.dedup();
@@ -229,15 +232,15 @@ fn the_optimum_equals_exhaustive_search() {
 /// smallest and largest, and how many people fit two groups.
 fn seen(columns: &[Column], census: &Census, grouping: &Grouping) -> (f64, f64, u64) {
     let shape = grouping.shape(census);
-    let contains = |covers: &[Cover], tuple: usize| {
+    let contains = |covers: &[Cover], tuple: TupleId| {
         columns.iter().zip(covers).zip(&census.quasi).all(|((column, cover), codes)| {
             cover.contains(&column.domain, &column.hierarchy, codes[tuple])
         })
     };
     let mut people = vec![0; shape.groups.len()];
-    let mut group_of = vec![None; census.n_tuples()];
+    let mut group_of = Of::repeat(None, census.n_tuples());
     let (mut hidden, mut doubled) = (0, 0);
-    for (tuple, n) in census.people().iter().enumerate() {
+    for (tuple, n) in census.people().pairs() {
         let fits: Vec<usize> = (0..shape.groups.len())
             .filter(|group| contains(shape.groups[*group].1, tuple))
             .collect();
@@ -264,13 +267,14 @@ fn seen(columns: &[Column], census: &Census, grouping: &Grouping) -> (f64, f64, 
 
 /// The broken twin: boxes around the rows of the table alone, as the paper has them.
 fn shrink(columns: &[Column], census: &Census, grouping: &mut Grouping) {
-    for (group, covers) in (0..).zip(&mut grouping.covers) {
-        let inside: Vec<usize> = (0..census.n_tuples())
+    for (group, covers) in grouping.covers.ids().zip(&mut grouping.covers) {
+        let inside: Vec<TupleId> = census
+            .tuples()
             .filter(|tuple| grouping.group_of[*tuple] == Some(group))
             .filter(|tuple| census.rows[*tuple] > 0)
             .collect();
         for ((column, codes), cell) in columns.iter().zip(&census.quasi).zip(covers) {
-            let present: BTreeSet<u32> =
+            let present: BTreeSet<Code> =
                 inside.iter().map(|tuple| codes[*tuple]).collect();
             if !present.is_empty() {
                 *cell = cover(column, &Vec::from_iter(present), None);

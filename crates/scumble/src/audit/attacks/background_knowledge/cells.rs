@@ -45,7 +45,8 @@ pub(super) fn attack(
             if let Some(members) = members {
                 values.clear();
                 view.add_to(group, place, &mut values);
-                let mut present: Vec<(u32, u64)> = values.present().collect();
+                let present = values.present().map(|(code, n)| (code.get(), n));
+                let mut present: Vec<(u32, u64)> = present.collect();
                 present.sort_unstable();
                 groups.push(members.iter().copied(), present);
             }

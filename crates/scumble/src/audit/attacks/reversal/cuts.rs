@@ -6,6 +6,7 @@ use crate::audit::attacks::reversal::{MOST_STEPS, Rule, Told, certainty};
 use crate::audit::cells::classes::CellClasses;
 use crate::audit::cells::draws::ln_choose;
 use crate::audit::cells::people::People;
+use crate::table::Code;
 
 /// A step here takes a logarithm and an exponential; so many steps of a convolution, which
 /// are done several at once, take no longer.
@@ -54,7 +55,7 @@ pub(crate) fn tell(view: &CellClasses, people: &People<'_>, rule: Rule) -> Told 
 #[derive(Debug, Clone, Copy)]
 struct Cut {
     column: usize,
-    code: u32,
+    code: Code,
     /// How many people of the group have smaller values.
     below: u64,
 }
@@ -62,7 +63,7 @@ struct Cut {
 /// Every cut between values that occur.
 fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
     let codes = people.known.tuples[column];
-    let mut values: Vec<(u32, u64)> = tuples
+    let mut values: Vec<(Code, u64)> = tuples
         .iter()
         .map(|tuple| (codes[*tuple as usize], people.known.people[*tuple as usize]))
         .collect();
@@ -143,7 +144,7 @@ fn tell_group(
 
 /// The posteriors of both sides of a cut, smallest and largest.
 struct Sides {
-    code: u32,
+    code: Code,
     below: (f64, f64),
     from: (f64, f64),
 }

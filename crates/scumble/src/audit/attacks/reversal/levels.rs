@@ -9,6 +9,7 @@ use crate::audit::cells::classes::CellClasses;
 use crate::audit::cells::draws::binomial;
 use crate::audit::cells::people::People;
 use crate::release::Manifest;
+use crate::table::NodeId;
 use crate::watch::Watch;
 
 /// What follows from each column's finer node having failed; nothing if the manifest does
@@ -76,7 +77,7 @@ struct Finer {
     rows: u64,
     people: u64,
     /// People of the subgroup of each node.
-    size_of: BTreeMap<u32, u64>,
+    size_of: BTreeMap<NodeId, u64>,
     /// How many subgroups have each size.
     sizes: BTreeMap<u64, u64>,
 }
@@ -86,9 +87,9 @@ impl Finer {
         people: &People<'_>,
         tuples: &[u32],
         rows: u64,
-        node: impl Fn(u32) -> u32,
+        node: impl Fn(u32) -> NodeId,
     ) -> Self {
-        let mut size_of: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut size_of: BTreeMap<NodeId, u64> = BTreeMap::new();
         for tuple in tuples {
             *size_of.entry(node(*tuple)).or_default() +=
                 people.known.people[*tuple as usize];
@@ -334,7 +335,8 @@ mod tests {
     use crate::watch::Unwatched;
 
     fn finer(sizes: &[u64], rows: u64) -> Finer {
-        let size_of: BTreeMap<u32, u64> = (0u32..).zip(sizes.iter().copied()).collect();
+        let size_of: BTreeMap<NodeId, u64> =
+            NodeId::first(sizes.len()).zip(sizes.iter().copied()).collect();
         let mut counts = BTreeMap::new();
         for size in sizes {
             *counts.entry(*size).or_default() += 1;

@@ -1,6 +1,7 @@
 //! Undoing a shift of weights towards even ones.
 
 use crate::audit::cells::counting::{Counts, ROUNDING};
+use crate::table::Code;
 
 /// Below this weights are taken to be even.
 const EVEN: f64 = 1e-12;
@@ -14,11 +15,11 @@ const EVEN: f64 = 1e-12;
 /// are n shifts to try, and few of them make all counts of all columns whole numbers that
 /// people can have.
 pub(crate) fn recover(
-    weights: &[&[(u32, f64)]],
+    weights: &[&[(Code, f64)]],
     capacity: &[Counts],
     rows: u64,
 ) -> Option<Vec<Vec<Counts>>> {
-    let spread = |column: &&[(u32, f64)]| {
+    let spread = |column: &&[(Code, f64)]| {
         let values = column.iter().map(|(_, weight)| *weight);
         values.clone().fold(0.0, f64::max) - values.fold(1.0, f64::min)
     };
@@ -45,7 +46,7 @@ pub(crate) fn recover(
 
 /// The counts of a column before the shift, if they are counts.
 fn counts(
-    weights: &[(u32, f64)],
+    weights: &[(Code, f64)],
     capacity: &Counts,
     n: f64,
     shift: f64,
@@ -53,7 +54,7 @@ fn counts(
     let even = 1.0 / weights.len() as f64;
     // The smaller the shift, the more the last digits of the weights matter.
     let rounding = (1e-14 * n / shift).clamp(1e-9, ROUNDING);
-    let count = |(code, weight): &(u32, f64)| {
+    let count = |(code, weight): &(Code, f64)| {
         let exact = n * (even + (weight - even) / shift);
         let whole = exact.round();
         let place = capacity.binary_search_by_key(code, |(code, _)| *code);
@@ -68,25 +69,28 @@ fn counts(
 mod tests {
     use super::*;
 
-    fn shifted(counts: &[u64], shift: f64) -> Vec<(u32, f64)> {
+    fn shifted(counts: &[u64], shift: f64) -> Vec<(Code, f64)> {
         let n: u64 = counts.iter().sum();
         let even = 1.0 / counts.len() as f64;
         let weight = |count: &u64| even + shift * (*count as f64 / n as f64 - even);
-        (0u32..).zip(counts.iter().map(weight)).collect()
+        Code::first(counts.len()).zip(counts.iter().map(weight)).collect()
+    }
+
+    fn counts(counts: &[u64]) -> Counts {
+        Code::first(counts.len()).zip(counts.iter().copied()).collect()
     }
 
     #[test]
     fn any_shift_is_undone() {
         let (one, two) = ([7u64, 0, 3, 1], [5u64, 6]);
-        let capacity =
-            vec![vec![(0, 20), (1, 9), (2, 8), (3, 8)], vec![(0, 21), (1, 24)]];
+        let capacity = vec![counts(&[20, 9, 8, 8]), counts(&[21, 24])];
         for shift in [1.0, 0.9, 0.5, 1.0 / 3.0, 0.123_456_789, 0.001] {
             let (a, b) = (shifted(&one, shift), shifted(&two, shift));
             let found = recover(&[&a, &b], &capacity, 11).expect("not even");
-            let counts =
+            let plain =
                 |found: &Counts| found.iter().map(|(_, n)| *n).collect::<Vec<_>>();
             let found: Vec<[Vec<u64>; 2]> =
-                found.iter().map(|of| [counts(&of[0]), counts(&of[1])]).collect();
+                found.iter().map(|of| [plain(&of[0]), plain(&of[1])]).collect();
             assert_eq!(found, [[one.to_vec(), two.to_vec()]], "{shift}");
         }
     }
@@ -94,13 +98,13 @@ mod tests {
     #[test]
     fn even_weights_say_nothing() {
         let even = shifted(&[2, 2], 0.7);
-        assert!(recover(&[&even], &[vec![(0, 9), (1, 9)]], 4).is_none());
+        assert!(recover(&[&even], &[counts(&[9, 9])], 4).is_none());
     }
 
     #[test]
     fn of_two_values_several_shifts_may_remain() {
         let weights = shifted(&[3, 1], 0.5);
-        let found = recover(&[&weights], &[vec![(0, 9), (1, 9)]], 4).expect("not even");
+        let found = recover(&[&weights], &[counts(&[9, 9])], 4).expect("not even");
         let firsts: Vec<u64> = found.iter().map(|counts| counts[0][0].1).collect();
         assert_eq!(firsts, [3, 4]);
     }

@@ -3,6 +3,7 @@
 use std::ops::{AddAssign, SubAssign};
 
 use super::{Entries, Inside, PartitionTask, Subtable};
+use crate::method::perturb::ValueId;
 use crate::promise::amplification;
 use crate::watch::Watch;
 
@@ -11,8 +12,8 @@ pub const CONFIDENCE: f64 = 0.95;
 
 /// The values that occur, as positions ascending by code.
 #[derive(Debug)]
-pub(super) struct Values {
-    pub(super) codes: Vec<u32>,
+pub(super) struct PresentValues {
+    pub(super) values: Vec<ValueId>,
     pub(super) counts: Vec<u64>,
     /// Which of `posteriors` protects each value, if any.
     pub(super) class: Vec<Option<usize>>,
@@ -23,7 +24,7 @@ pub(super) struct Values {
     inside: Inside,
 }
 
-impl Values {
+impl PresentValues {
     pub(super) fn new(task: &PartitionTask<'_>) -> Self {
         let present: Vec<usize> =
             (0..task.counts.len()).filter(|code| task.counts[*code] > 0).collect();
@@ -39,7 +40,7 @@ impl Values {
             task.weights.map_or(1.0, |w| w[code] / task.counts[code] as f64)
         };
         Self {
-            codes: present.iter().map(|code| *code as u32).collect(),
+            values: present.iter().map(|code| ValueId::from_index(*code)).collect(),
             counts: present.iter().map(|code| task.counts[*code]).collect(),
             class: present.iter().map(|code| class(*code)).collect(),
             per_row: present.iter().map(|code| per_row(*code)).collect(),
@@ -83,7 +84,7 @@ impl SubAssign for Worth {
 /// Rows put together, and what they cost as one sub-table.
 #[derive(Debug)]
 pub(super) struct Tally<'a> {
-    values: &'a Values,
+    values: &'a PresentValues,
     counts: Vec<u64>,
     /// The values with rows.
     used: Vec<usize>,
@@ -97,7 +98,7 @@ pub(super) struct Tally<'a> {
 }
 
 impl<'a> Tally<'a> {
-    pub(super) fn new(values: &'a Values, watch: &'a dyn Watch) -> Self {
+    pub(super) fn new(values: &'a PresentValues, watch: &'a dyn Watch) -> Self {
         Self {
             counts: vec![0; values.counts.len()],
             used: Vec::new(),
@@ -210,7 +211,7 @@ impl<'a> Tally<'a> {
         };
         let most = self.most.iter().max().copied().unwrap_or(0);
         Some(Subtable {
-            codes: used.iter().map(|at| self.values.codes[*at]).collect(),
+            values: used.iter().map(|at| self.values.values[*at]).collect(),
             counts: used.iter().map(|at| self.counts[*at]).collect(),
             prior: most as f64 / self.n_rows as f64,
             gammas: used.iter().map(gamma).collect::<Option<_>>()?,

@@ -57,10 +57,12 @@ pub use bound::CONFIDENCE;
 pub use search::MOST_STEPS;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::method::perturb::ValueId;
 use crate::promise::amplification;
+use crate::table::Of;
 use crate::watch::Watched;
 use arrange::orders;
-use bound::{Tally, Values};
+use bound::{PresentValues, Tally};
 use merge::{Merged, merge};
 use search::Goal;
 
@@ -112,7 +114,7 @@ pub struct PartitionTask<'a> {
 /// Rows cut into sub-tables.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Partition {
-    /// The sub-tables, by their codes.
+    /// The sub-tables, by their values.
     pub subtables: Vec<Subtable>,
     /// How many groups the balancing phase made.
     pub n_initial: usize,
@@ -126,7 +128,7 @@ pub struct Partition {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subtable {
     /// Its domain, ascending.
-    pub codes: Vec<u32>,
+    pub values: Vec<ValueId>,
     /// How many of its rows have each value. Private.
     pub counts: Vec<u64>,
     /// The largest share of a protected value; 0 if there is none.
@@ -160,7 +162,7 @@ pub fn partition_for<'a>(
 ) -> Result<Partition> {
     let Watched { task, watch } = task.into();
     check_input(task)?;
-    let values = Values::new(task);
+    let values = PresentValues::new(task);
     if values.counts.is_empty() {
         let order = arrange::AS_FORMED;
         return Ok(Partition { subtables: vec![], n_initial: 0, bound: 0.0, order });
@@ -185,7 +187,7 @@ pub fn partition_for<'a>(
         block.iter().for_each(|group| tally.add(&groups[*group]));
         subtables.push(tally.subtable().ok_or_else(broken)?);
     }
-    subtables.sort_by(|a, b| (&a.codes, &a.counts).cmp(&(&b.codes, &b.counts)));
+    subtables.sort_by(|a, b| (&a.values, &a.counts).cmp(&(&b.values, &b.counts)));
     let bound =
         subtables.iter().map(|part| part.n_rows() as f64 / n_rows as f64 * part.bound);
     let found = Partition { bound: bound.sum(), n_initial, order: name, subtables };
@@ -318,14 +320,13 @@ fn check_whole(task: &PartitionTask<'_>) -> Result<()> {
 
 /// Reads the result as a stranger would: every row once, every protected value rare enough.
 fn verify(task: &PartitionTask<'_>, found: &Partition) -> Result<()> {
-    let mut left = task.counts.to_vec();
+    let mut left: Of<ValueId, u64> = task.counts.to_vec().into();
     for part in &found.subtables {
         let n_rows = part.n_rows();
-        let entries = part.codes.iter().zip(&part.counts).zip(&part.gammas);
-        for ((&code, &count), &gamma) in entries {
-            let code = code as usize;
-            left[code] = left[code].checked_sub(count).ok_or_else(broken)?;
-            let Some(posterior) = task.posteriors[code] else { continue };
+        let entries = part.values.iter().zip(&part.counts).zip(&part.gammas);
+        for ((&value, &count), &gamma) in entries {
+            left[value] = left[value].checked_sub(count).ok_or_else(broken)?;
+            let Some(posterior) = task.posteriors[value.index()] else { continue };
             let share = count as f64 / n_rows as f64;
             let kept = posterior >= 1.0
                 || share <= part.prior

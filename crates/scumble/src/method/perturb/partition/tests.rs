@@ -132,9 +132,9 @@ fn the_errors_of_the_worked_example() {
         assert!((found.bound - 2.0196).abs() < 5e-5, "{}", found.bound);
         assert_eq!((found.n_initial, found.order), (5, "as formed"));
         let [first, second] = &found.subtables[..] else { panic!("not two") };
-        assert_eq!(first.codes, [0, 1, 2, 3, 4, 5]);
+        assert_eq!(first.values, ValueId::of([0, 1, 2, 3, 4, 5]));
         assert_eq!(first.counts, [12, 8, 6, 4, 4, 2]);
-        assert_eq!(second.codes, [3, 5, 6, 7, 8, 9]);
+        assert_eq!(second.values, ValueId::of([3, 5, 6, 7, 8, 9]));
         assert_eq!(second.counts, [1; 6]);
         assert!(near(first.gammas[0], 4.0) && near(second.gammas[0], 10.0));
         assert!((first.bound - 1.92).abs() < 5e-3);
@@ -152,7 +152,7 @@ fn the_errors_of_the_worked_example() {
     assert!((mean(bad) - 2.51).abs() < 6e-3, "{}", mean(bad));
 
     // Of all 120 orders; some give what a common reverse Cuthill-McKee gives.
-    let values = Values::new(&task);
+    let values = PresentValues::new(&task);
     let (groups, mut tally) =
         (initial_groups(&WORKED, &[true; 10]), Tally::new(&values, &Unwatched));
     let mut errors = Vec::new();
@@ -180,7 +180,7 @@ fn merging_and_searching_agree_with_trying_everything() {
         }
         tried += 1;
         let n_rows = counts.iter().sum::<u64>() as f64;
-        let values = Values::new(&task);
+        let values = PresentValues::new(&task);
         let mut tally = Tally::new(&values, &Unwatched);
         let mut least = f64::INFINITY;
         for (place, order) in permutations(groups.len()).into_iter().enumerate() {
@@ -210,7 +210,7 @@ fn merging_and_searching_agree_with_trying_everything() {
 fn mean_keep(found: &Partition) -> f64 {
     let keep = |part: &Subtable| {
         let gamma = part.gammas.iter().copied().fold(f64::INFINITY, f64::min);
-        let size = part.codes.len() as f64;
+        let size = part.values.len() as f64;
         if gamma.is_infinite() { 1.0 } else { (gamma - 1.0) / (size - 1.0 + gamma) }
     };
     found.subtables.iter().map(keep).sum::<f64>() / found.subtables.len() as f64
@@ -231,15 +231,15 @@ fn every_row_is_in_one_sub_table_and_every_protected_value_is_rare_in_it() {
 
         let mut rows = vec![0; counts.len()];
         for part in &found.subtables {
-            assert!(part.codes.is_sorted() && !part.counts.contains(&0));
+            assert!(part.values.is_sorted() && !part.counts.contains(&0));
             let total = part.n_rows() as f64;
             let mut prior: f64 = 0.0;
-            for (place, &code) in part.codes.iter().enumerate() {
-                rows[code as usize] += part.counts[place];
+            for (place, &value) in part.values.iter().enumerate() {
+                rows[value.index()] += part.counts[place];
                 let share = part.counts[place] as f64 / total;
                 let gamma = part.gammas[place];
                 let Some(after) =
-                    posteriors[code as usize].filter(|after| *after < 1.0)
+                    posteriors[value.index()].filter(|after| *after < 1.0)
                 else {
                     assert!(gamma.is_infinite());
                     continue;
@@ -288,7 +288,7 @@ fn occupations_keep_more_in_sub_tables_than_as_one() {
     assert!(found.bound < whole * 0.9, "{} {whole}", found.bound);
     assert!(
         found.subtables.len() > 2
-            && found.subtables.iter().all(|part| part.codes.len() < 50)
+            && found.subtables.iter().all(|part| part.values.len() < 50)
     );
 }
 
@@ -299,7 +299,7 @@ fn a_thousand_values_and_a_tired_search() {
         (0..1000).map(|at| 20_000 / (at + 5) + rng.random_range(1..9)).collect();
     let posteriors = bounds(&counts, 0.2, 0.3);
     let task = task(&counts, &posteriors, Inside::Uniform);
-    let values = Values::new(&task);
+    let values = PresentValues::new(&task);
     let groups = initial_groups(&counts, &[true; 1000]);
     assert!(groups.len() > 20, "{}", groups.len());
     let mut tally = Tally::new(&values, &Unwatched);
@@ -359,7 +359,10 @@ fn without_protected_values_nothing_is_cut() {
     let found = partition(&task(&[3, 0, 9], &[None, None, Some(1.0)], Inside::Uniform))
         .unwrap();
     let [part] = &found.subtables[..] else { panic!("not one") };
-    assert_eq!((&part.codes[..], &part.counts[..]), (&[0, 2][..], &[3, 9][..]));
+    assert_eq!(
+        (&part.values[..], &part.counts[..]),
+        (&ValueId::of([0, 2])[..], &[3, 9][..])
+    );
     assert!(part.gammas.iter().all(|gamma| gamma.is_infinite()) && part.prior == 0.0);
     assert!(near(part.bound, 2.0 * 40f64.ln().sqrt() / 12f64.sqrt()));
     assert!(
