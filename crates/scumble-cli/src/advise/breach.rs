@@ -201,7 +201,7 @@ fn partitioned(breach: &Breach, counts: &[u64]) -> Result<Option<Left>> {
         .subtables
         .into_iter()
         .map(|part| {
-            let codes = part.codes.iter().map(|code| *code as usize);
+            let codes = part.values.iter().map(|value| value.index());
             (codes.zip(part.counts).collect(), part.gammas)
         })
         .collect();

@@ -222,6 +222,7 @@ mod tests {
     #[test]
     fn weights_are_shifted_in_thirds() {
         let own = [(0, 0.75), (1, 0.25), (2, 0.0)];
+        let own = own.map(|(code, weight)| (Code::new(code), weight));
         let shares = |thirds| {
             let cell = towards(&own, thirds);
             cell.iter().map(|(_, weight)| format!("{weight:.2}")).collect::<Vec<_>>()

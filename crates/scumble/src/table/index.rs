@@ -34,16 +34,15 @@ pub trait Id: Copy {
 /// Makes kinds of things that are told apart by numbers.
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
-        // A kind need not use all of it, nor be seen from everywhere.
         $(#[$doc])*
-        #[allow(unreachable_pub)]
+        #[allow(unreachable_pub, reason = "a kind may be known in one folder only")]
         #[derive(
             Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default,
             ::serde::Serialize, ::serde::Deserialize,
         )]
         pub struct $name(u32);
 
-        #[allow(dead_code, unreachable_pub)]
+        #[allow(dead_code, unreachable_pub, reason = "a kind need not use all of it")]
         impl $name {
             /// The one with this number, from 0.
             #[inline]
@@ -311,5 +310,26 @@ impl<'a, I, T> IntoIterator for &'a mut Of<I, T> {
     #[inline]
     fn into_iter(self) -> Self::IntoIter {
         self.items.iter_mut()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_plain_numbers() {
+        let groups: Of<TupleId, Option<GroupId>> =
+            Of::from(vec![Some(GroupId(7)), None]);
+        assert_eq!(serde_json::to_string(&groups).unwrap(), "[7,null]");
+        assert_eq!(serde_json::from_str::<Of<_, _>>("[7,null]").ok(), Some(groups));
+    }
+
+    #[test]
+    fn a_pair_keeps_its_order() {
+        let (small, large) =
+            (pair(Code(1), TupleId(u32::MAX)), pair(Code(2), TupleId(0)));
+        assert!(small < large);
+        assert_eq!(unpair(small), (Code(1), TupleId(u32::MAX)));
     }
 }

@@ -214,7 +214,7 @@ impl Groups {
                 }
                 self.sizes[group] += n;
                 if WITH_OF {
-                    self.of.push(group);
+                    self.of.list().push(group);
                 }
             }
         }
