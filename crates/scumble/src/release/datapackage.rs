@@ -55,7 +55,8 @@ pub fn write_datapackage(manifest: &Manifest, store: &Store) -> Result<()> {
 
 /// The published rows.
 fn rows(manifest: &Manifest) -> Value {
-    let fields: Vec<Value> = manifest.layout().into_iter().map(field).collect();
+    let columns = manifest.layout().data_columns();
+    let fields: Vec<Value> = columns.into_iter().map(field).collect();
     let mut missing: Vec<&str> =
         manifest.columns.iter().flat_map(|c| &c.missing).map(String::as_str).collect();
     missing.push("");

@@ -64,10 +64,7 @@ struct Sorted {
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_arranged(
-        &self,
-        groups: &Groups,
-    ) -> Result<Vec<Estimate>> {
+    pub(crate) fn answer_arranged(&self, groups: &Groups) -> Result<Vec<Estimate>> {
         let apart = self.group_by.contains(&groups.sensitive);
         let sorted = self.by_use(groups.sensitive);
         // By the part and, if values are counted apart, the value.

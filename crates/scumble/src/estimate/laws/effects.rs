@@ -28,31 +28,26 @@ use crate::estimate::query::facets::Odd;
 
 /// For each label of a column, what rows with it add to count and sum; of the column that is
 /// added up, with which chance they count, twice.
-pub(in crate::estimate) type Effect = Vec<(f64, f64)>;
+pub(crate) type Effect = Vec<(f64, f64)>;
 
 /// What rows of a group add to an answer, and how that depends on columns whose values are
 /// counted.
 #[derive(Debug, Clone, Default)]
-pub(in crate::estimate) struct Shuffled {
-    pub(in crate::estimate) tally: Tally,
+pub(crate) struct Shuffled {
+    pub(crate) tally: Tally,
     /// For each such column.
-    pub(in crate::estimate) effects: Vec<Effect>,
+    pub(crate) effects: Vec<Effect>,
 }
 
 /// A column of a group whose values are counted.
-pub(in crate::estimate) struct Counted<'a> {
-    pub(in crate::estimate) odds: &'a [Odd],
+pub(crate) struct Counted<'a> {
+    pub(crate) odds: &'a [Odd],
     /// Whether it is the one that is added up.
-    pub(in crate::estimate) added: bool,
+    pub(crate) added: bool,
 }
 
 impl Shuffled {
-    pub(in crate::estimate) fn add(
-        &mut self,
-        tally: &Tally,
-        effects: &[Effect],
-        rows: f64,
-    ) {
+    pub(crate) fn add(&mut self, tally: &Tally, effects: &[Effect], rows: f64) {
         self.tally.add(tally);
         self.effects.resize_with(effects.len(), Vec::new);
         for (all, own) in self.effects.iter_mut().zip(effects) {
@@ -64,7 +59,7 @@ impl Shuffled {
     }
 
     /// What a group of `n` rows adds.
-    pub(in crate::estimate) fn settled(mut self, n: f64, columns: &[Counted]) -> Tally {
+    pub(crate) fn settled(mut self, n: f64, columns: &[Counted]) -> Tally {
         let before = self.tally;
         let tally = &mut self.tally;
         for (effect, column) in self.effects.iter().zip(columns) {

@@ -110,7 +110,7 @@ impl RowsOf {
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_exchangeable(
+    pub(crate) fn answer_exchangeable(
         &self,
         groups: &Groups,
         measure: &Measure,

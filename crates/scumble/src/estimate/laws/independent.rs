@@ -62,10 +62,7 @@ struct Contribution {
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_uncertain(
-        &self,
-        measure: &Measure,
-    ) -> Result<Vec<Estimate>> {
+    pub(crate) fn answer_uncertain(&self, measure: &Measure) -> Result<Vec<Estimate>> {
         let valuation = Valuation::new(self, measure)?;
         let classes = self.alike(valuation.measured, &valuation.facets);
         let each = classes.par_iter().map(|class| {
@@ -105,7 +102,7 @@ impl Question<'_> {
 
 impl Valuation<'_, '_> {
     /// The answers, from what rows add to each.
-    pub(in crate::estimate) fn settled(
+    pub(crate) fn settled(
         &self,
         mut sums: BTreeMap<Vec<u32>, Tally>,
         measure: &Measure,

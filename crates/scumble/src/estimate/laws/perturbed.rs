@@ -330,11 +330,7 @@ impl<'a> Question<'a> {
     }
 
     /// That the matrix of a noise cannot be inverted.
-    pub(in crate::estimate) fn singular(
-        &self,
-        subtables: &[u32],
-        place: usize,
-    ) -> Error {
+    pub(crate) fn singular(&self, subtables: &[u32], place: usize) -> Error {
         let noise = &self.evidence.noises[self.noises[place]];
         let which = match noise.subtables.len() {
             1 => format!("the matrix of `{}`", noise.name),

@@ -19,39 +19,39 @@ use crate::estimate::laws::valuation::{Given, OwnNumber, Valuation};
 use crate::estimate::laws::worth::Worth;
 
 /// What rows of a class are worth, whatever their numbers are.
-pub(in crate::estimate) struct Prospects<'a> {
-    pub(in crate::estimate) subtables: Vec<u32>,
-    pub(in crate::estimate) joint: Joint<'a>,
+pub(crate) struct Prospects<'a> {
+    pub(crate) subtables: Vec<u32>,
+    pub(crate) joint: Joint<'a>,
     /// The cells of the grid in which rows may count.
     cells: PosteriorCells,
-    pub(in crate::estimate) answers: Vec<Prospect>,
+    pub(crate) answers: Vec<Prospect>,
 }
 
 /// What rows of a class are worth for an answer.
-pub(in crate::estimate) struct Prospect {
-    pub(in crate::estimate) key: Vec<u32>,
+pub(crate) struct Prospect {
+    pub(crate) key: Vec<u32>,
     /// Whether it is the same in all cells.
     whole: bool,
     /// The places of cells among those of all answers, and the worth there.
     worths: Vec<(usize, Worth)>,
     /// Whether something was taken from other rows.
-    pub(in crate::estimate) guessed: bool,
+    pub(crate) guessed: bool,
     /// Whether true drawn values make a difference.
-    pub(in crate::estimate) uneven: bool,
+    pub(crate) uneven: bool,
 }
 
 /// First and second moment of what a row adds, the number it adds in any case taken away, for
 /// one combination of drawn values.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::estimate) struct RowMoments {
-    pub(in crate::estimate) count: f64,
-    pub(in crate::estimate) sum: f64,
-    pub(in crate::estimate) square: f64,
+pub(crate) struct RowMoments {
+    pub(crate) count: f64,
+    pub(crate) sum: f64,
+    pub(crate) square: f64,
 }
 
 impl RowMoments {
     /// The same with a number that is added if the row counts.
-    pub(in crate::estimate) fn shifted(self, number: f64) -> Self {
+    pub(crate) fn shifted(self, number: f64) -> Self {
         let Self { count, sum, square } = self;
         Self {
             count,
@@ -61,7 +61,7 @@ impl RowMoments {
     }
 
     /// What a row adds if nothing was drawn.
-    pub(in crate::estimate) fn tally(self) -> Tally {
+    pub(crate) fn tally(self) -> Tally {
         let Self { count, sum, square } = self;
         let spread = square - sum * sum;
         Tally {
@@ -78,11 +78,11 @@ impl RowMoments {
 
 /// What is found out about the numbers of a row.
 #[derive(Default)]
-pub(in crate::estimate) struct RowLaw {
+pub(crate) struct RowLaw {
     overs: Vec<Over>,
     scratch: Vec<Vec<Over>>,
     /// The number that it adds if it counts.
-    pub(in crate::estimate) number: f64,
+    pub(crate) number: f64,
     /// The variance of that as far as it is noise.
     noise: f64,
     /// By how much differences are to be scaled.
@@ -92,7 +92,7 @@ pub(in crate::estimate) struct RowLaw {
 impl<'a> Valuation<'_, 'a> {
     /// What rows of the class of `entry` are worth, with a value in the column that stands
     /// apart, and numbers missing in these cuts.
-    pub(in crate::estimate) fn prospects(
+    pub(crate) fn prospects(
         &self,
         entry: usize,
         code: Option<u32>,
@@ -149,7 +149,7 @@ impl<'a> Valuation<'_, 'a> {
     }
 
     /// Finds out where the numbers of a row may be.
-    pub(in crate::estimate) fn locate(
+    pub(crate) fn locate(
         &self,
         numbers: Option<(&Blurred, usize)>,
         entry: usize,
@@ -186,7 +186,7 @@ impl<'a> Valuation<'_, 'a> {
     }
 
     /// What a row adds given its drawn values, without its own number.
-    pub(in crate::estimate) fn moments(
+    pub(crate) fn moments(
         &self,
         answer: &Prospect,
         law: &RowLaw,
@@ -222,11 +222,7 @@ impl<'a> Valuation<'_, 'a> {
     }
 
     /// Whether a row counts for certain, and whether it may.
-    pub(in crate::estimate) fn limits(
-        &self,
-        answer: &Prospect,
-        law: &RowLaw,
-    ) -> (bool, bool) {
+    pub(crate) fn limits(&self, answer: &Prospect, law: &RowLaw) -> (bool, bool) {
         if answer.whole {
             let worth = &answer.worths[0].1;
             return (!worth.open && !answer.uneven, true);

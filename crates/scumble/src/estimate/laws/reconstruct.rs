@@ -108,7 +108,7 @@ pub fn reconstruct<'a>(
 }
 
 /// The same, and any counts once they are no longer wanted.
-pub(in crate::estimate) fn reconstruct_watched<'a>(
+pub(crate) fn reconstruct_watched<'a>(
     joint: &Joint<'a>,
     published: &[f64],
     way: Way,
@@ -146,7 +146,7 @@ pub(in crate::estimate) fn reconstruct_watched<'a>(
 }
 
 /// The most likely counts, up to `gap` of log-likelihood; any once they are no longer wanted.
-pub(in crate::estimate) fn likely(
+pub(crate) fn likely(
     joint: &Joint,
     published: &[f64],
     gap: f64,

@@ -45,19 +45,16 @@ const BLOCK: usize = 1 << 12;
 /// Unbiased estimates of first moments of what a row adds, of their products, and of second
 /// moments. Pairs are count and count, sum and sum, count and sum.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::estimate) struct Undone {
-    pub(in crate::estimate) first: [f64; 2],
-    pub(in crate::estimate) product: [f64; 3],
-    pub(in crate::estimate) second: [f64; 3],
+pub(crate) struct Undone {
+    pub(crate) first: [f64; 2],
+    pub(crate) product: [f64; 3],
+    pub(crate) second: [f64; 3],
 }
 
 impl Undone {
     /// From the moments for each combination of drawn values, weighed by what undoes the
     /// noise; nothing was drawn if there is no such weight.
-    pub(in crate::estimate) fn new(
-        kernel: Option<&[f64]>,
-        moments: &[RowMoments],
-    ) -> Self {
+    pub(crate) fn new(kernel: Option<&[f64]>, moments: &[RowMoments]) -> Self {
         let mut all = Self::default();
         let one = [1.0];
         for (weight, m) in kernel.unwrap_or(&one).iter().zip(moments) {
@@ -78,13 +75,13 @@ impl Undone {
 }
 
 /// Count by count, sum by sum, count by sum.
-pub(in crate::estimate) fn products([count, sum]: [f64; 2]) -> [f64; 3] {
+pub(crate) fn products([count, sum]: [f64; 2]) -> [f64; 3] {
     [count * count, sum * sum, count * sum]
 }
 
 /// How much a row counts for each combination of values that it may have had, if it was
 /// published with this one; the place of a channel that nothing undoes.
-pub(in crate::estimate) fn kernel(
+pub(crate) fn kernel(
     joint: &Joint<'_>,
     published: usize,
 ) -> std::result::Result<Vec<f64>, usize> {
@@ -95,7 +92,7 @@ pub(in crate::estimate) fn kernel(
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_rows(
+    pub(crate) fn answer_rows(
         &self,
         blurred: &Blurred,
         measure: &Measure,

@@ -7,10 +7,7 @@ use crate::estimate::query::Measure;
 use crate::table::{Kind, parse_number};
 
 /// The numbers of a column's values, nought for missing ones.
-pub(in crate::estimate) fn numbers(
-    column: &Column,
-    measure: &Measure,
-) -> Result<Vec<f64>> {
+pub(crate) fn numbers(column: &Column, measure: &Measure) -> Result<Vec<f64>> {
     let number = |text: &str| {
         let missing = column.reading.is_missing(text);
         if missing { Some(0.0) } else { parse_number(text) }
@@ -23,13 +20,13 @@ pub(in crate::estimate) fn numbers(
 }
 
 /// That a column cannot be added up.
-pub(in crate::estimate) fn no_numbers(name: &str, measure: &Measure) -> Error {
+pub(crate) fn no_numbers(name: &str, measure: &Measure) -> Error {
     let function = measure.function();
     Error::recipe(format!("`{name}` does not have numbers to take {function} of"))
 }
 
 /// The answers that there are: of all rows there must be one.
-pub(in crate::estimate) fn answers(
+pub(crate) fn answers(
     estimates: Vec<Estimate>,
     group_by: &[usize],
 ) -> Result<Vec<Estimate>> {
@@ -43,34 +40,34 @@ pub(in crate::estimate) fn answers(
 /// What rows add to an answer: means and variances of how many they are and of the sum of
 /// their numbers.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in crate::estimate) struct Tally {
-    pub(in crate::estimate) count: f64,
-    pub(in crate::estimate) sum: f64,
-    pub(in crate::estimate) count_variance: f64,
-    pub(in crate::estimate) sum_variance: f64,
-    pub(in crate::estimate) covariance: f64,
+pub(crate) struct Tally {
+    pub(crate) count: f64,
+    pub(crate) sum: f64,
+    pub(crate) count_variance: f64,
+    pub(crate) sum_variance: f64,
+    pub(crate) covariance: f64,
     /// How many rows count for certain.
-    pub(in crate::estimate) sure: f64,
+    pub(crate) sure: f64,
     /// How many may.
-    pub(in crate::estimate) possible: f64,
+    pub(crate) possible: f64,
     /// What the draw of one row of each group adds to variances.
-    pub(in crate::estimate) draws: Draws,
+    pub(crate) draws: Draws,
     /// Rows of which something was taken from other rows.
-    pub(in crate::estimate) guess: Guess,
+    pub(crate) guess: Guess,
 }
 
 /// Sums over rows of which something is guessed: how many, the means of their counts, sums
 /// and squares.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in crate::estimate) struct Guess {
-    pub(in crate::estimate) rows: f64,
-    pub(in crate::estimate) count: f64,
-    pub(in crate::estimate) sum: f64,
-    pub(in crate::estimate) square: f64,
+pub(crate) struct Guess {
+    pub(crate) rows: f64,
+    pub(crate) count: f64,
+    pub(crate) sum: f64,
+    pub(crate) square: f64,
 }
 
 impl Guess {
-    pub(in crate::estimate) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.rows += other.rows;
         self.count += other.count;
         self.sum += other.sum;
@@ -81,7 +78,7 @@ impl Guess {
 /// Sums over rows that were drawn, one of each group, of the squares of what they stand for:
 /// alone, times weights, and times products of weights.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in crate::estimate) struct Draws {
+pub(crate) struct Draws {
     count: f64,
     sum: f64,
     counts: f64,
@@ -91,7 +88,7 @@ pub(in crate::estimate) struct Draws {
 
 impl Draws {
     /// Rows whose sizes have this sum of squares, with these weights in count and sum.
-    pub(in crate::estimate) fn new(squares: f64, count: f64, sum: f64) -> Self {
+    pub(crate) fn new(squares: f64, count: f64, sum: f64) -> Self {
         Self {
             count: squares * count,
             sum: squares * sum,
@@ -101,7 +98,7 @@ impl Draws {
         }
     }
 
-    pub(in crate::estimate) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
         self.counts += other.counts;
@@ -111,7 +108,7 @@ impl Draws {
 }
 
 impl Tally {
-    pub(in crate::estimate) fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         self.count += other.count;
         self.sum += other.sum;
         self.count_variance += other.count_variance;
@@ -124,7 +121,7 @@ impl Tally {
     }
 
     /// The same for rows that add a number more, if they count.
-    pub(in crate::estimate) fn shifted(self, number: f64) -> Self {
+    pub(crate) fn shifted(self, number: f64) -> Self {
         let (moved, both) = (number * self.count_variance, self.covariance);
         Self {
             sum: self.sum + number * self.count,
@@ -136,7 +133,7 @@ impl Tally {
 
     /// Adds the variance of guesses. All of them may be wrong in the same way, so it is that
     /// of one row, as often as there are such rows.
-    pub(in crate::estimate) fn guessed(&mut self) {
+    pub(crate) fn guessed(&mut self) {
         let Guess { rows, count, sum, square } = self.guess;
         if rows > 0.0 {
             self.count_variance += (count * (rows - count)).max(0.0);
@@ -147,7 +144,7 @@ impl Tally {
 
     /// Adds the variance of the draw of one row of each group, as if groups were alike;
     /// `all` is the sum of the squares of all rows.
-    pub(in crate::estimate) fn centre(&mut self, all: f64) {
+    pub(crate) fn centre(&mut self, all: f64) {
         let Draws { count, sum, counts, sums, both } = self.draws;
         self.count_variance += (counts - count * count / all).max(0.0);
         self.sum_variance += (sums - sum * sum / all).max(0.0);
@@ -155,7 +152,7 @@ impl Tally {
     }
 
     /// The answer; nothing if it is the mean of no rows.
-    pub(in crate::estimate) fn estimate(
+    pub(crate) fn estimate(
         &self,
         measure: &Measure,
         values: Vec<String>,

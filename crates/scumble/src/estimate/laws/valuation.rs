@@ -13,7 +13,7 @@ use crate::estimate::query::{Measure, Truth};
 use crate::table::Kind;
 
 /// What is added up.
-pub(in crate::estimate) enum Added {
+pub(crate) enum Added {
     /// Rows.
     Rows,
     /// The numbers of a column's values, by code.
@@ -23,7 +23,7 @@ pub(in crate::estimate) enum Added {
 }
 
 /// A number of the row itself, which it adds if it counts.
-pub(in crate::estimate) enum OwnNumber {
+pub(crate) enum OwnNumber {
     /// There is none.
     Nought,
     /// That of a kept column, by code.
@@ -33,45 +33,42 @@ pub(in crate::estimate) enum OwnNumber {
 }
 
 /// A question, fitted to the columns of a release.
-pub(in crate::estimate) struct Valuation<'q, 'a> {
-    pub(in crate::estimate) question: &'q Question<'a>,
+pub(crate) struct Valuation<'q, 'a> {
+    pub(crate) question: &'q Question<'a>,
     /// Columns with cells that stand for several values.
-    pub(in crate::estimate) facets: Vec<Facet>,
+    pub(crate) facets: Vec<Facet>,
     /// Columns of numbers that rows have one by one, cut into ranges.
-    pub(in crate::estimate) cuts: Vec<Cut>,
-    pub(in crate::estimate) grid: Grid,
+    pub(crate) cuts: Vec<Cut>,
+    pub(crate) grid: Grid,
     /// The column that stands apart.
-    pub(in crate::estimate) apart: Option<ApartColumn>,
-    pub(in crate::estimate) added: Added,
-    pub(in crate::estimate) own: OwnNumber,
+    pub(crate) apart: Option<ApartColumn>,
+    pub(crate) added: Added,
+    pub(crate) own: OwnNumber,
     /// The column that is added up, if rows are sorted by its values.
-    pub(in crate::estimate) measured: Option<usize>,
+    pub(crate) measured: Option<usize>,
     /// Whether rows of a group of people can differ in what is asked.
-    pub(in crate::estimate) varies: bool,
+    pub(crate) varies: bool,
 }
 
 /// A column that stands apart, as a question sees it.
-pub(in crate::estimate) struct ApartColumn {
-    pub(in crate::estimate) place: usize,
+pub(crate) struct ApartColumn {
+    pub(crate) place: usize,
     /// Values that the question treats alike have the same label.
-    pub(in crate::estimate) label_of: Vec<u32>,
+    pub(crate) label_of: Vec<u32>,
     /// A value of each label.
-    pub(in crate::estimate) examples: Vec<u32>,
+    pub(crate) examples: Vec<u32>,
 }
 
 /// What is taken as given of a row: the cell of its numbers in the grid, and its value in the
 /// column that stands apart.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::estimate) struct Given {
-    pub(in crate::estimate) cell: usize,
-    pub(in crate::estimate) code: Option<u32>,
+pub(crate) struct Given {
+    pub(crate) cell: usize,
+    pub(crate) code: Option<u32>,
 }
 
 impl<'q, 'a> Valuation<'q, 'a> {
-    pub(in crate::estimate) fn new(
-        question: &'q Question<'a>,
-        measure: &Measure,
-    ) -> Result<Self> {
+    pub(crate) fn new(question: &'q Question<'a>, measure: &Measure) -> Result<Self> {
         let evidence = question.evidence;
         let measured =
             measure.column().map(|name| evidence.column(name)).transpose()?;
@@ -133,7 +130,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// What a value that is counted apart is called.
-    pub(in crate::estimate) fn name(&self, place: usize, code: u32) -> String {
+    pub(crate) fn name(&self, place: usize, code: u32) -> String {
         match self.facets.iter().find(|facet| facet.place == place) {
             Some(facet) => facet.names[code as usize].clone(),
             None => {
@@ -143,7 +140,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// The truth of each test of a row, but those of facets and drawn columns.
-    pub(in crate::estimate) fn truths(&self, entry: usize, given: Given) -> Vec<Truth> {
+    pub(crate) fn truths(&self, entry: usize, given: Given) -> Vec<Truth> {
         let mut truths = self.question.truths(entry);
         if !self.cuts.is_empty() {
             for (cut, class) in self.cuts.iter().zip(self.grid.classes(given.cell)) {
@@ -163,10 +160,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// The sub-tables of a row, and their matrices side by side.
-    pub(in crate::estimate) fn joint(
-        &self,
-        entry: usize,
-    ) -> Result<(Vec<u32>, Joint<'a>)> {
+    pub(crate) fn joint(&self, entry: usize) -> Result<(Vec<u32>, Joint<'a>)> {
         let evidence = self.question.evidence;
         let noises = self.question.noises.iter().map(|noise| &evidence.noises[*noise]);
         let subtables: Vec<u32> =
@@ -186,7 +180,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// The group of a row, if the values of some column asked about are counted in it.
-    pub(in crate::estimate) fn group(&self, entry: usize) -> Option<usize> {
+    pub(crate) fn group(&self, entry: usize) -> Option<usize> {
         let code = |facet: &Facet| {
             let code =
                 self.question.evidence.columns[facet.place].codes[entry] as usize;
@@ -196,7 +190,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// The columns whose values are counted in a group.
-    pub(in crate::estimate) fn counted(&self, group: usize) -> Vec<Counted<'_>> {
+    pub(crate) fn counted(&self, group: usize) -> Vec<Counted<'_>> {
         let counted = self.facets.iter().enumerate().filter(|(_, f)| f.counted[group]);
         let counted = counted.map(|(number, facet)| Counted {
             odds: facet.odds[group].as_deref().unwrap_or_default(),
@@ -206,7 +200,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// How many rows each group has.
-    pub(in crate::estimate) fn sizes(&self) -> Vec<f64> {
+    pub(crate) fn sizes(&self) -> Vec<f64> {
         let evidence = self.question.evidence;
         let Some(facet) = self.facets.iter().find(|f| f.counted.contains(&true)) else {
             return Vec::new();
@@ -221,11 +215,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// That the noise of a drawn column cannot be undone.
-    pub(in crate::estimate) fn singular(
-        &self,
-        subtables: &[u32],
-        place: usize,
-    ) -> Error {
+    pub(crate) fn singular(&self, subtables: &[u32], place: usize) -> Error {
         self.question.singular(subtables, place)
     }
 }

@@ -15,23 +15,23 @@ const MOST_COMBINATIONS: usize = 1 << 20;
 
 /// What rows of a class are worth, for each combination of true randomized values.
 #[derive(Clone)]
-pub(in crate::estimate) struct Worth {
-    pub(in crate::estimate) key: Vec<u32>,
+pub(crate) struct Worth {
+    pub(crate) key: Vec<u32>,
     /// How likely they count, the mean of what they add and of its square.
-    pub(in crate::estimate) count: Vec<f64>,
-    pub(in crate::estimate) sum: Vec<f64>,
-    pub(in crate::estimate) square: Vec<f64>,
+    pub(crate) count: Vec<f64>,
+    pub(crate) sum: Vec<f64>,
+    pub(crate) square: Vec<f64>,
     /// Whether there is a combination of values for which they do not count.
-    pub(in crate::estimate) open: bool,
+    pub(crate) open: bool,
     /// Whether something was taken from other rows.
-    pub(in crate::estimate) guessed: bool,
+    pub(crate) guessed: bool,
     /// How that depends on columns whose values are counted.
-    pub(in crate::estimate) effects: Vec<Effect>,
+    pub(crate) effects: Vec<Effect>,
 }
 
 impl Valuation<'_, '_> {
     /// Tries all combinations of values that the question tells apart.
-    pub(in crate::estimate) fn enumerate(
+    pub(crate) fn enumerate(
         &self,
         entry: usize,
         subtables: &[u32],
@@ -214,7 +214,7 @@ impl Worth {
     }
 
     /// Whether it is the same as another.
-    pub(in crate::estimate) fn is_like(&self, other: &Self) -> bool {
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.count == other.count
             && self.sum == other.sum
             && self.square == other.square
@@ -222,7 +222,7 @@ impl Worth {
     }
 
     /// Whether the true randomized values make no difference.
-    pub(in crate::estimate) fn is_even(&self) -> bool {
+    pub(crate) fn is_even(&self) -> bool {
         let even = |values: &[f64]| values.iter().all(|value| *value == values[0]);
         [&self.count, &self.sum, &self.square].into_iter().all(|values| even(values))
     }

@@ -105,7 +105,7 @@ impl MixedTable {
 }
 
 /// So many different numbers below `n`, in an order that a seed fixes.
-pub(in crate::estimate) fn shuffled(n: usize, most: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn shuffled(n: usize, most: usize, seed: u64) -> Vec<u32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut all: Vec<u32> = (0..n as u32).collect();
     for place in 0..most.min(n) {

@@ -15,38 +15,38 @@ use crate::table::{Kind, format_date, format_number};
 const MOST_NUMBERS: f64 = 100_000.0;
 
 /// A column with uncertain cells, as a question sees it.
-pub(in crate::estimate) struct Facet {
+pub(crate) struct Facet {
     /// The column.
-    pub(in crate::estimate) place: usize,
+    pub(crate) place: usize,
     /// The numbers of the tests of this column.
-    pub(in crate::estimate) tests: Vec<usize>,
+    pub(crate) tests: Vec<usize>,
     /// For each label, the truth of each of these tests.
-    pub(in crate::estimate) truths: Vec<Vec<Truth>>,
+    pub(crate) truths: Vec<Vec<Truth>>,
     /// For each label what it is called, if values are counted apart.
-    pub(in crate::estimate) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// For each cell its labels; nothing if that cannot be told.
-    pub(in crate::estimate) odds: Vec<Option<Vec<Odd>>>,
+    pub(crate) odds: Vec<Option<Vec<Odd>>>,
     /// Cells with the same number are the same to the question.
-    pub(in crate::estimate) profiles: Vec<u32>,
+    pub(crate) profiles: Vec<u32>,
     /// How many numbers there are.
-    pub(in crate::estimate) n_profiles: usize,
+    pub(crate) n_profiles: usize,
     /// For each cell, whether it may stand for more than that.
-    pub(in crate::estimate) guesses: Vec<bool>,
+    pub(crate) guesses: Vec<bool>,
     /// For each cell, whether it may stand for "not known" without saying so.
-    pub(in crate::estimate) may_be_missing: Vec<bool>,
+    pub(crate) may_be_missing: Vec<bool>,
     /// For each cell, whether its chances are shares of its own rows.
-    pub(in crate::estimate) counted: Vec<bool>,
+    pub(crate) counted: Vec<bool>,
 }
 
 /// How likely a cell stands for values with a label.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::estimate) struct Odd {
-    pub(in crate::estimate) label: u32,
-    pub(in crate::estimate) chance: f64,
+pub(crate) struct Odd {
+    pub(crate) label: u32,
+    pub(crate) chance: f64,
     /// The chance times their mean and times the mean of their squares, if they are added
     /// up.
-    pub(in crate::estimate) first: f64,
-    pub(in crate::estimate) second: f64,
+    pub(crate) first: f64,
+    pub(crate) second: f64,
 }
 
 /// The values of a column that a question tells apart.
@@ -62,7 +62,7 @@ enum Labels {
 impl Facet {
     /// How a question sees the cells of a column; `numbers` are those of its listed values,
     /// if they are added up.
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         question: &Question,
         place: usize,
         cells: &Cells,
@@ -161,12 +161,7 @@ impl Facet {
     }
 
     /// That what a cell stands for is not known.
-    pub(in crate::estimate) fn open(
-        &self,
-        question: &Question,
-        cells: &Cells,
-        cell: u32,
-    ) -> Error {
+    pub(crate) fn open(&self, question: &Question, cells: &Cells, cell: u32) -> Error {
         let name = &question.evidence.columns[self.place].name;
         let text = &cells.texts[cell as usize];
         Error::recipe(format!(

@@ -1,9 +1,9 @@
 //! Questions: which rows, counted by what.
 
-pub(in crate::estimate) mod classes;
-pub(in crate::estimate) mod facets;
-pub(in crate::estimate) mod question;
-pub(in crate::estimate) mod ranges;
+pub(crate) mod classes;
+pub(crate) mod facets;
+pub(crate) mod question;
+pub(crate) mod ranges;
 mod sql;
 mod unknown;
 
@@ -136,11 +136,11 @@ pub enum Literal {
 }
 
 /// True, false, or nothing where a missing value leaves it open.
-pub(in crate::estimate) type Truth = Option<bool>;
+pub(crate) type Truth = Option<bool>;
 
 /// A check that fits its column.
 #[derive(Debug)]
-pub(in crate::estimate) struct Tester<'a> {
+pub(crate) struct Tester<'a> {
     reading: &'a Reading,
     scale: Scale,
     check: Fitted,
@@ -170,7 +170,7 @@ enum Point {
 
 impl<'a> Tester<'a> {
     /// Fits `test` to a column that is read so and has these values.
-    pub(in crate::estimate) fn new<'t>(
+    pub(crate) fn new<'t>(
         test: &Test,
         reading: &'a Reading,
         mut texts: impl Iterator<Item = &'t str>,
@@ -212,7 +212,7 @@ impl<'a> Tester<'a> {
     }
 
     /// Whether a value satisfies the check.
-    pub(in crate::estimate) fn test(&self, text: &str) -> Truth {
+    pub(crate) fn test(&self, text: &str) -> Truth {
         match &self.check {
             Fitted::Missing => Some(self.reading.is_missing(text)),
             Fitted::Compare(comparison, point) => {
@@ -291,7 +291,7 @@ fn number_of(text: &str, scale: Scale, reading: &Reading) -> Option<f64> {
 }
 
 /// Whether one of them is true.
-pub(in crate::estimate) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
+pub(crate) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
     let mut open = false;
     for truth in truths {
         match truth {
@@ -304,7 +304,7 @@ pub(in crate::estimate) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
 }
 
 /// Whether all of them are true.
-pub(in crate::estimate) fn all(truths: impl Iterator<Item = Truth>) -> Truth {
+pub(crate) fn all(truths: impl Iterator<Item = Truth>) -> Truth {
     let not = |truth: Truth| truth.map(|truth| !truth);
     not(any(truths.map(not)))
 }

@@ -14,19 +14,19 @@ use crate::table::{Kind, format_date};
 use crate::watch::{Watch, Watched};
 
 /// A query, fitted to a release.
-pub(in crate::estimate) struct Question<'a> {
-    pub(in crate::estimate) evidence: &'a Evidence,
+pub(crate) struct Question<'a> {
+    pub(crate) evidence: &'a Evidence,
     /// Who waits for the answer.
-    pub(in crate::estimate) watch: &'a dyn Watch,
+    pub(crate) watch: &'a dyn Watch,
     /// The places of the columns that are counted apart.
-    pub(in crate::estimate) group_by: Vec<usize>,
+    pub(crate) group_by: Vec<usize>,
     condition: Fitted,
     /// For each test, its column and the truth of each of its values.
-    pub(in crate::estimate) tests: Vec<(usize, Vec<Truth>)>,
+    pub(crate) tests: Vec<(usize, Vec<Truth>)>,
     /// What each test asks for.
-    pub(in crate::estimate) checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
     /// The noises that the question is about.
-    pub(in crate::estimate) noises: Vec<usize>,
+    pub(crate) noises: Vec<usize>,
 }
 
 /// A condition with its tests by number.
@@ -52,28 +52,28 @@ impl Fitted {
 }
 
 /// What the untouched cells of a row leave open.
-pub(in crate::estimate) struct Open<'a> {
+pub(crate) struct Open<'a> {
     /// The sub-table of each noise.
-    pub(in crate::estimate) subtables: Vec<u32>,
-    pub(in crate::estimate) joint: Joint<'a>,
+    pub(crate) subtables: Vec<u32>,
+    pub(crate) joint: Joint<'a>,
     /// The codes of the columns that are counted apart, 0 for untouched ones, each with the
     /// combinations of values that have them and satisfy the condition.
-    pub(in crate::estimate) answers: Vec<(Vec<u32>, Vec<usize>)>,
+    pub(crate) answers: Vec<(Vec<u32>, Vec<usize>)>,
 }
 
 /// Rows that leave the same open and are counted with the same untouched values.
-pub(in crate::estimate) struct Class {
+pub(crate) struct Class {
     /// What they leave open.
-    pub(in crate::estimate) open: usize,
+    pub(crate) open: usize,
     /// The codes of the columns that are counted apart, 0 for randomized ones.
-    pub(in crate::estimate) group: Vec<u32>,
+    pub(crate) group: Vec<u32>,
     /// Published combinations, the rows of the table they stand for, and the squares of
     /// that.
-    pub(in crate::estimate) published: Vec<(usize, f64, f64)>,
+    pub(crate) published: Vec<(usize, f64, f64)>,
 }
 
 impl<'a> Question<'a> {
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         evidence: &'a Evidence,
         query: Watched<'a, Query>,
     ) -> Result<Self> {
@@ -100,7 +100,7 @@ impl<'a> Question<'a> {
     }
 
     /// The value of a column in a combination of values of the noises.
-    pub(in crate::estimate) fn code(
+    pub(crate) fn code(
         &self,
         place: usize,
         subtables: &[u32],
@@ -116,7 +116,7 @@ impl<'a> Question<'a> {
     }
 
     /// Sorts the rows into classes; rows that cannot satisfy the condition are in none.
-    pub(in crate::estimate) fn classes(&self) -> Result<(Vec<Open<'a>>, Vec<Class>)> {
+    pub(crate) fn classes(&self) -> Result<(Vec<Open<'a>>, Vec<Class>)> {
         let evidence = self.evidence;
         let (mut opens, mut classes) = (Vec::<Open<'a>>::new(), Vec::<Class>::new());
         let mut by_truths: HashMap<(Vec<u32>, Vec<Truth>), usize> = HashMap::new();
@@ -163,7 +163,7 @@ impl<'a> Question<'a> {
     }
 
     /// The places of the columns it is about, `measured` being the one that is added up.
-    pub(in crate::estimate) fn asked(&self, measured: Option<usize>) -> Vec<usize> {
+    pub(crate) fn asked(&self, measured: Option<usize>) -> Vec<usize> {
         let mut places: Vec<usize> = self.group_by.clone();
         places.extend(self.tests.iter().map(|(place, _)| *place));
         places.extend(measured);
@@ -173,7 +173,7 @@ impl<'a> Question<'a> {
     }
 
     /// The truth of each test of an untouched column for a row.
-    pub(in crate::estimate) fn truths(&self, entry: usize) -> Vec<Truth> {
+    pub(crate) fn truths(&self, entry: usize) -> Vec<Truth> {
         let truth = |(place, truths): &(usize, Vec<Truth>)| {
             let column = &self.evidence.columns[*place];
             match column.nature {
@@ -189,7 +189,7 @@ impl<'a> Question<'a> {
 
     /// Whether the value with this code of a column satisfies the condition, given the truth
     /// of tests of all other columns.
-    pub(in crate::estimate) fn satisfied(
+    pub(crate) fn satisfied(
         &self,
         truths: &[Truth],
         place: usize,
@@ -203,15 +203,12 @@ impl<'a> Question<'a> {
     }
 
     /// The truth of the condition, given that of each test.
-    pub(in crate::estimate) fn truth_by(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+    pub(crate) fn truth_by(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
         self.condition.truth(test)
     }
 
     /// Whether the condition is satisfied, given the truth of each test.
-    pub(in crate::estimate) fn satisfied_by(
-        &self,
-        test: &dyn Fn(usize) -> Truth,
-    ) -> bool {
+    pub(crate) fn satisfied_by(&self, test: &dyn Fn(usize) -> Truth) -> bool {
         self.condition.truth(test) == Some(true)
     }
 
@@ -271,7 +268,7 @@ impl<'a> Question<'a> {
 impl Column {
     /// A test that names nodes of the hierarchy, in terms of values; nothing if it names
     /// values only.
-    pub(in crate::estimate) fn spelled_out(&self, test: &Test) -> Option<Condition> {
+    pub(crate) fn spelled_out(&self, test: &Test) -> Option<Condition> {
         let rule = self.rule.as_ref().filter(|rule| **rule != Rule::Plain)?;
         let own = |check| Condition::Test(Test { column: self.name.clone(), check });
         let node = |literal: &Literal| {
@@ -364,7 +361,7 @@ fn fitted(
 }
 
 /// The value of each noise in a combination.
-pub(in crate::estimate) fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
+pub(crate) fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
     let mut values = vec![0; sizes.len()];
     for (value, size) in values.iter_mut().zip(sizes).rev() {
         *value = cell % size;

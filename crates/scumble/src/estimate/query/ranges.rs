@@ -10,18 +10,18 @@ use crate::table::{Kind, Reading, parse_date, parse_number};
 /// A column that a question is about: its lattice, cut into stretches by the numbers
 /// that tests name. Stretches that no test tells apart are one class.
 #[derive(Debug)]
-pub(in crate::estimate) struct Cut {
+pub(crate) struct Cut {
     /// Which column, as the one who cuts it counts them.
-    pub(in crate::estimate) column: usize,
+    pub(crate) column: usize,
     /// The numbers of the tests of this column.
-    pub(in crate::estimate) tests: Vec<usize>,
+    pub(crate) tests: Vec<usize>,
     /// The first number of each stretch, and its class.
     starts: Vec<(f64, usize)>,
     /// The stretches of each class, both ends included. The last class has none: it is that
     /// of missing numbers.
-    pub(in crate::estimate) classes: Vec<Vec<(f64, f64)>>,
+    pub(crate) classes: Vec<Vec<(f64, f64)>>,
     /// For each class, the truth of each test of this column.
-    pub(in crate::estimate) truths: Vec<Vec<Truth>>,
+    pub(crate) truths: Vec<Vec<Truth>>,
 }
 
 /// What a test says of known numbers.
@@ -34,7 +34,7 @@ enum Meaning {
 
 impl Cut {
     /// Cuts a column by these tests.
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         column: usize,
         lattice: &Lattice,
         reading: &Reading,
@@ -73,12 +73,12 @@ impl Cut {
     }
 
     /// The class of missing numbers.
-    pub(in crate::estimate) fn missing(&self) -> usize {
+    pub(crate) fn missing(&self) -> usize {
         self.classes.len() - 1
     }
 
     /// The class of a number, which may lie outside the domain.
-    pub(in crate::estimate) fn class_of(&self, z: f64) -> usize {
+    pub(crate) fn class_of(&self, z: f64) -> usize {
         if z.is_nan() {
             return self.missing();
         }
@@ -167,7 +167,7 @@ fn of_missing(check: &Check, reading: &Reading) -> Truth {
 
 /// The cells of a grid of classes.
 #[derive(Debug)]
-pub(in crate::estimate) struct Grid {
+pub(crate) struct Grid {
     sizes: Vec<usize>,
 }
 
@@ -175,7 +175,7 @@ pub(in crate::estimate) struct Grid {
 const MOST_CELLS: usize = 1 << 20;
 
 impl Grid {
-    pub(in crate::estimate) fn new(cuts: &[Cut]) -> Result<Self> {
+    pub(crate) fn new(cuts: &[Cut]) -> Result<Self> {
         let sizes: Vec<usize> = cuts.iter().map(|cut| cut.classes.len()).collect();
         let all = sizes.iter().try_fold(1usize, |all, size| all.checked_mul(*size));
         match all {
@@ -187,15 +187,12 @@ impl Grid {
         }
     }
 
-    pub(in crate::estimate) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.sizes.iter().product()
     }
 
     /// The number of a cell.
-    pub(in crate::estimate) fn cell(
-        &self,
-        classes: impl Iterator<Item = usize>,
-    ) -> usize {
+    pub(crate) fn cell(&self, classes: impl Iterator<Item = usize>) -> usize {
         self.sizes
             .iter()
             .zip(classes)
@@ -203,7 +200,7 @@ impl Grid {
     }
 
     /// The classes of a cell.
-    pub(in crate::estimate) fn classes(&self, mut cell: usize) -> Vec<usize> {
+    pub(crate) fn classes(&self, mut cell: usize) -> Vec<usize> {
         let mut classes = vec![0; self.sizes.len()];
         for (class, size) in classes.iter_mut().zip(&self.sizes).rev() {
             *class = cell % size;

@@ -31,7 +31,7 @@ enum Source {
 }
 
 /// Draws a value for the cell of each row. `stream` gives every block its randomness.
-pub(in crate::estimate) fn draw(
+pub(crate) fn draw(
     column: &Column,
     cells: &Cells,
     codes: &[u32],

@@ -45,7 +45,7 @@ use crate::estimate::evidence::groups::Groups;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::laws::numbers::Blurred;
 use crate::random::Randomness;
-use crate::release::Manifest;
+use crate::release::Layout;
 use crate::watch::{Unwatched, Watch};
 
 /// Rows of a block, which has a random stream of its own.
@@ -256,11 +256,8 @@ impl Column {
 
 /// The places of the columns that the table has, in the order of the manifest: without those
 /// that only say how a release was made.
-pub(in crate::estimate) fn of_table(
-    manifest: &Manifest,
-    columns: &[Column],
-) -> Vec<usize> {
-    let listed = manifest.columns.iter();
+pub(crate) fn of_table(layout: Layout<'_>, columns: &[Column]) -> Vec<usize> {
+    let listed = layout.columns.iter();
     listed
         .filter_map(|listed| columns.iter().position(|own| own.name == listed.name))
         .collect()

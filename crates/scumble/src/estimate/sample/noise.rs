@@ -50,13 +50,13 @@ use crate::table::Kind;
 const MOST_TOGETHER: usize = 1 << 10;
 
 /// What was drawn: for each noise, the value of each drawn row by its place in the domain.
-pub(in crate::estimate) struct Randomized {
+pub(crate) struct Randomized {
     values: Vec<Vec<u32>>,
 }
 
 impl Randomized {
     /// The codes of a randomized column, for each drawn row.
-    pub(in crate::estimate) fn codes(
+    pub(crate) fn codes(
         &self,
         evidence: &Evidence,
         rows: &Rows,
@@ -77,7 +77,7 @@ impl Randomized {
 }
 
 /// Draws the true values of all randomized columns.
-pub(in crate::estimate) fn draw(
+pub(crate) fn draw(
     evidence: &Evidence,
     rows: &Rows,
     random: &Randomness,

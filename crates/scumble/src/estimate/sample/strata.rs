@@ -49,19 +49,19 @@ const GAP: f64 = 1e-3;
 const FITS: usize = 20;
 
 /// A column that true values may depend on.
-pub(in crate::estimate) struct Feature {
+pub(crate) struct Feature {
     /// The value of each published row.
-    pub(in crate::estimate) codes: Vec<u32>,
-    pub(in crate::estimate) n_codes: usize,
+    pub(crate) codes: Vec<u32>,
+    pub(crate) n_codes: usize,
     /// Whether neighbouring values are likely to go together.
-    pub(in crate::estimate) ordered: bool,
+    pub(crate) ordered: bool,
 }
 
 /// A stratum, or what it is split into.
 #[derive(Debug, Default)]
-pub(in crate::estimate) struct Node {
+pub(crate) struct Node {
     /// The rows of a stratum; none if it is split.
-    pub(in crate::estimate) rows: Vec<u32>,
+    pub(crate) rows: Vec<u32>,
     parts: Vec<Self>,
     /// How much of the differences between the parts is left.
     left: f64,
@@ -70,7 +70,7 @@ pub(in crate::estimate) struct Node {
 impl Node {
     /// Splits rows as far as that is significant. `published` has the value of every row, one
     /// of `size`.
-    pub(in crate::estimate) fn grow(
+    pub(crate) fn grow(
         rows: Vec<u32>,
         published: &[u32],
         size: usize,
@@ -107,7 +107,7 @@ impl Node {
     }
 
     /// The strata.
-    pub(in crate::estimate) fn leaves(&self) -> Vec<&Self> {
+    pub(crate) fn leaves(&self) -> Vec<&Self> {
         if self.parts.is_empty() {
             return vec![self];
         }
@@ -116,7 +116,7 @@ impl Node {
 
     /// For each stratum, how many of its rows most likely had each value, given how many were
     /// published with each.
-    pub(in crate::estimate) fn fit(
+    pub(crate) fn fit(
         &self,
         joint: &Joint,
         published: &[Vec<f64>],

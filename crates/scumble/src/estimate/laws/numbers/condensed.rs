@@ -60,7 +60,7 @@ struct Condensed<'c, 'q, 'a> {
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_condensed(
+    pub(crate) fn answer_condensed(
         &self,
         blurred: &Blurred,
         measure: &Measure,

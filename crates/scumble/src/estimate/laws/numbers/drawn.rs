@@ -36,7 +36,7 @@ const BLOCK: usize = 1 << 14;
 
 impl Blurred {
     /// Numbers that may be the true ones, row after row, in steps; NaN where one is missing.
-    pub(in crate::estimate) fn draw(
+    pub(crate) fn draw(
         &self,
         random: &Randomness,
         watch: &dyn Watch,
@@ -117,15 +117,15 @@ impl Blurred {
         drawn
     }
 
-    pub(in crate::estimate) fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.kinds.len()
     }
 
-    pub(in crate::estimate) fn n_columns(&self) -> usize {
+    pub(crate) fn n_columns(&self) -> usize {
         self.lattices.len()
     }
 
-    pub(in crate::estimate) fn lattice(&self, number: usize) -> &Lattice {
+    pub(crate) fn lattice(&self, number: usize) -> &Lattice {
         &self.lattices[number]
     }
 }

@@ -7,19 +7,19 @@ use crate::estimate::query::ranges::{Cut, Grid};
 
 /// Cells of a grid, in order, each with its classes.
 #[derive(Debug, Default)]
-pub(in crate::estimate) struct Cells {
+pub(crate) struct Cells {
     numbers: Vec<usize>,
     classes: Vec<Vec<usize>>,
 }
 
 impl Cells {
     /// Adds a cell, which must come after those before it.
-    pub(in crate::estimate) fn push(&mut self, cell: usize, grid: &Grid) {
+    pub(crate) fn push(&mut self, cell: usize, grid: &Grid) {
         self.numbers.push(cell);
         self.classes.push(grid.classes(cell));
     }
 
-    pub(in crate::estimate) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }
 }
@@ -27,7 +27,7 @@ impl Cells {
 impl Blurred {
     /// For each cell, how likely the true numbers are in it, and first and second moment of
     /// the difference between true and published number of the cut `added`, into `overs`.
-    pub(in crate::estimate) fn posterior(
+    pub(crate) fn posterior(
         &self,
         row: usize,
         (cuts, grid): (&[Cut], &Grid),
@@ -72,18 +72,13 @@ impl Blurred {
     }
 
     /// The cell that the published numbers of a row are in.
-    pub(in crate::estimate) fn cell(
-        &self,
-        row: usize,
-        cuts: &[Cut],
-        grid: &Grid,
-    ) -> usize {
+    pub(crate) fn cell(&self, row: usize, cuts: &[Cut], grid: &Grid) -> usize {
         let values = self.row(row);
         grid.cell(cuts.iter().map(|cut| cut.class_of(values[cut.column])))
     }
 
     /// Which of the columns that are cut a row has no number in.
-    pub(in crate::estimate) fn missing(&self, row: usize, cuts: &[Cut]) -> Vec<bool> {
+    pub(crate) fn missing(&self, row: usize, cuts: &[Cut]) -> Vec<bool> {
         let values = self.row(row);
         cuts.iter().map(|cut| values[cut.column].is_nan()).collect()
     }
@@ -127,7 +122,7 @@ impl Blurred {
 
     /// The published number of a row in a column, and the variance of its noise; nought
     /// where it is missing.
-    pub(in crate::estimate) fn number(&self, row: usize, column: usize) -> (f64, f64) {
+    pub(crate) fn number(&self, row: usize, column: usize) -> (f64, f64) {
         let scale = self.lattices[column].scale;
         let z = self.row(row)[column];
         let variance = match &self.noise {
