@@ -9,7 +9,7 @@
 //! What a release does not list is taken from other rows, not made up. `*` in a column whose
 //! values nobody lists stands for what other rows have there, in the same shares, and a mask
 //! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
-//! two ends. Such cells are guesses ([`Cells::is_guess`]). Where there are no others, the
+//! two ends. Such cells are guesses ([`ColumnCells::is_guess`]). Where there are no others, the
 //! values of a cell are open, and who asks for them is told so.
 //!
 //! # Limits
@@ -35,7 +35,7 @@ use crate::table::{Kind, Reading, Role, parse_date, parse_number};
 
 /// What the cells of a column stand for.
 #[derive(Debug)]
-pub(crate) struct Cells {
+pub(crate) struct ColumnCells {
     /// The numbers or days of the column, if its cells are ranges of them.
     pub(crate) lattice: Option<Lattice>,
     /// For each published cell what it stands for.
@@ -63,7 +63,7 @@ pub(crate) enum Meaning {
     Open,
 }
 
-impl Cells {
+impl ColumnCells {
     /// What the cells of a coarse column stand for. Beside it a column appears with the
     /// cells as they are.
     pub(crate) fn coarse(
@@ -147,15 +147,14 @@ impl Cells {
             Error::input(format!("`{name}` has the cell `{text}`, which is none"))
                 .with_hint("the release was changed, or made by another version")
         };
-        let (values, lattice, mut meanings) = if ranges {
-            let (lattice, meanings) = numbers(listed, form, &texts)
-                .map_err(|place| malformed(&texts[place]))?;
-            (Vec::new(), Some(lattice), meanings)
-        } else {
-            let (values, meanings) = words(listed, form, &texts)
-                .map_err(|place| malformed(&texts[place]))?;
-            (values, None, meanings)
+        let found = match ranges {
+            true => numbers(listed, form, &texts)
+                .map(|(lattice, meanings)| (Vec::new(), Some(lattice), meanings)),
+            false => words(listed, form, &texts)
+                .map(|(values, meanings)| (values, None, meanings)),
         };
+        let (values, lattice, mut meanings) =
+            found.map_err(|place| malformed(&texts[place]))?;
         like_others(&mut meanings, &texts, rows);
         let counted = vec![false; texts.len()];
         Ok((values, Self { lattice, meanings, texts, counted }))

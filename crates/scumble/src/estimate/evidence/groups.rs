@@ -13,10 +13,8 @@ use crate::watch::Watch;
 pub(crate) struct Groups {
     /// The place of the sensitive column.
     pub(crate) sensitive: usize,
-    /// Distinct rows, group by group.
-    entries: Vec<u32>,
-    /// Where each group begins there.
-    entry_starts: Vec<usize>,
+    /// The distinct rows of each group.
+    entries: Lists,
     /// Values and how many rows have each, group by group.
     values: Vec<(u32, u64)>,
     /// Where each group begins there.
@@ -24,6 +22,9 @@ pub(crate) struct Groups {
     /// How many rows each group has.
     sizes: Vec<u64>,
 }
+
+/// How many rows a group has, which distinct rows, and which values how often.
+pub(crate) type ValueGroup<'g> = (u64, &'g [u32], &'g [(u32, u64)]);
 
 impl Groups {
     /// Reads the values, and adds their column to those of the data; nothing if no column
@@ -57,10 +58,8 @@ impl Groups {
             wrong("no column of the rows tells the groups".to_owned())
         })?;
         let mut sizes = vec![0; groups.texts.len()];
-        let mut starts = vec![0; sizes.len() + 1];
         for (code, n) in groups.codes.iter().zip(rows) {
             sizes[*code as usize] += n;
-            starts[*code as usize + 1] += 1;
         }
         let bucket_of = by_group(groups, &buckets)
             .ok_or_else(|| wrong("a group has values, but no rows".to_owned()))?;
@@ -92,29 +91,47 @@ impl Groups {
             value_starts.push(values.len());
         }
 
-        for group in 0..sizes.len() {
-            starts[group + 1] += starts[group];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![0; rows.len()];
-        for (entry, code) in groups.codes.iter().enumerate() {
-            entries[next[*code as usize]] = entry as u32;
-            next[*code as usize] += 1;
-        }
+        let entries = Lists::of(&groups.codes, sizes.len());
         let column = Column::new(listed, texts, Vec::new(), Nature::Apart);
         columns.push(Column { shared: false, ..column });
         let sensitive = columns.len() - 1;
-        let entry_starts = starts;
-        Ok(Some(Self { sensitive, entries, entry_starts, values, value_starts, sizes }))
+        Ok(Some(Self { sensitive, entries, values, value_starts, sizes }))
     }
 
-    /// The groups: how many rows, which distinct rows, and which values how often.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (u64, &[u32], &[(u32, u64)])> {
+    /// The groups.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ValueGroup<'_>> {
         self.sizes.iter().enumerate().map(|(group, size)| {
-            let entries = self.entry_starts[group]..self.entry_starts[group + 1];
             let values = self.value_starts[group]..self.value_starts[group + 1];
-            (*size, &self.entries[entries], &self.values[values])
+            (*size, self.entries.of_list(group), &self.values[values])
         })
+    }
+}
+
+/// Things that are in one list each, one list after the other.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    starts: Vec<usize>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// The numbers of things, in order, by the list that each is in.
+    pub(crate) fn of(list_of: &[u32], n_lists: usize) -> Self {
+        let mut starts = vec![0; n_lists + 1];
+        list_of.iter().for_each(|list| starts[*list as usize + 1] += 1);
+        for list in 0..n_lists {
+            starts[list + 1] += starts[list];
+        }
+        let (mut next, mut items) = (starts.clone(), vec![0; list_of.len()]);
+        for (item, list) in (0..).zip(list_of) {
+            items[next[*list as usize]] = item;
+            next[*list as usize] += 1;
+        }
+        Self { starts, items }
+    }
+
+    pub(crate) fn of_list(&self, list: usize) -> &[u32] {
+        &self.items[self.starts[list]..self.starts[list + 1]]
     }
 }
 

@@ -10,7 +10,7 @@ pub(crate) use drawn::DrawnColumns;
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::cells::Cells;
+use crate::estimate::evidence::cells::ColumnCells;
 use crate::estimate::evidence::groups::Groups;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
@@ -38,7 +38,7 @@ pub struct Evidence {
     /// columns are one distinct row.
     pub(in crate::estimate) blurred: Option<Blurred>,
     /// What generalized cells stand for.
-    pub(in crate::estimate) cells: Vec<Cells>,
+    pub(in crate::estimate) cells: Vec<ColumnCells>,
     /// The places of the columns that the table has, too.
     pub(in crate::estimate) table: Vec<usize>,
 }
@@ -118,13 +118,13 @@ impl Evidence {
             let found = match &listed.treatment {
                 Treatment::Coarse { level: Some(0), .. } | Treatment::Kept => continue,
                 Treatment::Coarse { .. } => {
-                    Cells::coarse(listed, columns, &rows, number)
+                    ColumnCells::coarse(listed, columns, &rows, number)
                 }
                 Treatment::Weighted => {
                     let pdf = pdf
                         .as_ref()
                         .ok_or_else(|| Error::input("the manifest has no weights"))?;
-                    Cells::weighted(layout, listed, pdf, columns, number)
+                    ColumnCells::weighted(layout, listed, pdf, columns, number)
                 }
                 // What rows of a class share says more than the treatment.
                 Treatment::Drawn { .. }
@@ -212,31 +212,22 @@ impl Evidence {
             1 => names().position(alike),
             _ => None,
         });
-        match place {
-            Some(place) => Ok(place),
-            None => {
-                let cell = name.strip_prefix("CELL(").and_then(|n| n.strip_suffix(')'));
-                if let Some(own) = cell
-                    .filter(|own| names().any(|other| other.eq_ignore_ascii_case(own)))
-                {
-                    return Err(Error::recipe(format!(
-                        "`{own}` has no generalized cells here"
-                    ))
-                    .with_hint(format!("ask about `{own}` itself")));
-                }
-                let error = Error::recipe(format!("no column is called `{name}`"));
-                Err(match nearest(name, names()) {
-                    Some(near) => error.with_hint(format!("the release has `{near}`")),
-                    None => error.with_hint(format!(
-                        "the release has {}",
-                        names()
-                            .map(|n| format!("`{n}`"))
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    )),
-                })
-            }
+        if let Some(place) = place {
+            return Ok(place);
         }
+        let cell = name.strip_prefix("CELL(").and_then(|n| n.strip_suffix(')'));
+        let known = |own: &&str| names().any(|other| other.eq_ignore_ascii_case(own));
+        if let Some(own) = cell.filter(known) {
+            let message = format!("`{own}` has no generalized cells here");
+            let hint = format!("ask about `{own}` itself");
+            return Err(Error::recipe(message).with_hint(hint));
+        }
+        let listed =
+            || names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        let has =
+            nearest(name, names()).map_or_else(listed, |near| format!("`{near}`"));
+        let error = Error::recipe(format!("no column is called `{name}`"));
+        Err(error.with_hint(format!("the release has {has}")))
     }
 }
 

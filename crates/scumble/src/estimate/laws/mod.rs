@@ -8,13 +8,13 @@ mod exchangeable;
 pub(crate) mod independent;
 pub(crate) mod joint;
 pub(crate) mod matrix;
+pub(crate) mod moments;
 pub(crate) mod numbers;
 pub(crate) mod perturbed;
 mod prospect;
 pub(crate) mod reconstruct;
 mod rows;
 mod shares;
-pub(crate) mod tally;
 mod valuation;
 mod worth;
 

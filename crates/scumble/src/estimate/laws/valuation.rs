@@ -1,11 +1,10 @@
 //! What a question makes of the columns it is about, each by what was done to it.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::evidence::Nature;
 use crate::estimate::evidence::cells::Meaning;
-use crate::estimate::laws::effects::Counted;
-use crate::estimate::laws::joint::Joint;
-use crate::estimate::laws::tally::{no_numbers, numbers};
+use crate::estimate::laws::effects::CountedColumn;
+use crate::estimate::laws::moments::{no_numbers, numbers};
 use crate::estimate::query::facets::Facet;
 use crate::estimate::query::question::Question;
 use crate::estimate::query::ranges::{Cut, Grid};
@@ -20,30 +19,24 @@ pub(crate) enum Added {
     Numbers(usize, Vec<f64>),
     /// Those of the cells of a facet.
     Cells(usize),
-}
-
-/// A number of the row itself, which it adds if it counts.
-pub(crate) enum OwnNumber {
-    /// There is none.
-    Nought,
-    /// That of a kept column, by code.
-    Kept(usize, Vec<f64>),
+    /// A number of the row itself, where rows have numbers one by one: that of a kept column,
+    /// by code.
+    OwnKept(usize, Vec<f64>),
     /// That of a cut column.
-    Cut(usize),
+    OwnCut(usize),
 }
 
 /// A question, fitted to the columns of a release.
 pub(crate) struct Valuation<'q, 'a> {
     pub(crate) question: &'q Question<'a>,
     /// Columns with cells that stand for several values.
-    pub(crate) facets: Vec<Facet>,
+    pub(crate) facets: Vec<Facet<'a>>,
     /// Columns of numbers that rows have one by one, cut into ranges.
     pub(crate) cuts: Vec<Cut>,
     pub(crate) grid: Grid,
     /// The column that stands apart.
     pub(crate) apart: Option<ApartColumn>,
     pub(crate) added: Added,
-    pub(crate) own: OwnNumber,
     /// The column that is added up, if rows are sorted by its values.
     pub(crate) measured: Option<usize>,
     /// Whether rows of a group of people can differ in what is asked.
@@ -77,41 +70,25 @@ impl<'q, 'a> Valuation<'q, 'a> {
         let row_by_row =
             places.iter().any(|place| matches!(nature(*place), Nature::Number(_)));
         let (mut facets, mut cuts, mut apart) = (Vec::new(), Vec::new(), None);
-        let (mut added, mut own_number) = (Added::Rows, OwnNumber::Nought);
+        let mut added = Added::Rows;
         for place in &places {
             let (place, column) = (*place, &evidence.columns[*place]);
             let own = measured == Some(place);
             match column.nature {
                 Nature::Kept if own && row_by_row => {
-                    own_number = OwnNumber::Kept(place, numbers(column, measure)?);
+                    added = Added::OwnKept(place, numbers(column, measure)?);
                 }
-                Nature::Kept | Nature::Drawn(..) if own => {
+                Nature::Kept | Nature::Drawn(..) | Nature::Apart if own => {
                     added = Added::Numbers(place, numbers(column, measure)?);
                 }
-                Nature::Kept | Nature::Drawn(..) => {}
-                Nature::Apart => {
-                    let n_codes = column.texts.len();
-                    let (label_of, examples) = match own {
-                        true => (
-                            (0..n_codes as u32).collect(),
-                            (0..n_codes as u32).collect(),
-                        ),
-                        false => question.labels(place, n_codes),
-                    };
-                    apart = Some(ApartColumn { place, label_of, examples });
-                    if own {
-                        added = Added::Numbers(place, numbers(column, measure)?);
-                    }
-                }
+                Nature::Kept | Nature::Drawn(..) | Nature::Apart => {}
                 Nature::Number(number) => {
-                    let tests = (0..question.tests.len())
-                        .filter(|test| question.tests[*test].0 == place);
-                    let tests = tests.map(|test| (test, &question.checks[test]));
-                    let lattice = evidence.lattice(number);
                     if own {
-                        own_number = OwnNumber::Cut(cuts.len());
+                        added = Added::OwnCut(cuts.len());
                     }
-                    let tests = tests.collect();
+                    let tests = question.tests_of(place).into_iter();
+                    let tests = tests.map(|test| (test, &question.checks[test]));
+                    let (lattice, tests) = (evidence.lattice(number), tests.collect());
                     cuts.push(Cut::new(number, lattice, &column.reading, tests));
                 }
                 Nature::Coarse(number) => {
@@ -122,20 +99,25 @@ impl<'q, 'a> Valuation<'q, 'a> {
                 }
             }
         }
+        for place in places.iter().filter(|place| nature(**place) == Nature::Apart) {
+            let n_codes = evidence.columns[*place].texts.len();
+            let (label_of, examples) = match measured == Some(*place) {
+                true => ((0..n_codes as u32).collect(), (0..n_codes as u32).collect()),
+                false => question.labels(*place, n_codes),
+            };
+            apart = Some(ApartColumn { place: *place, label_of, examples });
+        }
         let varies = places.iter().any(|place| !evidence.columns[*place].shared);
         let grid = Grid::new(&cuts)?;
-        let measured = measured.filter(|_| !matches!(own_number, OwnNumber::Kept(..)));
-        let own = own_number;
-        Ok(Self { question, facets, cuts, grid, apart, added, own, measured, varies })
+        let measured = measured.filter(|_| !matches!(added, Added::OwnKept(..)));
+        Ok(Self { question, facets, cuts, grid, apart, added, measured, varies })
     }
 
     /// What a value that is counted apart is called.
     pub(crate) fn name(&self, place: usize, code: u32) -> String {
         match self.facets.iter().find(|facet| facet.place == place) {
             Some(facet) => facet.names[code as usize].clone(),
-            None => {
-                self.question.evidence.columns[place].texts[code as usize].to_string()
-            }
+            None => self.question.evidence.columns[place].text(code),
         }
     }
 
@@ -159,19 +141,6 @@ impl<'q, 'a> Valuation<'q, 'a> {
         truths
     }
 
-    /// The sub-tables of a row, and their matrices side by side.
-    pub(crate) fn joint(&self, entry: usize) -> Result<(Vec<u32>, Joint<'a>)> {
-        let evidence = self.question.evidence;
-        let noises = self.question.noises.iter().map(|noise| &evidence.noises[*noise]);
-        let subtables: Vec<u32> =
-            noises.clone().map(|noise| noise.subtable_of[entry]).collect();
-        let channels = noises
-            .zip(&subtables)
-            .map(|(noise, subtable)| &noise.subtables[*subtable as usize].channel);
-        let joint = Joint::new(channels.collect())?;
-        Ok((subtables, joint))
-    }
-
     /// Whether counted weights are the only thing that columns asked about share: then it is
     /// known how often each value occurs (`effects.rs`). Beside other laws cells are taken
     /// as independent.
@@ -184,15 +153,16 @@ impl<'q, 'a> Valuation<'q, 'a> {
         let code = |facet: &Facet| {
             let code =
                 self.question.evidence.columns[facet.place].codes[entry] as usize;
-            facet.counted[code].then_some(code)
+            facet.cells.counted[code].then_some(code)
         };
         self.facets.iter().find_map(code).filter(|_| self.deals())
     }
 
     /// The columns whose values are counted in a group.
-    pub(crate) fn counted(&self, group: usize) -> Vec<Counted<'_>> {
-        let counted = self.facets.iter().enumerate().filter(|(_, f)| f.counted[group]);
-        let counted = counted.map(|(number, facet)| Counted {
+    pub(crate) fn counted(&self, group: usize) -> Vec<CountedColumn<'_>> {
+        let counted =
+            self.facets.iter().enumerate().filter(|(_, f)| f.cells.counted[group]);
+        let counted = counted.map(|(number, facet)| CountedColumn {
             odds: facet.odds[group].as_deref().unwrap_or_default(),
             added: matches!(self.added, Added::Cells(own) if own == number),
         });
@@ -202,10 +172,11 @@ impl<'q, 'a> Valuation<'q, 'a> {
     /// How many rows each group has.
     pub(crate) fn sizes(&self) -> Vec<f64> {
         let evidence = self.question.evidence;
-        let Some(facet) = self.facets.iter().find(|f| f.counted.contains(&true)) else {
+        let Some(facet) = self.facets.iter().find(|f| f.cells.counted.contains(&true))
+        else {
             return Vec::new();
         };
-        let mut sizes = vec![0.0; facet.counted.len()];
+        let mut sizes = vec![0.0; facet.cells.counted.len()];
         for (code, rows) in
             evidence.columns[facet.place].codes.iter().zip(&evidence.rows)
         {
@@ -213,21 +184,16 @@ impl<'q, 'a> Valuation<'q, 'a> {
         }
         sizes
     }
-
-    /// That the noise of a drawn column cannot be undone.
-    pub(crate) fn singular(&self, subtables: &[u32], place: usize) -> Error {
-        self.question.singular(subtables, place)
-    }
 }
 
 /// How a question sees the cells of a column.
-fn facet(
-    question: &Question<'_>,
+fn facet<'a>(
+    question: &Question<'a>,
     place: usize,
     number: usize,
     own: bool,
     measure: &Measure,
-) -> Result<Facet> {
+) -> Result<Facet<'a>> {
     let (column, cells) =
         (&question.evidence.columns[place], &question.evidence.cells[number]);
     let of_values = match own {
@@ -244,7 +210,7 @@ fn facet(
         facet.odds[code].is_none() || own && cells.meanings[code] == Meaning::Open
     };
     match column.codes.iter().find(open) {
-        Some(code) => Err(facet.open(question, cells, *code)),
+        Some(code) => Err(facet.open(question, *code)),
         None => Ok(facet),
     }
 }

@@ -176,7 +176,7 @@ struct Frequent {
 type Bits = Vec<u64>;
 
 /// What is known while sets grow.
-struct Growth<'a> {
+struct SetGrower<'a> {
     /// For each column the values that are frequent on their own, and who has them.
     values: Vec<Vec<(Item, Bits)>>,
     n_rows: usize,
@@ -189,7 +189,7 @@ impl Frequent {
     fn of(table: &CodeTable, support: f64, watch: &dyn Watch) -> Self {
         let n_rows = table.n_rows();
         let values = table.columns().iter().enumerate();
-        let mut growth = Growth { values: Vec::new(), n_rows, support, watch };
+        let mut growth = SetGrower { values: Vec::new(), n_rows, support, watch };
         for (column, codes) in values {
             let values = growth.frequent_values(column, codes);
             growth.values.push(values);
@@ -201,7 +201,7 @@ impl Frequent {
     }
 }
 
-impl Growth<'_> {
+impl SetGrower<'_> {
     /// Division rounds correctly, so a share that is exactly the support is enough.
     fn is_frequent(&self, rows: u64) -> bool {
         rows > 0 && rows as f64 / self.n_rows as f64 >= self.support

@@ -33,7 +33,7 @@ impl Question<'_> {
     pub(crate) fn sorted(
         &self,
         measured: Option<usize>,
-        facets: &[Facet],
+        facets: &[Facet<'_>],
     ) -> (Vec<u32>, usize) {
         let evidence = self.evidence;
         let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
@@ -75,7 +75,7 @@ impl Question<'_> {
     pub(crate) fn alike(
         &self,
         measured: Option<usize>,
-        facets: &[Facet],
+        facets: &[Facet<'_>],
     ) -> Vec<Alike> {
         let evidence = self.evidence;
         let (class_of, n_classes) = self.sorted(measured, facets);
@@ -119,7 +119,7 @@ impl Question<'_> {
             .filter(|test| test.0 == place)
             .map(|test| &test.1)
             .collect();
-        let (mut found, mut examples) = (Numbers::default(), Vec::new());
+        let (mut found, mut examples) = (Numbered::default(), Vec::new());
         let label = |code: usize| {
             let truths: Vec<Truth> = tests.iter().map(|truths| truths[code]).collect();
             let label = found.number(truths);
@@ -138,18 +138,18 @@ fn every(n: usize) -> (Vec<u32>, usize) {
 }
 
 /// Things, each with a number in the order they come.
-pub(crate) struct Numbers<T> {
+pub(crate) struct Numbered<T> {
     pub(crate) items: Vec<T>,
     numbers: HashMap<T, u32>,
 }
 
-impl<T> Default for Numbers<T> {
+impl<T> Default for Numbered<T> {
     fn default() -> Self {
         Self { items: Vec::new(), numbers: HashMap::new() }
     }
 }
 
-impl<T: Clone + Eq + std::hash::Hash> Numbers<T> {
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
     pub(crate) fn number(&mut self, item: T) -> u32 {
         *self.numbers.entry(item).or_insert_with_key(|item| {
             self.items.push(item.clone());

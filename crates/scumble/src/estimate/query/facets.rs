@@ -3,9 +3,9 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::Column;
-use crate::estimate::evidence::cells::{Cells, Meaning, hides};
+use crate::estimate::evidence::cells::{ColumnCells, Meaning, hides};
 use crate::estimate::evidence::lattice::Lattice;
-use crate::estimate::query::classes::Numbers;
+use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
 use crate::estimate::query::ranges::Cut;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
@@ -15,7 +15,8 @@ use crate::table::{Kind, format_date, format_number};
 const MOST_NUMBERS: f64 = 100_000.0;
 
 /// A column with uncertain cells, as a question sees it.
-pub(crate) struct Facet {
+pub(crate) struct Facet<'a> {
+    pub(crate) cells: &'a ColumnCells,
     /// The column.
     pub(crate) place: usize,
     /// The numbers of the tests of this column.
@@ -30,12 +31,6 @@ pub(crate) struct Facet {
     pub(crate) profiles: Vec<u32>,
     /// How many numbers there are.
     pub(crate) n_profiles: usize,
-    /// For each cell, whether it may stand for more than that.
-    pub(crate) guesses: Vec<bool>,
-    /// For each cell, whether it may stand for "not known" without saying so.
-    pub(crate) may_be_missing: Vec<bool>,
-    /// For each cell, whether its chances are shares of its own rows.
-    pub(crate) counted: Vec<bool>,
 }
 
 /// How likely a cell stands for values with a label.
@@ -59,19 +54,18 @@ enum Labels {
     Numbers,
 }
 
-impl Facet {
+impl<'a> Facet<'a> {
     /// How a question sees the cells of a column; `numbers` are those of its listed values,
     /// if they are added up.
     pub(crate) fn new(
         question: &Question,
         place: usize,
-        cells: &Cells,
+        cells: &'a ColumnCells,
         numbers: Option<Vec<f64>>,
     ) -> Result<Self> {
         let column = &question.evidence.columns[place];
         let grouped = question.group_by.contains(&place);
-        let own = |test: &usize| question.tests[*test].0 == place;
-        let tests: Vec<usize> = (0..question.tests.len()).filter(own).collect();
+        let tests = question.tests_of(place);
         let (labels, mut truths, names) = match &cells.lattice {
             None => {
                 let n_codes = column.texts.len();
@@ -117,53 +111,27 @@ impl Facet {
                 odds[place] = mixed(others, &odds);
             }
         }
-        let guesses = (0..odds.len() as u32).map(|cell| cells.is_guess(cell)).collect();
-        let all = 0..odds.len() as u32;
-        let may_be_missing = all.map(|cell| cells.may_be_missing(cell)).collect();
-        let counted = cells.counted.clone();
-        let mut facet = Self {
-            place,
-            tests,
-            truths,
-            names,
-            odds,
-            profiles: Vec::new(),
-            n_profiles: 0,
-            guesses,
-            may_be_missing,
-            counted,
+        // Cells by what the question sees of them.
+        let mut numbers = Numbered::default();
+        let profile = |(cell, odds): (u32, &Option<Vec<Odd>>)| {
+            // The groups of counted values are told apart.
+            let counted = cells.counted[cell as usize];
+            let own = (counted || odds.is_none()).then_some(cell);
+            let bits = |o: &Odd| [o.chance, o.first, o.second].map(f64::to_bits);
+            let odds: Vec<_> =
+                odds.iter().flatten().map(|odd| (odd.label, bits(odd))).collect();
+            let flags = (cells.is_guess(cell), cells.may_be_missing(cell));
+            numbers.number((own, odds, flags))
         };
-        facet.compare_cells();
-        Ok(facet)
-    }
-
-    /// Numbers cells by what the question sees of them.
-    fn compare_cells(&mut self) {
-        let mut numbers = Numbers::default();
-        let cells = self.odds.iter().enumerate();
-        self.profiles = cells
-            .map(|(cell, odds)| {
-                // The groups of counted values are told apart.
-                let own = (self.counted[cell] || odds.is_none()).then_some(cell);
-                let odds: Vec<_> = odds
-                    .iter()
-                    .flatten()
-                    .map(|o| {
-                        let bits = [o.chance, o.first, o.second].map(f64::to_bits);
-                        (o.label, bits)
-                    })
-                    .collect();
-                let flags = (self.guesses[cell], self.may_be_missing[cell]);
-                numbers.number((own, odds, flags))
-            })
-            .collect();
-        self.n_profiles = numbers.items.len();
+        let profiles = (0..).zip(&odds).map(profile).collect();
+        let n_profiles = numbers.items.len();
+        Ok(Self { cells, place, tests, truths, names, odds, profiles, n_profiles })
     }
 
     /// That what a cell stands for is not known.
-    pub(crate) fn open(&self, question: &Question, cells: &Cells, cell: u32) -> Error {
+    pub(crate) fn open(&self, question: &Question, cell: u32) -> Error {
         let name = &question.evidence.columns[self.place].name;
-        let text = &cells.texts[cell as usize];
+        let text = &self.cells.texts[cell as usize];
         Error::recipe(format!(
             "`{name}` has the cell `{text}`, and the release does not say which values that \
              stands for"

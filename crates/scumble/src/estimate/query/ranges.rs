@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::lattice::Lattice;
+use crate::estimate::query::question::digits;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
 use crate::table::{Kind, Reading, parse_date, parse_number};
 
@@ -25,7 +26,7 @@ pub(crate) struct Cut {
 }
 
 /// What a test says of known numbers.
-enum Meaning {
+enum TrueOf {
     /// The same of all.
     Same(Truth),
     /// True of these stretches, in order, and false of others.
@@ -40,11 +41,11 @@ impl Cut {
         reading: &Reading,
         tests: Vec<(usize, &Check)>,
     ) -> Self {
-        let meanings: Vec<Meaning> =
+        let meanings: Vec<TrueOf> =
             tests.iter().map(|(_, check)| meaning(check, lattice, reading)).collect();
         let mut starts = vec![lattice.low];
         for meaning in &meanings {
-            if let Meaning::Within(stretches) = meaning {
+            if let TrueOf::Within(stretches) = meaning {
                 let ends = stretches.iter().flat_map(|(low, high)| [*low, high + 1.0]);
                 starts.extend(ends.filter(|s| *s > lattice.low && *s <= lattice.high));
             }
@@ -87,7 +88,7 @@ impl Cut {
     }
 }
 
-impl Meaning {
+impl TrueOf {
     fn of(&self, z: f64) -> Truth {
         match self {
             Self::Same(truth) => *truth,
@@ -110,13 +111,13 @@ fn number(literal: &Literal, reading: &Reading) -> Option<f64> {
     }
 }
 
-fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> Meaning {
+fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> TrueOf {
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     match check {
-        Check::Missing => Meaning::Same(Some(false)),
+        Check::Missing => TrueOf::Same(Some(false)),
         Check::Compare(comparison, literal) => {
             let Some(value) = number(literal, reading) else {
-                return Meaning::Same(match comparison {
+                return TrueOf::Same(match comparison {
                     Comparison::Equal => Some(false),
                     Comparison::NotEqual => Some(true),
                     _ => None,
@@ -135,7 +136,7 @@ fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> Meaning {
                 }
             };
             stretches.retain(|(low, high)| low <= high);
-            Meaning::Within(stretches)
+            TrueOf::Within(stretches)
         }
         Check::Among(literals) => {
             let values = literals.iter().filter_map(|literal| number(literal, reading));
@@ -146,7 +147,7 @@ fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> Meaning {
                 .collect();
             stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
             stretches.dedup();
-            Meaning::Within(stretches)
+            TrueOf::Within(stretches)
         }
     }
 }
@@ -200,13 +201,8 @@ impl Grid {
     }
 
     /// The classes of a cell.
-    pub(crate) fn classes(&self, mut cell: usize) -> Vec<usize> {
-        let mut classes = vec![0; self.sizes.len()];
-        for (class, size) in classes.iter_mut().zip(&self.sizes).rev() {
-            *class = cell % size;
-            cell /= size;
-        }
-        classes
+    pub(crate) fn classes(&self, cell: usize) -> Vec<usize> {
+        digits(cell, &self.sizes)
     }
 }
 

@@ -41,7 +41,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::Meaning;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::{Groups, Lists};
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::laws::numbers::Blurred;
 use crate::random::Randomness;
@@ -98,7 +98,7 @@ impl<'a> Rows<'a> {
         if let Some(blurred) = &evidence.blurred {
             // Numbers are those of a row, so rows stay in their order.
             let n_rows = blurred.n_rows();
-            let entry_of = (0..n_rows).map(|row| blurred.kind(row) as u32).collect();
+            let entry_of = blurred.kinds().to_vec();
             return Ok(Self { entry_of, starts: (0..=n_rows).collect(), watch });
         }
         let (mut entry_of, mut starts) = (Vec::new(), vec![0]);
@@ -204,10 +204,7 @@ impl Evidence {
         rows: &Rows<'_>,
         random: &Randomness,
     ) -> Vec<u32> {
-        let mut places_of: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
-        for (place, entry) in (0u32..).zip(&rows.entry_of) {
-            places_of[*entry as usize].push(place);
-        }
+        let places_of = Lists::of(&rows.entry_of, self.rows.len());
         let all: Vec<_> = groups.iter().collect();
         let shuffled: Vec<Vec<u32>> = all
             .par_iter()
@@ -223,7 +220,8 @@ impl Evidence {
             .collect();
         let mut codes = vec![0; rows.n_drawn()];
         for ((_, entries, _), values) in all.iter().zip(shuffled) {
-            let places = entries.iter().flat_map(|entry| &places_of[*entry as usize]);
+            let places = entries.iter();
+            let places = places.flat_map(|entry| places_of.of_list(*entry as usize));
             for (place, value) in places.zip(values) {
                 codes[*place as usize] = value;
             }

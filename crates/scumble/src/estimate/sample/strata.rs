@@ -51,15 +51,22 @@ const FITS: usize = 20;
 /// A column that true values may depend on.
 pub(crate) struct Feature {
     /// The value of each published row.
-    pub(crate) codes: Vec<u32>,
-    pub(crate) n_codes: usize,
+    codes: Vec<u32>,
+    n_codes: usize,
     /// Whether neighbouring values are likely to go together.
-    pub(crate) ordered: bool,
+    ordered: bool,
+}
+
+impl Feature {
+    pub(crate) fn new(codes: Vec<u32>, ordered: bool) -> Self {
+        let n_codes = codes.iter().max().map_or(0, |most| *most as usize + 1);
+        Self { codes, n_codes, ordered }
+    }
 }
 
 /// A stratum, or what it is split into.
 #[derive(Debug, Default)]
-pub(crate) struct Node {
+pub(crate) struct Stratum {
     /// The rows of a stratum; none if it is split.
     pub(crate) rows: Vec<u32>,
     parts: Vec<Self>,
@@ -67,7 +74,7 @@ pub(crate) struct Node {
     left: f64,
 }
 
-impl Node {
+impl Stratum {
     /// Splits rows as far as that is significant. `published` has the value of every row, one
     /// of `size`.
     pub(crate) fn grow(
@@ -84,10 +91,10 @@ impl Node {
             return whole(rows);
         }
         let splits = features.par_iter().map(|feature| {
-            Split::new(&rows, published, size, feature, least)
+            StratumSplit::new(&rows, published, size, feature, least)
                 .filter(|split| split.chance * (features.len() as f64) < SIGNIFICANT)
         });
-        let splits: Vec<Option<Split>> = splits.collect();
+        let splits: Vec<Option<StratumSplit>> = splits.collect();
         let clearest = splits
             .into_iter()
             .zip(features)
@@ -198,7 +205,7 @@ fn summed(parts: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// How a column divides rows.
-struct Split {
+struct StratumSplit {
     /// The part of each value of the column.
     part_of: Vec<u32>,
     n_parts: usize,
@@ -209,7 +216,7 @@ struct Split {
     chance: f64,
 }
 
-impl Split {
+impl StratumSplit {
     /// Nothing if the column has no two parts, or nothing to tell apart.
     fn new(
         rows: &[u32],
@@ -367,8 +374,13 @@ mod tests {
     fn rows_are_split_by_what_matters_and_seldom_by_what_does_not() {
         let mut random = ChaCha20Rng::seed_from_u64(1);
         let (published, own, other) = rows(4000, 0.2, &mut random);
-        let tree =
-            Node::grow((0..4000).collect(), &published, 3, &[own, other], &Unwatched);
+        let tree = Stratum::grow(
+            (0..4000).collect(),
+            &published,
+            3,
+            &[own, other],
+            &Unwatched,
+        );
         assert_eq!(tree.leaves().len(), 4);
         assert!(tree.left > 0.9);
         let rows_of: usize = tree.leaves().iter().map(|leaf| leaf.rows.len()).sum();
@@ -377,7 +389,7 @@ mod tests {
         // 1 in 100 may be split by chance; more than 12 of 200 are with less than 1e-6.
         let split = (0..200).filter(|_| {
             let (published, own, other) = rows(1000, 0.0, &mut random);
-            let tree = Node::grow(
+            let tree = Stratum::grow(
                 (0..1000).collect(),
                 &published,
                 3,
@@ -415,13 +427,18 @@ mod tests {
     fn parts_add_up_to_the_whole() {
         let mut random = ChaCha20Rng::seed_from_u64(2);
         let (published, own, other) = rows(3000, 0.1, &mut random);
-        let tree =
-            Node::grow((0..3000).collect(), &published, 3, &[own, other], &Unwatched);
+        let tree = Stratum::grow(
+            (0..3000).collect(),
+            &published,
+            3,
+            &[own, other],
+            &Unwatched,
+        );
         let channel = uniform(0.3, 3);
         let joint = Joint::new(vec![&channel]).unwrap();
         let leaves = tree.leaves();
         assert!(leaves.len() > 1);
-        let counts = |leaf: &&Node| {
+        let counts = |leaf: &&Stratum| {
             let mut counts = vec![0.0; 3];
             for row in &leaf.rows {
                 counts[published[*row as usize] as usize] += 1.0;

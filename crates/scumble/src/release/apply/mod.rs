@@ -30,7 +30,7 @@ use crate::method::{
 };
 use crate::random::Randomness;
 use crate::release::Layout;
-use crate::release::apply::emit::{Output, output};
+use crate::release::apply::emit::{CellOrigin, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
 use crate::table::{ColumnId, Source, Spot, parse_finite, snapped};
 use crate::watch::Watch;
@@ -83,7 +83,7 @@ pub(super) struct BoundPlan<'a> {
     /// The columns of the table that are read.
     pub(super) inputs: Vec<ColumnId>,
     steps: Vec<BoundStep<'a>>,
-    outputs: Vec<Output>,
+    outputs: Vec<CellOrigin>,
     is_random: bool,
 }
 
@@ -154,9 +154,7 @@ impl Streams {
             self.noise = randomness.stream("noise", block);
         }
     }
-}
 
-impl Streams {
     /// The next ticket of a step.
     fn ticket(&mut self, step: usize, randomness: &Randomness) -> u64 {
         let known = self.parts.iter().position(|(known, _)| *known == step);

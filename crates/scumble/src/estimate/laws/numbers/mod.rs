@@ -1,21 +1,16 @@
-//! Counts, sums and means of the true table, estimated from numbers that were blurred or
-//! drawn anew.
+//! Numbers that rows have one by one, because they were blurred or drawn anew.
 //!
 //! # Guarantee
-//! If within its blur every number of a row's domain was equally likely, every count is the
-//! mean of the true count given the release, and its standard error is exact (`law.rs`).
-//! Whatever the data, a sum or mean that no blurred column decides about is unbiased: noise
-//! has mean nought, and its variance is known. Where the release lost nothing (conditions on
-//! other columns, ranges that hold all a row can have, no noise) the answer is exact and its
-//! error nought. The parts of `GROUP BY` add up to the whole.
+//! If within its blur every number of a row's domain was equally likely, it is known how
+//! likely the true number is in a range (`law.rs`). Where the release lost nothing (ranges
+//! that hold all a row can have, no noise) that is certain.
 //!
-//! *Why.* Noise of a row does not depend on other rows, so variances add up. Along the
-//! columns it does not depend on other columns either, so a condition is cut into
-//! combinations of ranges (`../ranges.rs`) whose probabilities are products. Turned noise mixes
-//! columns: there a fixed set of noises is taken from the published row, and those within
-//! the domain are counted (`turned.rs`).
+//! *Why.* Along the columns noise does not depend on other columns, so a condition is cut
+//! into combinations of ranges (`../../query/ranges.rs`) whose probabilities are products.
+//! Turned noise mixes columns: there a fixed set of noises is taken from the published row,
+//! and those within the domain are counted (`turned.rs`).
 //!
-//! Rows drawn anew stand for those of their group (`condensed.rs`).
+//! Rows drawn anew stand for those of their group (`redrawn.rs`).
 //!
 //! # Limits
 //! The even prior is the whole of it: where data are much more concentrated than the blur,
@@ -29,14 +24,15 @@
 //! `aggarwal2008unifying`, section 2.D; docs/methods.md,
 //! "Counts from blurred numbers". Errors, sums and the lattice are ours.
 
-mod condensed;
 mod drawn;
 mod law;
 mod posterior;
+mod redrawn;
 mod turned;
 
 pub(crate) use law::Over;
-pub(crate) use posterior::Cells as PosteriorCells;
+pub(crate) use posterior::GridCells;
+pub(crate) use redrawn::RedrawnGroup;
 pub(crate) use turned::stretch;
 
 use std::collections::BTreeMap;
@@ -220,6 +216,16 @@ impl Blurred {
         matches!(self.noise, Noise::Anew { .. })
     }
 
+    /// The rows of each group that was drawn anew.
+    pub(crate) fn groups(&self) -> Vec<Vec<usize>> {
+        let Noise::Anew { group_of, n_groups } = &self.noise else { return Vec::new() };
+        let mut groups = vec![Vec::new(); *n_groups];
+        for (row, group) in group_of.iter().enumerate() {
+            groups[*group as usize].push(row);
+        }
+        groups
+    }
+
     /// The shape of the noise; nothing for rows that were drawn anew.
     pub(crate) fn shape(&self) -> Option<Shape> {
         match &self.noise {
@@ -260,6 +266,11 @@ impl Blurred {
             };
             (row, Placed { values, axes, spreads })
         })
+    }
+
+    /// Which distinct row of the other columns each row has.
+    pub(crate) fn kinds(&self) -> &[u32] {
+        &self.kinds
     }
 
     /// Which distinct row of the other columns a row has.
