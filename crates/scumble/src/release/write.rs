@@ -13,7 +13,7 @@ use crate::hierarchy::Microdata;
 use crate::method::{ApartPlan, GroupPlan, Step};
 use crate::release::apply::{Binding, BoundPlan, Hand};
 use crate::release::shuffle::{Pile, Shuffle};
-use crate::release::sink::{Sink, line, quoted};
+use crate::release::sink::{Sink, line};
 use crate::release::{DataFile, DataFormat, Draft, SENSITIVE_HEADER};
 use crate::table::{ColumnForm, ColumnId, Role};
 use crate::watch::{Unwatched, Watch};
@@ -290,8 +290,7 @@ pub fn write_values(
     let place = data.sensitive.iter().position(named);
     let place = place.ok_or_else(|| Error::input("there is no sensitive column"))?;
     let codes = &data.census.sensitive[place];
-    let texts: Vec<Vec<u8>> =
-        data.sensitive[place].domain.texts().iter().map(|text| quoted(text)).collect();
+    let domain = &data.sensitive[place].domain;
     let forms = [ColumnForm::Text; SENSITIVE_HEADER.len()];
     let out = draft.create(file)?;
     let mut sink = Sink::new(out, DataFormat::Csv, &SENSITIVE_HEADER, &forms)?;
@@ -300,12 +299,13 @@ pub fn write_values(
         let mut values: Vec<u32> = values.collect();
         values.sort_unstable();
         let number = (class + 1).to_string();
-        let runs = values.chunk_by(|a, b| a == b).map(|same| {
+        let mut n_lines = 0;
+        for same in values.chunk_by(|a, b| a == b) {
             let count = same.len().to_string();
-            let cells = [number.as_bytes(), &texts[same[0] as usize], count.as_bytes()];
-            all.extend(line(cells.into_iter()));
-        });
-        Ok(runs.count() as u64)
+            all.extend(line([&*number, domain.text(same[0]), &count]));
+            n_lines += 1;
+        }
+        Ok(n_lines)
     };
     write_classes(&mut sink, &apart_classes(plan), || (), lines, &Unwatched)?;
     sink.finish()

@@ -10,7 +10,7 @@
 //! values nobody lists stands for what other rows have there, in the same shares, and a mask
 //! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
 //! two ends. Such cells are guesses ([`ColumnCells::is_guess`]). Where there are no others, the
-//! values of a cell are open, and who asks for them is told so.
+//! values of a cell are open, and whoever asks for them is told so.
 //!
 //! # Limits
 //! Evenness is an assumption: nobody can see from a release how values lie within a cell.

@@ -1,4 +1,4 @@
-//! Numbers with so many decimals, counted in steps.
+//! Numbers with a fixed number of decimals, counted in steps.
 
 /// The numbers that a column can have.
 #[derive(Debug, Clone)]
@@ -24,7 +24,7 @@ impl Lattice {
     pub(crate) fn around(&self, value: f64) -> (f64, f64) {
         let steps = value * self.scale;
         let nearest = steps.round();
-        // What was written with so many decimals is on the lattice.
+        // What was written with these decimals is on the lattice.
         if (steps - nearest).abs() <= 1e-9 * steps.abs().max(1.0) {
             (nearest - 1.0, nearest + 1.0)
         } else {

@@ -31,7 +31,7 @@ use crate::estimate::query::Truth;
 use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
 
-/// Whether the answer is still wanted is asked once for so many groups.
+/// How many groups are worked through before asking again whether the answer is wanted.
 const CHECKED_EVERY: usize = 256;
 
 /// Rows that are counted together and leave the same open.

@@ -115,7 +115,7 @@ impl Arranged {
     }
 }
 
-/// At most so many rows get a value that fits; every class can use the `rest` of values.
+/// The most rows that can get a value that fits; every class can use the `rest` of values.
 pub(crate) fn cover(
     rows: &[u64],
     values: &[u64],

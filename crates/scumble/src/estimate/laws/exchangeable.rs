@@ -253,7 +253,7 @@ impl<'a> Context<'_, '_, 'a> {
     }
 }
 
-/// Count and sum of a group of `size` rows with so many values of each label, over all
+/// Moments of count and sum of a group of `size` rows with these counts of values, over all
 /// arrangements.
 fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMoments {
     let n = size as f64;

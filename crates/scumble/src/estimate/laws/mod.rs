@@ -1,5 +1,6 @@
 //! How rows that share a class depend on each other: independent given the class, or
-//! exchangeable within it. Answers are written once a law, and laws multiply.
+//! exchangeable within it. Answers are written once for each law, and laws
+//! multiply.
 
 mod arranged;
 mod arrangement;

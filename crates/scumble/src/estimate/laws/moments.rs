@@ -30,7 +30,7 @@ pub(crate) fn products([count, sum]: [f64; 2]) -> [f64; 3] {
     [count * count, sum * sum, count * sum]
 }
 
-/// Adds numbers, so many times.
+/// Adds numbers that occur `times` times.
 pub(crate) fn add_times<const N: usize>(
     sums: &mut [f64; N],
     times: f64,
@@ -115,7 +115,7 @@ pub(crate) struct Guess {
 }
 
 impl Guess {
-    /// Adds so many rows.
+    /// Adds rows that have these moments.
     pub(crate) fn add(&mut self, rows: f64, moments: RowMoments) {
         self.rows += rows;
         add_times(&mut self.first, rows, moments.first());
@@ -152,7 +152,7 @@ impl AnswerMoments {
         self.guess.square += other.guess.square;
     }
 
-    /// The same for rows that add a number more, if they count.
+    /// The same for rows that also add a number if they count.
     pub(crate) fn shifted(self, number: f64) -> Self {
         let ([count, sum], [counts, sums, both]) = (self.mean, self.variance);
         let moved = number * counts;

@@ -42,7 +42,7 @@ use crate::error::{Error, Result};
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::laws::reconstruct::{Moments, Spread, Way, reconstruct_watched};
 use crate::estimate::query::question::{Open, OpenClass, Question};
-use crate::estimate::query::{Condition, Measure, Query};
+use crate::estimate::query::{Measure, Query};
 use crate::watch::Watched;
 
 /// How many standard errors an interval of 95 % reaches to either side.
@@ -184,17 +184,6 @@ impl Evidence {
             (None, None) => return Ok(()),
         };
         Err(Error::recipe(why).with_hint("leave out `--way`"))
-    }
-
-    /// Estimates how many rows that satisfy the condition have each value of a column.
-    pub fn distribution(
-        &self,
-        column: &str,
-        condition: Condition,
-        way: Way,
-    ) -> Result<Vec<Estimate>> {
-        let (measure, group_by) = (Measure::Count, vec![column.to_owned()]);
-        self.answer(&Query { measure, group_by, condition }, way)
     }
 }
 

@@ -7,7 +7,7 @@
 //!
 //! # Guarantee
 //! [`Mining::rules`] returns exactly the rules with one value on the right, at least one on
-//! the left and at most one a column, whose support and confidence are at least those
+//! the left and at most one for each column, whose support and confidence are at least those
 //! asked for. [`Mining::error`] is nought for a table and itself.
 //!
 //! # Limits
@@ -46,7 +46,7 @@ pub struct Item {
 /// Rows that have all of `left` usually have `right`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
-    /// At least one value, at most one a column, in the order of the columns.
+    /// At least one value, at most one for each column, in the order of the columns.
     pub left: Vec<Item>,
     /// A value of another column.
     pub right: Item,

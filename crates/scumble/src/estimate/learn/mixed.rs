@@ -70,7 +70,7 @@ impl MixedTable {
         Self { columns: columns.collect(), n_rows: places.len() }
     }
 
-    /// At most so many rows, chosen by a seed; all of them in their order if they are few.
+    /// At most `most` rows, chosen by a seed; all of them in their order if they are few.
     #[must_use]
     pub fn sample(&self, most: usize, seed: u64) -> Self {
         if self.n_rows <= most {

@@ -205,7 +205,7 @@ struct Grower<'a> {
     class: usize,
     scales: &'a [Scale],
     growth: Growth,
-    /// Who waits for the tree. Once it is no longer wanted, it means nothing.
+    /// Whoever waits for the tree. Once it is no longer wanted, it means nothing.
     watch: &'a dyn Watch,
 }
 

@@ -228,7 +228,7 @@ impl<'a> Tester<'a> {
     fn compare(&self, text: &str, comparison: Comparison, point: &Point) -> Truth {
         let missing = self.reading.is_missing(text);
         let order = match point {
-            // Who writes the text that stands for "not known" asks for it.
+            // Whoever writes the text that stands for "not known" asks for it.
             Point::Missing => {
                 return match comparison {
                     Comparison::Equal => Some(missing),

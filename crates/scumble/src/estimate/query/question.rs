@@ -16,7 +16,7 @@ use crate::watch::{Watch, Watched};
 /// A query, fitted to a release.
 pub(crate) struct Question<'a> {
     pub(crate) evidence: &'a Evidence,
-    /// Who waits for the answer.
+    /// Whoever waits for the answer.
     pub(crate) watch: &'a dyn Watch,
     /// The places of the columns that are counted apart.
     pub(crate) group_by: Vec<usize>,

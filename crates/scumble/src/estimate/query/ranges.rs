@@ -12,7 +12,7 @@ use crate::table::{Kind, Reading, parse_date, parse_number};
 /// that tests name. Stretches that no test tells apart are one class.
 #[derive(Debug)]
 pub(crate) struct Cut {
-    /// Which column, as the one who cuts it counts them.
+    /// The place of the column among those of its kind.
     pub(crate) column: usize,
     /// The numbers of the tests of this column.
     pub(crate) tests: Vec<usize>,

@@ -85,7 +85,7 @@ struct Rows<'a> {
     entry_of: Vec<u32>,
     /// Where the drawn rows of each published row begin, and where the last ends.
     starts: Vec<usize>,
-    /// Who waits for the table.
+    /// Whoever waits for the table.
     watch: &'a dyn Watch,
 }
 

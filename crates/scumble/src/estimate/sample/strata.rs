@@ -21,7 +21,7 @@
 //! For each level of the tree, rows times columns.
 //!
 //! # Source
-//! Ours; shrinking is that of `james1961estimation`, made one number a split.
+//! Ours; shrinking is that of `james1961estimation`, with one number for each split.
 
 use rayon::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -30,7 +30,7 @@ use crate::estimate::laws::joint::Joint;
 use crate::estimate::laws::reconstruct::likely;
 use crate::watch::Watch;
 
-/// How likely a split may be found that is none.
+/// How likely a split may be found where there is no dependence.
 const SIGNIFICANT: f64 = 0.01;
 
 /// The fewest rows of a part.

@@ -30,10 +30,10 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::space::Shape;
 
-/// Noise of so many steps is wide.
+/// From how many steps on noise counts as wide.
 const WIDE: f64 = 4.0;
 
-/// Stretches of at most so many numbers are added up one by one.
+/// Up to how many numbers a stretch is added up one by one.
 const SHORT: f64 = 64.0;
 
 /// What a law has over a stretch.

@@ -107,7 +107,7 @@ impl<'m> NumberColumns<'m> {
                         let message = "numbers are both blurred and condensed";
                         return Err(Error::input(message));
                     }
-                    aside.extend(other.column.as_deref());
+                    aside.splice(0..0, other.column.as_deref());
                 }
                 Parameters::Levels => aside.extend(other.column.as_deref()),
                 // A group that also tells values or distributions is a column like others.
