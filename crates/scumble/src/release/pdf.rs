@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
-use crate::release::sink::{Sink, line};
+use crate::release::sink::{Sink, line, quoted};
 use crate::release::{Class, DataFormat, Parameters, Release, Store};
 use crate::table::{ColumnForm, Role};
 use crate::watch::{Quiet, Watch};
@@ -67,9 +67,12 @@ pub fn write_cells<'a>(
     for (number, cells) in (1u64..).zip(groups) {
         let number = number.to_string();
         for (column, cell) in columns.iter().zip(cells) {
+            let name = quoted(&column.name);
             for (code, weight) in cell {
-                let (value, weight) = (column.domain.text(*code), weight.to_string());
-                sink.write_lines(&line([&*number, &column.name, value, &weight]), 1)?;
+                let value = quoted(column.domain.text(*code));
+                let weight = weight.to_string();
+                let texts = [number.as_bytes(), &name, &value, weight.as_bytes()];
+                sink.write(&line(texts.into_iter()), 1)?;
             }
         }
     }

@@ -14,7 +14,6 @@ use parquet::file::properties::WriterProperties;
 use crate::error::{Error, Result};
 use crate::release::DataFormat;
 use crate::table::ColumnForm;
-use crate::text::quoted;
 
 /// Rows of one batch of a Parquet file.
 const BATCH: usize = 65_536;
@@ -79,7 +78,8 @@ impl Sink {
                 let writer =
                     ArrowWriter::try_new(out, schema.clone(), Some(properties))
                         .map_err(|error| parquet_error(&name, &error))?;
-                let start = line(header.iter().map(|_| "column"));
+                let columns = header.iter().map(|_| b"column".as_slice());
+                let start = line(columns);
                 Ok(Self::Parquet(Box::new(ParquetSink {
                     writer,
                     schema,
@@ -100,9 +100,33 @@ impl Sink {
     ) -> Result<Self> {
         let mut file = BufWriter::with_capacity(1 << 20, out);
         let name = name.to_owned();
-        file.write_all(&line(header.iter().copied()))
+        let cells: Vec<Vec<u8>> = header.iter().map(|cell| quoted(cell)).collect();
+        file.write_all(&line(cells.iter().map(Vec::as_slice)))
             .map_err(|error| Error::io("write", name.clone(), error))?;
         Ok(Self::Csv { file, name })
+    }
+
+    /// Writes a line, several times.
+    pub(super) fn write(&mut self, line: &[u8], times: u64) -> Result<()> {
+        match self {
+            Self::Csv { file, name } => {
+                for _ in 0..times {
+                    file.write_all(line)
+                        .map_err(|error| Error::io("write", name.clone(), error))?;
+                }
+                Ok(())
+            }
+            Self::Parquet(sink) => {
+                for _ in 0..times {
+                    sink.lines.extend_from_slice(line);
+                    sink.n_lines += 1;
+                    if sink.n_lines == BATCH {
+                        sink.flush()?;
+                    }
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Writes lines that stand one after another.
@@ -193,24 +217,34 @@ fn parquet_error(file: &str, error: &parquet::errors::ParquetError) -> Error {
     Error::input(format!("cannot write: {error}")).in_file(file.to_owned())
 }
 
+/// A cell as it stands in a CSV line.
+pub(super) fn quoted(cell: &str) -> Vec<u8> {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\"")).into_bytes()
+    } else {
+        cell.as_bytes().to_vec()
+    }
+}
+
 /// Adds a cell as it stands in a CSV line.
 pub(crate) fn push_quoted(line: &mut Vec<u8>, cell: &str) {
     let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    match cell.as_bytes().iter().any(special) {
-        true => line.extend_from_slice(quoted(cell).as_bytes()),
-        false => line.extend_from_slice(cell.as_bytes()),
+    if cell.as_bytes().iter().any(special) {
+        line.extend_from_slice(&quoted(cell));
+    } else {
+        line.extend_from_slice(cell.as_bytes());
     }
 }
 
 /// A CSV line with its end. A line with one empty cell would be a blank line, which readers
 /// skip.
-pub(super) fn line<'a>(cells: impl IntoIterator<Item = &'a str>) -> Vec<u8> {
+pub(super) fn line<'a>(cells: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
     let mut line = Vec::new();
-    for (place, cell) in cells.into_iter().enumerate() {
+    for (place, cell) in cells.enumerate() {
         if place > 0 {
             line.push(b',');
         }
-        push_quoted(&mut line, cell);
+        line.extend_from_slice(cell);
     }
     if line.is_empty() {
         line.extend_from_slice(b"\"\"");

@@ -13,10 +13,10 @@ use crate::hierarchy::Microdata;
 use crate::method::{ApartPlan, GroupPlan, Step};
 use crate::release::apply::{Binding, BoundPlan, Hand};
 use crate::release::shuffle::{Pile, Shuffle};
-use crate::release::sink::{Sink, line};
+use crate::release::sink::{Sink, line, quoted};
 use crate::release::{DataFile, DataFormat, Draft, SENSITIVE_HEADER};
 use crate::table::{ColumnForm, ColumnId, Role};
-use crate::watch::{Unwatched, Watch};
+use crate::watch::Watch;
 
 /// How many classes are prepared at once, in parallel, before they are written.
 const WAVE: usize = 1 << 14;
@@ -40,9 +40,7 @@ pub fn write_rows(
     let out = draft.create(&file.file)?;
     let mut sink = Sink::new(out, file.format, &header, &bound.forms())?;
     let n_rows = match counted {
-        Some(data) => {
-            CountedRows::new(binding, &bound, data).write(&mut sink, watch)?
-        }
+        Some(data) => Counted::new(binding, &bound, data).write(&mut sink, watch)?,
         None => {
             let shuffle = Shuffle::new(2 * binding.source.bytes(), draft.folder());
             let folded = binding.source.fold(
@@ -84,7 +82,7 @@ fn is_counted(binding: &Binding<'_>) -> bool {
 }
 
 /// Rows that are written from counts.
-struct CountedRows<'a> {
+struct Counted<'a> {
     binding: Binding<'a>,
     bound: &'a BoundPlan<'a>,
     data: &'a Microdata,
@@ -100,7 +98,7 @@ struct CountedRows<'a> {
 /// The rows of a class: entries of the census, and how often each occurs.
 type Members = Vec<(u32, u64)>;
 
-impl<'a> CountedRows<'a> {
+impl<'a> Counted<'a> {
     fn new(
         binding: Binding<'a>,
         bound: &'a BoundPlan<'a>,
@@ -124,10 +122,30 @@ impl<'a> CountedRows<'a> {
     }
 
     fn write(&self, sink: &mut Sink, watch: &dyn Watch) -> Result<u64> {
-        let lines = |hand: &mut Hand, class, members: &Members, all: &mut Vec<u8>| {
-            self.lines(hand, class, members, all)
-        };
-        write_classes(sink, &self.classes()?, || self.bound.hand(), lines, watch)
+        let classes = self.classes()?;
+        let mut n_rows = 0;
+        for (wave, classes) in classes.chunks(WAVE).enumerate() {
+            watch.check()?;
+            let written: Vec<Result<(Vec<u8>, u64)>> = classes
+                .par_chunks(HANDFUL)
+                .enumerate()
+                .map(|(handful, classes)| {
+                    let mut hand = self.bound.hand();
+                    let (mut all, mut rows) = (Vec::new(), 0);
+                    let first = wave * WAVE + handful * HANDFUL;
+                    for (class, members) in (first..).zip(classes) {
+                        rows += self.lines(&mut hand, class, members, &mut all)?;
+                    }
+                    Ok((all, rows))
+                })
+                .collect();
+            for part in written {
+                let (lines, rows) = part?;
+                sink.write_lines(&lines, rows as usize)?;
+                n_rows += rows;
+            }
+        }
+        Ok(n_rows)
     }
 
     /// The rows of each class, in the order in which classes are written.
@@ -240,36 +258,6 @@ impl<'a> CountedRows<'a> {
     }
 }
 
-/// Writes what `lines` makes of each class, which also says how many lines these are: many
-/// classes at once in parallel, but in order. Says how many lines there are in all.
-fn write_classes<S>(
-    sink: &mut Sink,
-    classes: &[Members],
-    start: impl Fn() -> S + Sync,
-    lines: impl Fn(&mut S, usize, &Members, &mut Vec<u8>) -> Result<u64> + Sync,
-    watch: &dyn Watch,
-) -> Result<u64> {
-    let mut n_lines = 0;
-    for (wave, classes) in classes.chunks(WAVE).enumerate() {
-        watch.check()?;
-        let handfuls = classes.par_chunks(HANDFUL).enumerate();
-        let written = handfuls.map(|(handful, classes)| {
-            let (mut state, mut all, mut n_lines) = (start(), Vec::new(), 0);
-            let first = wave * WAVE + handful * HANDFUL;
-            for (class, members) in (first..).zip(classes) {
-                n_lines += lines(&mut state, class, members, &mut all)?;
-            }
-            Ok((all, n_lines))
-        });
-        for part in written.collect::<Vec<Result<(Vec<u8>, u64)>>>() {
-            let (all, own) = part?;
-            sink.write_lines(&all, own as usize)?;
-            n_lines += own;
-        }
-    }
-    Ok(n_lines)
-}
-
 /// The rows of each group, in the order of their numbers.
 fn apart_classes(plan: &ApartPlan) -> Vec<Members> {
     let mut classes = vec![Vec::new(); plan.numbers.len()];
@@ -290,23 +278,39 @@ pub fn write_values(
     let place = data.sensitive.iter().position(named);
     let place = place.ok_or_else(|| Error::input("there is no sensitive column"))?;
     let codes = &data.census.sensitive[place];
-    let domain = &data.sensitive[place].domain;
+    let texts: Vec<Vec<u8>> =
+        data.sensitive[place].domain.texts().iter().map(|text| quoted(text)).collect();
     let forms = [ColumnForm::Text; SENSITIVE_HEADER.len()];
     let out = draft.create(file)?;
     let mut sink = Sink::new(out, DataFormat::Csv, &SENSITIVE_HEADER, &forms)?;
-    let lines = |(): &mut (), class: usize, members: &Members, all: &mut Vec<u8>| {
-        let values = members.iter().map(|(entry, _)| codes[*entry as usize]);
-        let mut values: Vec<u32> = values.collect();
-        values.sort_unstable();
-        let number = (class + 1).to_string();
-        let mut n_lines = 0;
-        for same in values.chunk_by(|a, b| a == b) {
-            let count = same.len().to_string();
-            all.extend(line([&*number, domain.text(same[0]), &count]));
-            n_lines += 1;
+    let classes = apart_classes(plan);
+    for (wave, classes) in classes.chunks(WAVE).enumerate() {
+        let written: Vec<(Vec<u8>, usize)> = classes
+            .par_chunks(HANDFUL)
+            .enumerate()
+            .map(|(handful, classes)| {
+                let (mut all, mut n_lines) = (Vec::new(), 0);
+                let first = wave * WAVE + handful * HANDFUL + 1;
+                for (number, members) in (first..).zip(classes) {
+                    let values =
+                        members.iter().map(|(entry, _)| codes[*entry as usize]);
+                    let mut values: Vec<u32> = values.collect();
+                    values.sort_unstable();
+                    let name = number.to_string();
+                    for same in values.chunk_by(|a, b| a == b) {
+                        let count = same.len().to_string();
+                        let text = &texts[same[0] as usize];
+                        let cells = [name.as_bytes(), text, count.as_bytes()];
+                        all.extend(line(cells.into_iter()));
+                        n_lines += 1;
+                    }
+                }
+                (all, n_lines)
+            })
+            .collect();
+        for (lines, n_lines) in written {
+            sink.write_lines(&lines, n_lines)?;
         }
-        Ok(n_lines)
-    };
-    write_classes(&mut sink, &apart_classes(plan), || (), lines, &Unwatched)?;
+    }
     sink.finish()
 }

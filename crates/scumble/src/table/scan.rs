@@ -44,7 +44,7 @@ pub struct Dictionary {
 pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<Scan> {
     let mut folded = source.fold(
         columns,
-        || WorkerCounts::new(columns.len()),
+        || Tally::new(columns.len()),
         |tally, spot, cells| {
             for (words, cell) in tally.words.iter_mut().zip(cells) {
                 tally.tuples.push(words.code(cell, spot));
@@ -74,12 +74,12 @@ pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<
 }
 
 /// What one worker has seen.
-struct WorkerCounts {
+struct Tally {
     words: Vec<Words>,
     tuples: Tuples,
 }
 
-impl WorkerCounts {
+impl Tally {
     fn new(n_columns: usize) -> Self {
         let words = (0..n_columns).map(|_| Words::default()).collect();
         Self { words, tuples: Tuples::new(n_columns) }
@@ -88,7 +88,7 @@ impl WorkerCounts {
 
 impl Dictionary {
     /// The values of a column over all workers, and each worker's codes as ranks.
-    fn ranked(folded: &Folded<WorkerCounts>, column: usize) -> (Self, Vec<Vec<u32>>) {
+    fn ranked(folded: &Folded<Tally>, column: usize) -> (Self, Vec<Vec<u32>>) {
         let workers = || folded.states.iter().map(|tally| &tally.words[column]);
         let mut maps: Vec<Vec<u32>> =
             workers().map(|words| vec![0; words.len()]).collect();

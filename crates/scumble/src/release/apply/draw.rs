@@ -43,7 +43,7 @@ pub(in crate::release) struct BoundDraw<'a> {
     /// The value that codes of several columns stand for; empty if there is one column,
     /// whose codes are the values.
     tuples: HashMap<Vec<u32>, u32>,
-    parts: Vec<BoundSubtable>,
+    parts: Vec<Part>,
     /// What decides on the sub-table of a person.
     part_key: Option<Key>,
     /// For each value, which tickets lead to which sub-table; empty if there is one.
@@ -51,7 +51,7 @@ pub(in crate::release) struct BoundDraw<'a> {
 }
 
 /// A sub-table, ready to draw from.
-struct BoundSubtable {
+struct Part {
     values: Vec<u32>,
     sampler: Sampler,
     key: Option<Key>,
@@ -92,7 +92,7 @@ impl<'a> BoundDraw<'a> {
             let texts = table.values.iter();
             let texts = texts.flat_map(|value| &plan.values[*value as usize]);
             let domain = texts.map(String::as_str);
-            BoundSubtable {
+            Part {
                 values: table.values.clone(),
                 sampler: Sampler::new(&table.operator),
                 key: keyed.map(|key| {
@@ -235,7 +235,7 @@ impl<'a> BoundDraw<'a> {
     }
 }
 
-impl BoundSubtable {
+impl Part {
     /// The place of a value in the domain, which need not have all values of the column.
     fn place(&self, value: u32) -> u32 {
         match self.values.get(value as usize) {

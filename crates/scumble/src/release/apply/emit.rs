@@ -14,7 +14,7 @@ use crate::release::{DataColumn, Parameters, PublishedColumn};
 use crate::table::{ColumnForm, format_number};
 
 /// Where a published cell comes from.
-pub(super) enum CellOrigin {
+pub(super) enum Output {
     /// A cell of the table, as it is.
     Raw(usize),
     /// A cell of the table, in the one form of its value.
@@ -42,29 +42,29 @@ pub(super) enum CellOrigin {
 impl BoundPlan<'_> {
     /// What each column of the data holds.
     pub(in crate::release) fn forms(&self) -> Vec<ColumnForm> {
-        let form = |output: &CellOrigin| match output {
-            CellOrigin::Raw(input) | CellOrigin::Value(input, _) => {
+        let form = |output: &Output| match output {
+            Output::Raw(input) | Output::Value(input, _) => {
                 self.binding.source.form(self.inputs[*input])
             }
-            CellOrigin::Cell { .. } => ColumnForm::Text,
-            CellOrigin::Drawn { step, part } => match &self.steps[*step] {
+            Output::Cell { .. } => ColumnForm::Text,
+            Output::Drawn { step, part } => match &self.steps[*step] {
                 BoundStep::Draw(draw) => {
                     self.binding.source.form(self.inputs[draw.input(*part)])
                 }
                 _ => ColumnForm::Text,
             },
-            CellOrigin::Number { step, column } => {
+            Output::Number { step, column } => {
                 match numbers(&self.binding.plan.steps[*step])[*column].decimals {
                     0 => ColumnForm::Integer,
                     _ => ColumnForm::Float,
                 }
             }
-            CellOrigin::Spread { .. } => ColumnForm::Float,
-            CellOrigin::Group(_)
-            | CellOrigin::Size(_)
-            | CellOrigin::Subtable(_)
-            | CellOrigin::Frame(_)
-            | CellOrigin::Level(_) => ColumnForm::Integer,
+            Output::Spread { .. } => ColumnForm::Float,
+            Output::Group(_)
+            | Output::Size(_)
+            | Output::Subtable(_)
+            | Output::Frame(_)
+            | Output::Level(_) => ColumnForm::Integer,
         };
         self.outputs.iter().map(form).collect()
     }
@@ -80,23 +80,23 @@ impl BoundPlan<'_> {
         for output in &self.outputs {
             text.clear();
             match output {
-                CellOrigin::Raw(input) => push(cells[*input]),
-                CellOrigin::Value(input, values) => {
+                Output::Raw(input) => push(cells[*input]),
+                Output::Value(input, values) => {
                     push(values.get(cells[*input]).map_or(cells[*input], |v| v));
                 }
-                CellOrigin::Cell { step, column } => {
+                Output::Cell { step, column } => {
                     if let Decided::Group(group) = &hand.decided[*step] {
                         push(&group.texts[*column]);
                     }
                 }
-                CellOrigin::Drawn { step, part } => {
+                Output::Drawn { step, part } => {
                     if let (BoundStep::Draw(draw), Decided::Drawn(value, _)) =
                         (&self.steps[*step], &hand.decided[*step])
                     {
                         push(draw.text(*value, *part));
                     }
                 }
-                CellOrigin::Number { step, column } => {
+                Output::Number { step, column } => {
                     if let Decided::Numbers(numbers) = &hand.decided[*step] {
                         let known = &self.binding.plan.steps[*step];
                         let own = &self::numbers(known)[*column];
@@ -104,15 +104,15 @@ impl BoundPlan<'_> {
                         push(&text);
                     }
                 }
-                CellOrigin::Spread { step, column } => {
+                Output::Spread { step, column } => {
                     self.spread(hand, *step, *column, &mut text);
                     push(&text);
                 }
-                CellOrigin::Group(step)
-                | CellOrigin::Size(step)
-                | CellOrigin::Subtable(step)
-                | CellOrigin::Frame(step)
-                | CellOrigin::Level(step) => {
+                Output::Group(step)
+                | Output::Size(step)
+                | Output::Subtable(step)
+                | Output::Frame(step)
+                | Output::Level(step) => {
                     let number = self.class(hand, output, *step);
                     if let Some(number) = number {
                         // Writing to a text does not fail.
@@ -126,18 +126,18 @@ impl BoundPlan<'_> {
     }
 
     /// The number that tells a class.
-    fn class(&self, hand: &Hand, output: &CellOrigin, step: usize) -> Option<u64> {
+    fn class(&self, hand: &Hand, output: &Output, step: usize) -> Option<u64> {
         match (output, &hand.decided[step], &self.steps[step]) {
-            (CellOrigin::Group(_), Decided::Group(group), _) => {
+            (Output::Group(_), Decided::Group(group), _) => {
                 group.number.map(|number| u64::from(number) + 1)
             }
-            (CellOrigin::Size(_), Decided::Group(group), _) => Some(group.rows),
+            (Output::Size(_), Decided::Group(group), _) => Some(group.rows),
             (_, Decided::Apart(number), _) => Some(u64::from(*number) + 1),
             (_, Decided::Drawn(_, subtable), _) => Some(u64::from(*subtable) + 1),
-            (CellOrigin::Frame(_), _, BoundStep::Blur { drawer, .. }) => {
+            (Output::Frame(_), _, BoundStep::Blur { drawer, .. }) => {
                 drawer.place(hand.row).map(|(frame, _)| u64::from(frame) + 1)
             }
-            (CellOrigin::Level(_), _, BoundStep::Blur { drawer, .. }) => {
+            (Output::Level(_), _, BoundStep::Blur { drawer, .. }) => {
                 drawer.place(hand.row).map(|(_, level)| u64::from(level) + 1)
             }
             (_, _, BoundStep::Redraw { plan, .. }) => {
@@ -187,7 +187,7 @@ impl BoundPlan<'_> {
     /// The inputs whose cells are published as values.
     pub(in crate::release) fn emitted(&self) -> Vec<usize> {
         let inputs = self.outputs.iter().filter_map(|output| match output {
-            CellOrigin::Raw(input) | CellOrigin::Value(input, _) => Some(*input),
+            Output::Raw(input) | Output::Value(input, _) => Some(*input),
             _ => None,
         });
         inputs.collect()
@@ -221,7 +221,7 @@ pub(super) fn output(
     column: DataColumn<'_>,
     binding: Binding<'_>,
     inputs: &mut Inputs,
-) -> Result<CellOrigin> {
+) -> Result<Output> {
     let steps = &binding.plan.steps;
     let of_kind = |kind: fn(&Step) -> bool| {
         steps.iter().position(kind).ok_or_else(|| misfit("a class"))
@@ -237,36 +237,34 @@ pub(super) fn output(
                         let values = values.filter(|(raw, value)| raw != value);
                         let values =
                             values.map(|(raw, value)| (raw.into(), value.into()));
-                        CellOrigin::Value(input, values.collect())
+                        Output::Value(input, values.collect())
                     }
-                    None => CellOrigin::Raw(input),
+                    None => Output::Raw(input),
                 }
             }
         },
         DataColumn::Spread(column, _) => match treated(steps, column) {
-            Some(CellOrigin::Number { step, column }) => {
-                CellOrigin::Spread { step, column }
-            }
+            Some(Output::Number { step, column }) => Output::Spread { step, column },
             _ => return Err(misfit(&column.name)),
         },
         DataColumn::Size(_) => {
-            CellOrigin::Size(of_kind(|step| matches!(step, Step::Group(_)))?)
+            Output::Size(of_kind(|step| matches!(step, Step::Group(_)))?)
         }
         DataColumn::Class(class, _) => match &class.parameters {
             Parameters::Cells { .. } => {
-                CellOrigin::Group(of_kind(|step| matches!(step, Step::Group(_)))?)
+                Output::Group(of_kind(|step| matches!(step, Step::Group(_)))?)
             }
             Parameters::Values { .. } => {
-                CellOrigin::Group(of_kind(|step| matches!(step, Step::Apart(_)))?)
+                Output::Group(of_kind(|step| matches!(step, Step::Apart(_)))?)
             }
             Parameters::Moments { .. } => {
-                CellOrigin::Group(of_kind(|step| matches!(step, Step::Redraw(_)))?)
+                Output::Group(of_kind(|step| matches!(step, Step::Redraw(_)))?)
             }
             Parameters::Frames { .. } => {
-                CellOrigin::Frame(of_kind(|step| matches!(step, Step::Blur(_)))?)
+                Output::Frame(of_kind(|step| matches!(step, Step::Blur(_)))?)
             }
             Parameters::Levels => {
-                CellOrigin::Level(of_kind(|step| matches!(step, Step::Blur(_)))?)
+                Output::Level(of_kind(|step| matches!(step, Step::Blur(_)))?)
             }
             Parameters::Subtables { .. } => {
                 let of = |step: &Step| match step {
@@ -276,27 +274,27 @@ pub(super) fn output(
                     _ => false,
                 };
                 let step = steps.iter().position(of);
-                CellOrigin::Subtable(step.ok_or_else(|| misfit("a sub-table"))?)
+                Output::Subtable(step.ok_or_else(|| misfit("a sub-table"))?)
             }
         },
     })
 }
 
 /// Where the cells of a published column come from, if a step changes it.
-fn treated(steps: &[Step], column: &PublishedColumn) -> Option<CellOrigin> {
+fn treated(steps: &[Step], column: &PublishedColumn) -> Option<Output> {
     let name = &column.name;
     steps.iter().enumerate().find_map(|(step, known)| match known {
         Step::Group(plan) => {
             let place = plan.columns.iter().position(|known| known.name == *name)?;
-            Some(CellOrigin::Cell { step, column: place })
+            Some(Output::Cell { step, column: place })
         }
         Step::Draw(plan) => {
             let part = plan.columns.iter().position(|(known, _)| known == name)?;
-            Some(CellOrigin::Drawn { step, part })
+            Some(Output::Drawn { step, part })
         }
         Step::Blur(_) | Step::Redraw(_) => {
             let place = numbers(known).iter().position(|known| known.name == *name)?;
-            Some(CellOrigin::Number { step, column: place })
+            Some(Output::Number { step, column: place })
         }
         // Values that stand apart are not in the rows.
         Step::Apart(_) => None,

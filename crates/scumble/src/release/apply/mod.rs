@@ -30,7 +30,7 @@ use crate::method::{
 };
 use crate::random::Randomness;
 use crate::release::Layout;
-use crate::release::apply::emit::{CellOrigin, output};
+use crate::release::apply::emit::{Output, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
 use crate::table::{ColumnId, Source, Spot, parse_finite, snapped};
 use crate::watch::Watch;
@@ -83,7 +83,7 @@ pub(super) struct BoundPlan<'a> {
     /// The columns of the table that are read.
     pub(super) inputs: Vec<ColumnId>,
     steps: Vec<BoundStep<'a>>,
-    outputs: Vec<CellOrigin>,
+    outputs: Vec<Output>,
     is_random: bool,
 }
 
