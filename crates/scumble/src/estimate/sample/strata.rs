@@ -91,10 +91,10 @@ impl Stratum {
             return whole(rows);
         }
         let splits = features.par_iter().map(|feature| {
-            StratumSplit::new(&rows, published, size, feature, least)
+            Division::new(&rows, published, size, feature, least)
                 .filter(|split| split.chance * (features.len() as f64) < SIGNIFICANT)
         });
-        let splits: Vec<Option<StratumSplit>> = splits.collect();
+        let splits: Vec<Option<Division>> = splits.collect();
         let clearest = splits
             .into_iter()
             .zip(features)
@@ -205,7 +205,7 @@ fn summed(parts: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// How a column divides rows.
-struct StratumSplit {
+struct Division {
     /// The part of each value of the column.
     part_of: Vec<u32>,
     n_parts: usize,
@@ -216,7 +216,7 @@ struct StratumSplit {
     chance: f64,
 }
 
-impl StratumSplit {
+impl Division {
     /// Nothing if the column has no two parts, or nothing to tell apart.
     fn new(
         rows: &[u32],
@@ -351,10 +351,6 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    fn feature(codes: Vec<u32>, n_codes: usize, ordered: bool) -> Feature {
-        Feature { codes, n_codes, ordered }
-    }
-
     /// Values of 3, for `n` rows; with `shift` their second value depends on the feature.
     fn rows(
         n: u32,
@@ -367,20 +363,18 @@ mod tests {
             let point = random.random::<f64>() + if *code > 1 { shift } else { 0.0 };
             if point < 0.3 { 0 } else { 1 + u32::from(point > 0.7) }
         });
-        (published.collect(), feature(own, 4, false), feature(other, 50, true))
+        (published.collect(), Feature::new(own, false), Feature::new(other, true))
+    }
+
+    fn grown(n: u32, published: &[u32], own: Feature, other: Feature) -> Stratum {
+        Stratum::grow((0..n).collect(), published, 3, &[own, other], &Unwatched)
     }
 
     #[test]
     fn rows_are_split_by_what_matters_and_seldom_by_what_does_not() {
         let mut random = ChaCha20Rng::seed_from_u64(1);
         let (published, own, other) = rows(4000, 0.2, &mut random);
-        let tree = Stratum::grow(
-            (0..4000).collect(),
-            &published,
-            3,
-            &[own, other],
-            &Unwatched,
-        );
+        let tree = grown(4000, &published, own, other);
         assert_eq!(tree.leaves().len(), 4);
         assert!(tree.left > 0.9);
         let rows_of: usize = tree.leaves().iter().map(|leaf| leaf.rows.len()).sum();
@@ -389,13 +383,7 @@ mod tests {
         // 1 in 100 may be split by chance; more than 12 of 200 are with less than 1e-6.
         let split = (0..200).filter(|_| {
             let (published, own, other) = rows(1000, 0.0, &mut random);
-            let tree = Stratum::grow(
-                (0..1000).collect(),
-                &published,
-                3,
-                &[own, other],
-                &Unwatched,
-            );
+            let tree = grown(1000, &published, own, other);
             tree.leaves().len() > 1
         });
         assert!(split.count() <= 12);
@@ -427,13 +415,7 @@ mod tests {
     fn parts_add_up_to_the_whole() {
         let mut random = ChaCha20Rng::seed_from_u64(2);
         let (published, own, other) = rows(3000, 0.1, &mut random);
-        let tree = Stratum::grow(
-            (0..3000).collect(),
-            &published,
-            3,
-            &[own, other],
-            &Unwatched,
-        );
+        let tree = grown(3000, &published, own, other);
         let channel = uniform(0.3, 3);
         let joint = Joint::new(vec![&channel]).unwrap();
         let leaves = tree.leaves();
