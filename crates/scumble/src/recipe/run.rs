@@ -300,7 +300,7 @@ impl Making<'_> {
         let keyed = planned.secret.as_ref().map(|(key, id)| Keyed { key, id });
         let binding = Binding {
             plan: &planned.plan,
-            manifest: &manifest,
+            layout: manifest.layout(),
             source: &order.source,
             data: data.counts(),
             texts: None,
@@ -308,7 +308,7 @@ impl Making<'_> {
             randomness,
             keyed,
         };
-        manifest.rows = write_rows(binding, self.draft, watch)?;
+        manifest.rows = write_rows(binding, &manifest.data, self.draft, watch)?;
         manifest.left_out = data.n_rows() - manifest.rows;
         let store = self.draft.store();
         let mut files = vec![manifest.data.file.clone()];

@@ -24,15 +24,18 @@ pub fn write_datapackage(manifest: &Manifest, store: &Store) -> Result<()> {
                 manifest,
                 file,
                 "The distributions that the cells of each group are",
-                &[("group", "integer"), ("column", "string"), ("value", "string")],
-                Some(("weight", "number")),
+                &[
+                    ("group", "integer"),
+                    ("column", "string"),
+                    ("value", "string"),
+                    ("weight", "number"),
+                ],
             )),
             Parameters::Values { file, .. } => resources.push(table(
                 manifest,
                 file,
                 "The sensitive values of each group, and how many rows have each",
-                &[("group", "integer"), ("value", "string")],
-                Some(("count", "integer")),
+                &[("group", "integer"), ("value", "string"), ("count", "integer")],
             )),
             Parameters::Subtables { .. }
             | Parameters::Frames { .. }
@@ -55,7 +58,8 @@ pub fn write_datapackage(manifest: &Manifest, store: &Store) -> Result<()> {
 
 /// The published rows.
 fn rows(manifest: &Manifest) -> Value {
-    let fields: Vec<Value> = manifest.layout().into_iter().map(field).collect();
+    let columns = manifest.layout().data_columns();
+    let fields: Vec<Value> = columns.into_iter().map(field).collect();
     let mut missing: Vec<&str> =
         manifest.columns.iter().flat_map(|c| &c.missing).map(String::as_str).collect();
     missing.push("");
@@ -74,10 +78,9 @@ fn table(
     file: &str,
     about: &str,
     columns: &[(&str, &str)],
-    last: Option<(&str, &str)>,
 ) -> Value {
-    let columns = columns.iter().copied().chain(last);
-    let fields = columns.map(|(name, kind)| json!({ "name": name, "type": kind }));
+    let fields =
+        columns.iter().map(|(name, kind)| json!({ "name": name, "type": kind }));
     let name = match file {
         CELLS_FILE => "cells",
         SENSITIVE_FILE => "sensitive",

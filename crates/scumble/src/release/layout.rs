@@ -32,60 +32,80 @@ impl<'a> DataColumn<'a> {
     }
 }
 
-impl Manifest {
+/// What is published of which column, and what rows of the same class share.
+#[derive(Debug, Clone, Copy)]
+pub struct Layout<'a> {
+    /// The published columns, in order.
+    pub columns: &'a [PublishedColumn],
+    /// What rows of the same class share.
+    pub classes: &'a [Class],
+    /// The column that tells how many rows each row stands for, if they are a sample.
+    pub sampled: Option<&'a str>,
+}
+
+impl<'a> Layout<'a> {
     /// The columns of the data, in order: the group; published columns, each with its spread
     /// and the sub-table it ends; frame and level; how many rows a row stands for.
-    pub fn layout(&self) -> Vec<DataColumn<'_>> {
+    pub fn data_columns(self) -> Vec<DataColumn<'a>> {
         fn named(class: &Class) -> Option<DataColumn<'_>> {
             class.column.as_deref().map(|name| DataColumn::Class(class, name))
         }
         let of_kind = |kind: fn(&Parameters) -> bool| {
             self.classes.iter().filter(move |c| kind(&c.parameters)).filter_map(named)
         };
-        let mut layout: Vec<DataColumn<'_>> = Vec::new();
-        let is_group = |parameters: &Parameters| {
-            matches!(
-                parameters,
-                Parameters::Cells { .. }
-                    | Parameters::Values { .. }
-                    | Parameters::Moments { .. }
-            )
-        };
+        let mut columns: Vec<DataColumn<'a>> = Vec::new();
         // Several columns may be told by the same group.
-        layout.extend(of_kind(is_group).take(1));
-        for column in &self.columns {
+        columns.extend(of_kind(Parameters::is_of_groups).take(1));
+        for column in self.columns {
             if column.treatment.is_in_rows() {
-                layout.push(DataColumn::Cells(column));
+                columns.push(DataColumn::Cells(column));
             }
             if let Treatment::Noisy { spread: Some(name), .. } = &column.treatment {
-                layout.push(DataColumn::Spread(column, name));
+                columns.push(DataColumn::Spread(column, name));
             }
             let ends = self.classes.iter().filter(|class| {
                 matches!(class.parameters, Parameters::Subtables { .. })
                     && class.of.last() == Some(&column.name)
             });
-            layout.extend(ends.filter_map(named));
+            columns.extend(ends.filter_map(named));
         }
-        layout.extend(of_kind(|p| matches!(p, Parameters::Frames { .. })));
-        layout.extend(of_kind(|p| matches!(p, Parameters::Levels)));
-        layout.extend(self.sampled.as_deref().map(DataColumn::Size));
-        layout
+        columns.extend(of_kind(|p| matches!(p, Parameters::Frames { .. })));
+        columns.extend(of_kind(|p| matches!(p, Parameters::Levels)));
+        columns.extend(self.sampled.map(DataColumn::Size));
+        columns
+    }
+
+    /// The names of the columns of the data, in order.
+    pub fn header(self) -> Vec<&'a str> {
+        self.data_columns().into_iter().map(DataColumn::name).collect()
+    }
+
+    /// The column of this name.
+    pub fn column(self, name: &str) -> Option<&'a PublishedColumn> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    /// What rows share of the column of this name.
+    pub fn class(self, name: &str) -> Option<&'a Class> {
+        self.classes.iter().find(|class| class.of.iter().any(|of| of == name))
+    }
+}
+
+impl Manifest {
+    /// What is published of which column.
+    pub fn layout(&self) -> Layout<'_> {
+        let (columns, classes) = (&self.columns, &self.classes);
+        Layout { columns, classes, sampled: self.sampled.as_deref() }
     }
 
     /// The names of the columns of the data, in order.
     pub fn header(&self) -> Vec<&str> {
-        self.layout().into_iter().map(DataColumn::name).collect()
+        self.layout().header()
     }
 
     /// The column of this name.
     pub fn column(&self, name: &str) -> Option<&PublishedColumn> {
-        self.columns.iter().find(|column| column.name == name)
-    }
-
-    /// Columns with a treatment, by name.
-    fn treated(&self, kind: fn(&Treatment) -> bool) -> Vec<&str> {
-        let columns = self.columns.iter().filter(|column| kind(&column.treatment));
-        columns.map(|column| column.name.as_str()).collect()
+        self.layout().column(name)
     }
 
     /// Whether classes and treatments fit each other: every treatment that needs a class has
@@ -128,7 +148,8 @@ impl Manifest {
             }
         }
         let mut names = self.header();
-        names.extend(self.treated(|treatment| !treatment.is_in_rows()));
+        let beside = self.columns.iter().filter(|c| !c.treatment.is_in_rows());
+        names.extend(beside.map(|column| column.name.as_str()));
         names.sort_unstable();
         match names.windows(2).find(|pair| pair[0] == pair[1]) {
             Some(pair) => malformed(format!("two columns are called `{}`", pair[0])),

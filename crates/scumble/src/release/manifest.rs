@@ -13,7 +13,7 @@ use crate::table::{Kind, Reading, Role};
 /// The version of the format this library writes and reads.
 pub const FORMAT: u32 = 2;
 
-/// Who writes it.
+/// The program that writes it.
 pub const SOFTWARE: &str = concat!("scumble ", env!("CARGO_PKG_VERSION"));
 
 /// The file's name.
@@ -187,7 +187,7 @@ impl PromiseNote {
 }
 
 impl Manifest {
-    /// How many rows of the table are left, if published rows stand for so many of them.
+    /// How many rows of the table are left beside those that published rows stand for.
     pub fn left_beside(&self, rows: u64) -> u64 {
         (self.rows + self.left_out).saturating_sub(rows)
     }

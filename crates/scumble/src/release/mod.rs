@@ -25,7 +25,7 @@ pub use apart::{Bucket, BucketsNote, SENSITIVE_FILE};
 pub use apply::{Applier, Binding, Keyed, Texts};
 pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
 pub use directory::{Draft, private_folder};
-pub use layout::DataColumn;
+pub use layout::{DataColumn, Layout};
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
     PublishedColumn, SOFTWARE,
@@ -42,5 +42,5 @@ pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
 pub use read::Release;
 pub use seen::Seen;
 pub use store::{Store, checksum};
-pub use treatment::{Class, Law, Parameters, Treatment};
+pub use treatment::{Class, Parameters, Treatment};
 pub use write::{write_rows, write_values};

@@ -42,7 +42,7 @@ pub struct BlurNote {
 pub struct BlurredColumn {
     /// Its name.
     pub name: String,
-    /// True and published numbers have so many decimals; true ones with more were rounded
+    /// How many decimals true and published numbers have; true ones with more were rounded
     /// to these before anything else.
     pub decimals: u32,
     /// Where true numbers may be, both ends included.

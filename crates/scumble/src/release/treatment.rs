@@ -14,9 +14,9 @@ use crate::space::{FrameKind, Shape};
 
 /// What was done to a column.
 ///
-/// Given the class, the cells of different rows are independent of each other
-/// ([`Law::Independent`]), or the class only says which cells its rows have together
-/// ([`Law::Exchangeable`]).
+/// Given the class, the cells of different rows are independent of each other; but of
+/// [`Treatment::Apart`] and [`Treatment::Redrawn`] the class only says which values its rows
+/// have together, and any order of these is as likely.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Treatment {
@@ -53,15 +53,6 @@ pub enum Treatment {
     Redrawn,
 }
 
-/// How the rows of a class depend on each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Law {
-    /// Given the class, rows are independent of each other.
-    Independent,
-    /// The class has certain values, and any order of them is as likely.
-    Exchangeable,
-}
-
 impl Treatment {
     /// Its name in the manifest.
     pub fn name(&self) -> &'static str {
@@ -73,18 +64,6 @@ impl Treatment {
             Self::Noisy { .. } => "noisy",
             Self::Apart => "apart",
             Self::Redrawn => "redrawn",
-        }
-    }
-
-    /// How the rows of a class depend on each other.
-    pub fn law(&self) -> Law {
-        match self {
-            Self::Kept
-            | Self::Coarse { .. }
-            | Self::Weighted
-            | Self::Drawn { .. }
-            | Self::Noisy { .. } => Law::Independent,
-            Self::Apart | Self::Redrawn => Law::Exchangeable,
         }
     }
 
@@ -163,6 +142,14 @@ pub enum Parameters {
 }
 
 impl Parameters {
+    /// Whether the classes are groups, which a column that is called so tells.
+    pub fn is_of_groups(&self) -> bool {
+        match self {
+            Self::Cells { .. } | Self::Values { .. } | Self::Moments { .. } => true,
+            Self::Subtables { .. } | Self::Frames { .. } | Self::Levels => false,
+        }
+    }
+
     /// Whether a column with this treatment may have such parameters.
     pub(super) fn suit(&self, treatment: &Treatment) -> bool {
         match self {

@@ -14,7 +14,7 @@ use crate::method::{ApartPlan, GroupPlan, Step};
 use crate::release::apply::{Binding, BoundPlan, Hand};
 use crate::release::shuffle::{Pile, Shuffle};
 use crate::release::sink::{Sink, line, quoted};
-use crate::release::{DataFormat, Draft, SENSITIVE_HEADER};
+use crate::release::{DataFile, DataFormat, Draft, SENSITIVE_HEADER};
 use crate::table::{ClassId, Code, ColumnForm, ColumnId, EntryId, Of, Role, TupleId};
 use crate::watch::Watch;
 
@@ -30,15 +30,15 @@ const HANDFUL: usize = 1 << 8;
 /// table is read again.
 pub fn write_rows(
     binding: Binding<'_>,
+    file: &DataFile,
     draft: &Draft,
     watch: &dyn Watch,
 ) -> Result<u64> {
-    let manifest = binding.manifest;
     let counted = binding.data.filter(|_| is_counted(&binding));
     let bound = BoundPlan::new(binding, counted.is_none(), watch)?;
-    let header = manifest.header();
-    let out = draft.create(&manifest.data.file)?;
-    let mut sink = Sink::new(out, manifest.data.format, &header, &bound.forms())?;
+    let header = binding.layout.header();
+    let out = draft.create(&file.file)?;
+    let mut sink = Sink::new(out, file.format, &header, &bound.forms())?;
     let n_rows = match counted {
         Some(data) => Counted::new(binding, &bound, data).write(&mut sink, watch)?,
         None => {
@@ -66,8 +66,8 @@ pub fn write_rows(
 /// nothing is drawn for single rows. A sample of one row from each group is always drawn
 /// from the counts.
 fn is_counted(binding: &Binding<'_>) -> bool {
-    let columns = &binding.manifest.columns;
-    let sampled = binding.manifest.sampled.is_some();
+    let columns = binding.layout.columns;
+    let sampled = binding.layout.sampled.is_some();
     let from_counts = binding.plan.steps.iter().all(|step| match step {
         Step::Group(_) | Step::Apart(_) => true,
         Step::Draw(_) => sampled,
@@ -200,7 +200,7 @@ impl<'a> Counted<'a> {
         all: &mut Vec<u8>,
     ) -> Result<u64> {
         let chosen;
-        let members = match self.binding.manifest.sampled {
+        let members = match self.binding.layout.sampled {
             None => members,
             Some(_) => {
                 chosen = self.sample(hand, class, members)?;

@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::csv::blocks::{Block, Blocks, Ends, LONGEST};
-use crate::table::csv::cells::{Layout, Stop, read_record};
+use crate::table::csv::cells::{RowFormat, Stop, read_record};
 use crate::table::source::{Fault, ReadOptions, Spot, Work};
 use crate::table::store::Store;
 use crate::watch::Watch;
@@ -70,7 +70,7 @@ impl Text {
         row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
         watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
-        let layout = Layout { delimiter: self.delimiter, n_columns, columns };
+        let layout = RowFormat { delimiter: self.delimiter, n_columns, columns };
         let blocks =
             Blocks::new(&self.store, self.delimiter, self.block_bytes, self.start);
         let blocks = Mutex::new(blocks);
@@ -110,7 +110,7 @@ fn lock<'l, 's>(
 /// Shows the rows of a block to `row`.
 fn read_block<S>(
     block: &Block,
-    layout: &Layout<'_>,
+    layout: &RowFormat<'_>,
     row: &(impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync),
     work: &mut Work<S>,
 ) -> Result<(), Fault> {

@@ -64,7 +64,7 @@ impl Numbers {
         let (n_numbers, n_exact) = (task.numbers.len(), task.exact.len());
         let folded = source.fold(
             &columns,
-            || Part::new(n_numbers),
+            || WorkerRows::new(n_numbers),
             |part, spot, cells| {
                 let (numbers, rest) = cells.split_at(n_numbers);
                 for (column, cell) in numbers.iter().enumerate() {
@@ -98,7 +98,7 @@ impl Numbers {
                 if let [wish] = wish {
                     let value = parse(wish).ok().filter(|value| *value >= 1.0);
                     if value.is_none() {
-                        part.fault(spot, n_numbers + n_exact, Fault::Wish);
+                        part.fault(spot, n_numbers + n_exact, CellFault::Wish);
                     }
                     part.wishes.push(value.unwrap_or(1.0));
                 }
@@ -149,13 +149,13 @@ pub fn snapped(value: f64, decimals: u32) -> f64 {
 
 /// What is wrong with a cell.
 #[derive(Debug, Clone, Copy)]
-enum Fault {
+enum CellFault {
     Text,
     Infinite,
     Wish,
 }
 
-impl Fault {
+impl CellFault {
     fn error(self, row: u64, column: &str) -> Error {
         let place = |what: &str| format!("row {row}, column `{column}`: {what}");
         match self {
@@ -178,13 +178,13 @@ pub fn parse_finite(text: &str) -> Option<f64> {
     parse(text).ok()
 }
 
-fn parse(text: &str) -> std::result::Result<f64, Fault> {
+fn parse(text: &str) -> std::result::Result<f64, CellFault> {
     let text = text.trim();
-    let number: f64 = text.parse().map_err(|_| Fault::Text)?;
+    let number: f64 = text.parse().map_err(|_| CellFault::Text)?;
     if number.is_nan() {
-        return Err(Fault::Text);
+        return Err(CellFault::Text);
     }
-    if number.is_infinite() { Err(Fault::Infinite) } else { Ok(number + 0.0) }
+    if number.is_infinite() { Err(CellFault::Infinite) } else { Ok(number + 0.0) }
 }
 
 /// How many decimals a number is written with.
@@ -198,7 +198,7 @@ pub(super) fn decimals(text: &str) -> u32 {
 }
 
 /// What one worker has read.
-struct Part {
+struct WorkerRows {
     values: Vec<f64>,
     decimals: Vec<u32>,
     kinds: Vec<u32>,
@@ -206,10 +206,10 @@ struct Part {
     index: HashMap<Vec<Box<str>>, u32>,
     wishes: Vec<f64>,
     spots: Vec<Spot>,
-    fault: Option<(Spot, usize, Fault)>,
+    fault: Option<(Spot, usize, CellFault)>,
 }
 
-impl Part {
+impl WorkerRows {
     fn new(n_numbers: usize) -> Self {
         Self {
             values: Vec::new(),
@@ -224,7 +224,7 @@ impl Part {
     }
 
     /// Keeps the first fault.
-    fn fault(&mut self, spot: Spot, column: usize, fault: Fault) {
+    fn fault(&mut self, spot: Spot, column: usize, fault: CellFault) {
         if self.fault.is_none_or(|(known, ..)| spot < known) {
             self.fault = Some((spot, column, fault));
         }
@@ -241,7 +241,7 @@ impl Part {
 
 /// Puts the workers' rows into the order of the table.
 fn gathered(
-    parts: &[Part],
+    parts: &[WorkerRows],
     block_starts: &[u64],
     n_rows: u64,
     n_columns: usize,

@@ -9,8 +9,8 @@
 //! What a release does not list is taken from other rows, not made up. `*` in a column whose
 //! values nobody lists stands for what other rows have there, in the same shares, and a mask
 //! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
-//! two ends. Such cells are guesses ([`Cells::is_guess`]). Where there are no others, the
-//! values of a cell are open, and who asks for them is told so.
+//! two ends. Such cells are guesses ([`ColumnCells::is_guess`]). Where there are no others, the
+//! values of a cell are open, and whoever asks for them is told so.
 //!
 //! # Limits
 //! Evenness is an assumption: nobody can see from a release how values lie within a cell.
@@ -26,30 +26,30 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::lattice::Lattice;
-use crate::estimate::evidence::{Column, Nature, in_order};
+use crate::estimate::evidence::{Column, Nature, coded};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
-    GROUP_COLUMN, Manifest, PdfCells, PublishedColumn, WeightsNote, cell,
+    Class, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn, cell,
 };
 use crate::table::{Kind, Of, Reading, Role, parse_date, parse_number};
 
 /// What the cells of a column stand for.
 #[derive(Debug)]
-pub(in crate::estimate) struct Cells {
+pub(crate) struct ColumnCells {
     /// The numbers or days of the column, if its cells are ranges of them.
-    pub(in crate::estimate) lattice: Option<Lattice>,
+    pub(crate) lattice: Option<Lattice>,
     /// For each published cell what it stands for.
-    pub(in crate::estimate) meanings: Vec<Meaning>,
+    pub(crate) meanings: Vec<Meaning>,
     /// The published cells.
-    pub(in crate::estimate) texts: Vec<Box<str>>,
+    pub(crate) texts: Vec<Box<str>>,
     /// For each cell, whether its probabilities are the shares of its own rows that have
     /// each value.
-    pub(in crate::estimate) counted: Vec<bool>,
+    pub(crate) counted: Vec<bool>,
 }
 
 /// What a cell stands for.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::estimate) enum Meaning {
+pub(crate) enum Meaning {
     /// These values, by code, with probabilities above nought that add up to 1.
     Values(Vec<(u32, f64)>),
     /// Every number from the first to the last, in steps, with the same probability; and
@@ -63,10 +63,10 @@ pub(in crate::estimate) enum Meaning {
     Open,
 }
 
-impl Cells {
+impl ColumnCells {
     /// What the cells of a coarse column stand for. Beside it a column appears with the
     /// cells as they are.
-    pub(in crate::estimate) fn coarse(
+    pub(crate) fn coarse(
         listed: &PublishedColumn,
         columns: &mut Vec<Column>,
         rows: &[u64],
@@ -97,36 +97,29 @@ impl Cells {
 
     /// What the cells of a weighted column stand for, which is added to those of the data:
     /// its cells are the groups.
-    pub(in crate::estimate) fn weighted(
-        manifest: &Manifest,
+    pub(crate) fn weighted(
+        layout: Layout<'_>,
         listed: &PublishedColumn,
         pdf: &PdfCells,
-        note: &WeightsNote,
         columns: &mut Vec<Column>,
         number: usize,
     ) -> Result<Self> {
         let missing = || Error::input(format!("there is no column `{GROUP_COLUMN}`"));
         let group = columns.iter().find(|column| column.name == GROUP_COLUMN);
         let group = group.ok_or_else(missing)?;
-        let mut quasi = manifest.columns.iter().filter(|c| c.role == Role::Quasi);
+        let mut quasi = layout.columns.iter().filter(|c| c.role == Role::Quasi);
         let place = quasi.position(|column| column.name == listed.name);
         let place =
             place.ok_or_else(|| Error::input("only quasi columns have weights"))?;
-        let (texts, found) = Self::of_groups(listed, place, pdf, &group.texts, note)?;
-        columns.push(Column {
-            name: listed.name.clone(),
-            reading: listed.reading(),
-            texts,
-            codes: group.codes.clone(),
-            nature: Nature::Coarse(number),
-            rule: listed.hierarchy.clone(),
-            shared: true,
-        });
+        let class = layout.class(&listed.name);
+        let (texts, found) = Self::of_groups(listed, class, place, pdf, &group.texts)?;
+        let codes = group.codes.clone();
+        columns.push(Column::new(listed, texts, codes, Nature::Coarse(number)));
         Ok(found)
     }
 
     /// Whether what a cell stands for is taken from other rows: there may be more to it.
-    pub(in crate::estimate) fn is_guess(&self, cell: u32) -> bool {
+    pub(crate) fn is_guess(&self, cell: u32) -> bool {
         let text = &self.texts[cell as usize];
         matches!(self.meanings[cell as usize], Meaning::Like(_))
             || self.lattice.is_some()
@@ -135,13 +128,13 @@ impl Cells {
 
     /// Whether a cell may stand for "not known" although nothing says so: `*` stands for
     /// every value there is.
-    pub(in crate::estimate) fn may_be_missing(&self, cell: u32) -> bool {
+    pub(crate) fn may_be_missing(&self, cell: u32) -> bool {
         *self.texts[cell as usize] == *ROOT_LABEL
     }
 
     /// Reads the cells of a column, of which `rows` says how often each occurs; the values
     /// they stand for come with them, unless they are numbers of a lattice.
-    pub(in crate::estimate) fn read(
+    pub(crate) fn read(
         listed: &PublishedColumn,
         texts: Vec<Box<str>>,
         rows: &[u64],
@@ -154,36 +147,29 @@ impl Cells {
             Error::input(format!("`{name}` has the cell `{text}`, which is none"))
                 .with_hint("the release was changed, or made by another version")
         };
-        let (values, lattice, mut meanings) = if ranges {
-            let (lattice, meanings) = numbers(listed, form, &texts)
-                .map_err(|place| malformed(&texts[place]))?;
-            (Vec::new(), Some(lattice), meanings)
-        } else {
-            let (values, meanings) = words(listed, form, &texts)
-                .map_err(|place| malformed(&texts[place]))?;
-            (values, None, meanings)
+        let found = match ranges {
+            true => numbers(listed, form, &texts)
+                .map(|(lattice, meanings)| (Vec::new(), Some(lattice), meanings)),
+            false => words(listed, form, &texts)
+                .map(|(values, meanings)| (values, None, meanings)),
         };
+        let (values, lattice, mut meanings) =
+            found.map_err(|place| malformed(&texts[place]))?;
         like_others(&mut meanings, &texts, rows);
         let counted = vec![false; texts.len()];
         Ok((values, Self { lattice, meanings, texts, counted }))
     }
 
     /// The cells of a quasi column that has distributions, for groups that are called so.
-    pub(in crate::estimate) fn of_groups(
+    pub(crate) fn of_groups(
         listed: &PublishedColumn,
+        class: Option<&Class>,
         place: usize,
         pdf: &PdfCells,
         groups: &[Box<str>],
-        note: &WeightsNote,
     ) -> Result<(Vec<Box<str>>, Self)> {
-        let reading = listed.reading();
-        let all = || pdf.cells.iter().flat_map(|cells| &cells[place]);
-        let mut distinct: Vec<&str> = all().map(|(text, _)| &**text).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let owned = distinct.iter().map(|text| Box::from(*text)).collect();
-        let (values, ranks) = in_order(owned, &reading);
-        let codes: HashMap<&str, u32> = distinct.into_iter().zip(ranks).collect();
+        let all = pdf.cells.iter().flat_map(|cells| &cells[place]);
+        let (values, codes) = coded(all.map(|(text, _)| &**text), &listed.reading());
         let named = pdf.groups.iter().enumerate();
         let numbers: HashMap<&str, usize> =
             named.map(|(n, text)| (&**text, n)).collect();
@@ -209,12 +195,14 @@ impl Cells {
         };
         let meanings =
             groups.iter().map(|group| meaning(group)).collect::<Result<_>>()?;
-        let counted = match note.kind.as_str() {
-            "table" => vec![true; groups.len()],
-            "counted" => {
-                let own = note.table.get(&listed.name).into_iter().flatten();
+        let counted = match class.map(|class| &class.parameters) {
+            Some(Parameters::Cells { weights, table, .. }) if weights == "counted" => {
+                let own = table.get(&listed.name).into_iter().flatten();
                 let own: HashSet<String> = own.map(u64::to_string).collect();
                 groups.iter().map(|group| own.contains(&**group)).collect()
+            }
+            Some(Parameters::Cells { weights, .. }) => {
+                vec![weights == "table"; groups.len()]
             }
             _ => vec![false; groups.len()],
         };
@@ -400,7 +388,7 @@ fn like_others(meanings: &mut [Meaning], texts: &[Box<str>], rows: &[u64]) {
 }
 
 /// Whether a mask could hide a text; nothing else but `*` hides texts of another length.
-pub(in crate::estimate) fn hides(mask: &str, text: &str) -> bool {
+pub(crate) fn hides(mask: &str, text: &str) -> bool {
     mask == ROOT_LABEL
         || mask.chars().count() == text.chars().count()
             && mask

@@ -5,69 +5,70 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Column, Nature, canonical};
 use crate::estimate::laws::matrix::Channel;
-use crate::release::PerturbationNote;
+use crate::release::{Class, SubtableNote};
 
 /// A randomized column, or several that were randomized as one.
 #[derive(Debug)]
-pub(in crate::estimate) struct DrawnColumns {
+pub(crate) struct DrawnColumns {
     /// The columns' names, for messages.
-    pub(in crate::estimate) name: String,
-    pub(in crate::estimate) subtables: Vec<Subtable>,
+    pub(crate) name: String,
+    pub(crate) subtables: Vec<Subtable>,
     /// The sub-table of each distinct row.
-    pub(in crate::estimate) subtable_of: Vec<u32>,
+    pub(crate) subtable_of: Vec<u32>,
     /// The place of its published value in the domain of the sub-table.
-    pub(in crate::estimate) value_of: Vec<u32>,
+    pub(crate) value_of: Vec<u32>,
 }
 
 /// Rows that were randomized within one domain.
 #[derive(Debug)]
-pub(in crate::estimate) struct Subtable {
-    pub(in crate::estimate) channel: Channel,
+pub(crate) struct Subtable {
+    pub(crate) channel: Channel,
     /// Each value as the codes of the columns.
-    pub(in crate::estimate) domain: Vec<Vec<u32>>,
+    pub(crate) domain: Vec<Vec<u32>>,
 }
 
 impl DrawnColumns {
     /// Checks what the manifest says of randomized columns, and finds the published
     /// values in their domains.
-    pub(in crate::estimate) fn read(
-        note: &PerturbationNote,
+    pub(crate) fn read(
+        class: &Class,
+        notes: &[SubtableNote],
         number: usize,
         columns: &mut [Column],
     ) -> Result<Self> {
-        let name = note.columns.join(", ");
+        let name = class.of.join(", ");
         let place = |name: &str| {
             let found = columns.iter().position(|column| column.name == name);
             let missing = || Error::input(format!("there is no column `{name}`"));
             found.ok_or_else(missing)
         };
         let places: Vec<usize> =
-            note.columns.iter().map(|name| place(name)).collect::<Result<_>>()?;
+            class.of.iter().map(|name| place(name)).collect::<Result<_>>()?;
         let n_rows = columns.first().map_or(0, |column| column.codes.len());
-        let subtable_of = match &note.subtable_column {
-            None if note.subtables.len() == 1 => vec![0; n_rows],
+        let subtable_of = match &class.column {
+            None if notes.len() == 1 => vec![0; n_rows],
             None => {
                 return Err(Error::input(format!(
                     "`{name}` has {} sub-tables, but no column tells them apart",
-                    note.subtables.len()
+                    notes.len()
                 )));
             }
             Some(column) => {
                 let numbers = columns[place(column)?].whole_numbers();
                 let known = numbers.filter(|numbers| {
-                    numbers.iter().all(|number| *number <= note.subtables.len() as f64)
+                    numbers.iter().all(|number| *number <= notes.len() as f64)
                 });
                 let wrong = || {
                     Error::input(format!(
                         "column `{column}` must have numbers from 1 to {}",
-                        note.subtables.len()
+                        notes.len()
                     ))
                 };
                 let numbers = known.ok_or_else(wrong)?;
                 numbers.into_iter().map(|number| number as u32 - 1).collect()
             }
         };
-        if places.is_empty() || note.subtables.is_empty() {
+        if places.is_empty() || notes.is_empty() {
             return Err(Error::input("the manifest randomizes nothing"));
         }
 
@@ -80,7 +81,7 @@ impl DrawnColumns {
                 )));
             }
             column.nature = Nature::Drawn(number, part);
-            let values = note.subtables.iter().flat_map(|note| &note.domain);
+            let values = notes.iter().flat_map(|note| &note.domain);
             let known: Vec<Box<str>> = values
                 .filter_map(|value| value.get(part))
                 .map(|text| text.as_str().into())
@@ -94,9 +95,9 @@ impl DrawnColumns {
                 texts.map(|(text, code)| (&**text, code)).collect()
             })
             .collect();
-        let mut subtables = Vec::with_capacity(note.subtables.len());
+        let mut subtables = Vec::with_capacity(notes.len());
         let mut known: HashMap<Vec<u32>, u32> = HashMap::new();
-        for (place, note) in note.subtables.iter().enumerate() {
+        for (place, note) in notes.iter().enumerate() {
             let wrong = |message: String| {
                 Error::input(format!("sub-table {} of `{name}`: {message}", place + 1))
             };

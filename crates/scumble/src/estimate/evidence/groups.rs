@@ -3,20 +3,18 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::{Column, Nature, in_order};
+use crate::estimate::evidence::{Column, Nature, coded};
 use crate::estimate::laws::MOST_ROWS;
-use crate::release::{Bucket, PublishedColumn, Seen, Treatment};
+use crate::release::{Bucket, Parameters, PublishedColumn, Seen, Treatment};
 use crate::watch::Watch;
 
 /// Which rows and which values each group has.
 #[derive(Debug)]
-pub(in crate::estimate) struct Groups {
+pub(crate) struct Groups {
     /// The place of the sensitive column.
-    pub(in crate::estimate) sensitive: usize,
-    /// Distinct rows, group by group.
-    entries: Vec<u32>,
-    /// Where each group begins there.
-    entry_starts: Vec<usize>,
+    pub(crate) sensitive: usize,
+    /// The distinct rows of each group.
+    entries: Lists,
     /// Values and how many rows have each, group by group.
     values: Vec<(u32, u64)>,
     /// Where each group begins there.
@@ -25,17 +23,20 @@ pub(in crate::estimate) struct Groups {
     sizes: Vec<u64>,
 }
 
+/// How many rows a group has, which distinct rows, and which values how often.
+pub(crate) type ValueGroup<'g> = (u64, &'g [u32], &'g [(u32, u64)]);
+
 impl Groups {
     /// Reads the values, and adds their column to those of the data; nothing if no column
     /// stands apart.
-    pub(in crate::estimate) fn read(
+    pub(crate) fn read(
         seen: &Seen<'_>,
         columns: &mut Vec<Column>,
         rows: &[u64],
         watch: &dyn Watch,
     ) -> Result<Option<Self>> {
-        let manifest = seen.manifest();
-        let apart = manifest.columns.iter().filter(|c| c.treatment == Treatment::Apart);
+        let layout = seen.manifest().layout();
+        let apart = layout.columns.iter().filter(|c| c.treatment == Treatment::Apart);
         let apart: Vec<&PublishedColumn> = apart.collect();
         let [listed] = apart.as_slice() else {
             return match apart.len() {
@@ -45,35 +46,26 @@ impl Groups {
                 ))),
             };
         };
-        let reading = listed.reading();
-        let note = manifest.buckets().zip(seen.values(watch)?);
-        let (note, buckets) =
-            note.ok_or_else(|| Error::input("values stand apart, but nowhere"))?;
-        let wrong = |what: String| Error::input(what).in_file(note.file.as_str());
-        let class =
-            manifest.classes.iter().find(|class| class.of.contains(&listed.name));
-        let class = class.and_then(|class| class.column.as_deref());
-        let groups = columns.iter().position(|c| class == Some(c.name.as_str()));
-        let groups = groups.ok_or_else(|| {
+        let nowhere = || Error::input("values stand apart, but nowhere");
+        let class = layout.class(&listed.name).ok_or_else(nowhere)?;
+        let Parameters::Values { file, .. } = &class.parameters else {
+            return Err(nowhere());
+        };
+        let buckets = seen.values(watch)?.ok_or_else(nowhere)?;
+        let wrong = |what: String| Error::input(what).in_file(file.as_str());
+        let told = |column: &&Column| class.column.as_ref() == Some(&column.name);
+        let groups = columns.iter().find(told).ok_or_else(|| {
             wrong("no column of the rows tells the groups".to_owned())
         })?;
-        let groups = &columns[groups];
         let mut sizes = vec![0; groups.texts.len()];
-        let mut starts = vec![0; sizes.len() + 1];
         for (code, n) in groups.codes.iter().zip(rows) {
             sizes[*code as usize] += n;
-            starts[*code as usize + 1] += 1;
         }
         let bucket_of = by_group(groups, &buckets)
             .ok_or_else(|| wrong("a group has values, but no rows".to_owned()))?;
 
         let all = buckets.iter().flat_map(|bucket| &bucket.values);
-        let mut distinct: Vec<&str> = all.map(|(text, _)| &**text).collect();
-        distinct.sort_unstable();
-        distinct.dedup();
-        let owned = distinct.iter().map(|text| Box::from(*text)).collect();
-        let (texts, ranks) = in_order(owned, &reading);
-        let codes: HashMap<&str, u32> = distinct.into_iter().zip(ranks).collect();
+        let (texts, codes) = coded(all.map(|(text, _)| &**text), &listed.reading());
         let (mut values, mut value_starts) = (Vec::new(), vec![0]);
         for (bucket, size) in bucket_of.iter().zip(&sizes) {
             let bucket = bucket
@@ -99,38 +91,47 @@ impl Groups {
             value_starts.push(values.len());
         }
 
-        for group in 0..sizes.len() {
-            starts[group + 1] += starts[group];
-        }
-        let mut next = starts.clone();
-        let mut entries = vec![0; rows.len()];
-        for (entry, code) in groups.codes.iter().enumerate() {
-            entries[next[*code as usize]] = entry as u32;
-            next[*code as usize] += 1;
-        }
-        columns.push(Column {
-            name: listed.name.clone(),
-            reading,
-            texts,
-            codes: Vec::new(),
-            nature: Nature::Apart,
-            rule: listed.hierarchy.clone(),
-            shared: false,
-        });
+        let entries = Lists::of(&groups.codes, sizes.len());
+        let column = Column::new(listed, texts, Vec::new(), Nature::Apart);
+        columns.push(Column { shared: false, ..column });
         let sensitive = columns.len() - 1;
-        let entry_starts = starts;
-        Ok(Some(Self { sensitive, entries, entry_starts, values, value_starts, sizes }))
+        Ok(Some(Self { sensitive, entries, values, value_starts, sizes }))
     }
 
-    /// The groups: how many rows, which distinct rows, and which values how often.
-    pub(in crate::estimate) fn iter(
-        &self,
-    ) -> impl Iterator<Item = (u64, &[u32], &[(u32, u64)])> {
+    /// The groups.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = ValueGroup<'_>> {
         self.sizes.iter().enumerate().map(|(group, size)| {
-            let entries = self.entry_starts[group]..self.entry_starts[group + 1];
             let values = self.value_starts[group]..self.value_starts[group + 1];
-            (*size, &self.entries[entries], &self.values[values])
+            (*size, self.entries.of_list(group), &self.values[values])
         })
+    }
+}
+
+/// Things that are in one list each, one list after the other.
+#[derive(Debug)]
+pub(crate) struct Lists {
+    starts: Vec<usize>,
+    items: Vec<u32>,
+}
+
+impl Lists {
+    /// The numbers of things, in order, by the list that each is in.
+    pub(crate) fn of(list_of: &[u32], n_lists: usize) -> Self {
+        let mut starts = vec![0; n_lists + 1];
+        list_of.iter().for_each(|list| starts[*list as usize + 1] += 1);
+        for list in 0..n_lists {
+            starts[list + 1] += starts[list];
+        }
+        let (mut next, mut items) = (starts.clone(), vec![0; list_of.len()]);
+        for (item, list) in (0..).zip(list_of) {
+            items[next[*list as usize]] = item;
+            next[*list as usize] += 1;
+        }
+        Self { starts, items }
+    }
+
+    pub(crate) fn of_list(&self, list: usize) -> &[u32] {
+        &self.items[self.starts[list]..self.starts[list + 1]]
     }
 }
 

@@ -1,14 +1,16 @@
 //! The published rows of a release, in memory, and what its manifest says of their columns.
 
-pub(in crate::estimate) mod cells;
+pub(crate) mod cells;
 mod drawn;
-pub(in crate::estimate) mod groups;
-pub(in crate::estimate) mod lattice;
+pub(crate) mod groups;
+pub(crate) mod lattice;
 
-pub(in crate::estimate) use drawn::DrawnColumns;
+pub(crate) use drawn::DrawnColumns;
+
+use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::cells::Cells;
+use crate::estimate::evidence::cells::ColumnCells;
 use crate::estimate::evidence::groups::Groups;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
@@ -38,30 +40,30 @@ pub struct Evidence {
     /// columns are one distinct row.
     pub(in crate::estimate) blurred: Option<Blurred>,
     /// What generalized cells stand for.
-    pub(in crate::estimate) cells: Vec<Cells>,
+    pub(in crate::estimate) cells: Vec<ColumnCells>,
     /// The places of the columns that the table has, too.
     pub(in crate::estimate) table: Vec<usize>,
 }
 
 /// A published column.
 #[derive(Debug)]
-pub(in crate::estimate) struct Column {
-    pub(in crate::estimate) name: String,
-    pub(in crate::estimate) reading: Reading,
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) reading: Reading,
     /// Its values in their own order; of a randomized column, those of all its domains.
-    pub(in crate::estimate) texts: Vec<Box<str>>,
+    pub(crate) texts: Vec<Box<str>>,
     /// The value of each distinct row; of a generalized column, its cell.
-    pub(in crate::estimate) codes: Vec<u32>,
-    pub(in crate::estimate) nature: Nature,
+    pub(crate) codes: Vec<u32>,
+    pub(crate) nature: Nature,
     /// How values coarsen, if the release says so.
-    pub(in crate::estimate) rule: Option<Rule>,
+    pub(crate) rule: Option<Rule>,
     /// Whether all rows of a group of people have the same.
-    pub(in crate::estimate) shared: bool,
+    pub(crate) shared: bool,
 }
 
 /// What was done to a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::estimate) enum Nature {
+pub(crate) enum Nature {
     /// Published as it was.
     Kept,
     /// Randomized: which noise, and which of its columns this is.
@@ -78,11 +80,11 @@ impl Evidence {
     /// Reads a release, once its files are found to be those that were published.
     pub fn read(release: &Release, watch: &dyn Watch) -> Result<Self> {
         let seen = Seen::open(release)?;
-        let manifest = seen.manifest();
+        let layout = seen.manifest().layout();
         let in_file = |error: Error| error.in_file(seen.name());
-        let numbers = NumberColumns::of(manifest).map_err(in_file)?;
-        let layout = manifest.layout();
-        let known = layout.iter().filter(|column| !numbers.has(column.name()));
+        let numbers = NumberColumns::of(layout).map_err(in_file)?;
+        let data_columns = layout.data_columns();
+        let known = data_columns.iter().filter(|column| !numbers.has(column.name()));
         let known: Vec<DataColumn<'_>> = known.copied().collect();
         let (distinct, read) = match numbers.is_empty() {
             true => {
@@ -91,16 +93,15 @@ impl Evidence {
             }
             false => {
                 let exact = known.iter().map(|c| (c.name(), reading(*c))).collect();
-                let task =
-                    NumbersTask { numbers: numbers.task(manifest), exact, wish: None };
+                let task = NumbersTask { numbers: numbers.task(), exact, wish: None };
                 let read = seen.numbers(&task, watch)?;
                 (Distinct::of_numbers(&read, known.len()), Some(read))
             }
         };
         let rows = distinct.rows;
         let mut raw = known.iter().zip(distinct.columns);
-        let mut columns: Vec<Column> = Vec::with_capacity(layout.len());
-        for column in &layout {
+        let mut columns: Vec<Column> = Vec::with_capacity(data_columns.len());
+        for column in &data_columns {
             match column {
                 DataColumn::Cells(listed) if numbers.has(&listed.name) => {
                     columns.push(Column::of_numbers(listed, &numbers));
@@ -113,26 +114,19 @@ impl Evidence {
         }
 
         let (mut cells, mut noises) = (Vec::new(), Vec::new());
-        let mut pdf = seen.cells(watch)?;
-        for listed in &manifest.columns {
+        let pdf = seen.cells(watch)?;
+        for listed in layout.columns {
+            let (columns, number) = (&mut columns, cells.len());
             let found = match &listed.treatment {
                 Treatment::Coarse { level: Some(0), .. } | Treatment::Kept => continue,
                 Treatment::Coarse { .. } => {
-                    Cells::coarse(listed, &mut columns, &rows, cells.len())
+                    ColumnCells::coarse(listed, columns, &rows, number)
                 }
                 Treatment::Weighted => {
-                    let (pdf, note) = pdf
-                        .as_mut()
-                        .zip(manifest.weights())
+                    let pdf = pdf
+                        .as_ref()
                         .ok_or_else(|| Error::input("the manifest has no weights"))?;
-                    Cells::weighted(
-                        manifest,
-                        listed,
-                        pdf,
-                        &note,
-                        &mut columns,
-                        cells.len(),
-                    )
+                    ColumnCells::weighted(layout, listed, pdf, columns, number)
                 }
                 // What rows of a class share says more than the treatment.
                 Treatment::Drawn { .. }
@@ -142,20 +136,17 @@ impl Evidence {
             };
             cells.push(found.map_err(in_file)?);
         }
-        let notes = manifest.perturbation();
-        let subtables =
-            |class: &&Class| matches!(class.parameters, Parameters::Subtables { .. });
-        if manifest.classes.iter().filter(subtables).count() != notes.len() {
-            return Err(in_file(Error::input("the manifest randomizes nothing")));
+        for class in layout.classes {
+            if let Parameters::Subtables { subtables } = &class.parameters {
+                let number = noises.len();
+                let found = DrawnColumns::read(class, subtables, number, &mut columns);
+                noises.push(found.map_err(in_file)?);
+            }
         }
-        for (number, note) in notes.iter().enumerate() {
-            noises
-                .push(DrawnColumns::read(note, number, &mut columns).map_err(in_file)?);
-        }
-        let stands_for = match &manifest.sampled {
+        let stands_for = match layout.sampled {
             None => None,
             Some(name) => {
-                let column = columns.iter().find(|column| column.name == *name);
+                let column = columns.iter().find(|column| column.name == name);
                 let sizes = column.and_then(|column| column.whole_numbers());
                 Some(sizes.ok_or_else(|| {
                     in_file(Error::input(format!(
@@ -167,12 +158,12 @@ impl Evidence {
         let blurred = match read {
             None => None,
             Some(read) => {
-                let numbers = numbers.numbers(manifest, &read, &columns);
+                let numbers = numbers.numbers(&read, &columns);
                 Some(numbers.map_err(|what| in_file(Error::input(what)))?)
             }
         };
         let groups = Groups::read(&seen, &mut columns, &rows, watch)?;
-        let table = of_table(manifest, &columns);
+        let table = of_table(layout, &columns);
         let found =
             Self { columns, noises, rows, stands_for, groups, blurred, cells, table };
         found.check_sample()?;
@@ -181,15 +172,11 @@ impl Evidence {
 
     /// Rows of a sample stand for others, which have other values and numbers.
     fn check_sample(&self) -> Result<()> {
-        let Some(what) = [
-            self.groups.as_ref().map(|_| "values that stand apart"),
-            self.blurred.as_ref().map(|_| "numbers with noise"),
-        ]
-        .into_iter()
-        .flatten()
-        .next()
-        .filter(|_| self.stands_for.is_some()) else {
-            return Ok(());
+        let what = match (&self.groups, &self.blurred) {
+            _ if self.stands_for.is_none() => return Ok(()),
+            (None, None) => return Ok(()),
+            (Some(_), _) => "values that stand apart",
+            (None, Some(_)) => "numbers with noise",
         };
         Err(Error::input(format!(
             "a release with {what} cannot be a sample of one row of each group"
@@ -227,31 +214,22 @@ impl Evidence {
             1 => names().position(alike),
             _ => None,
         });
-        match place {
-            Some(place) => Ok(place),
-            None => {
-                let cell = name.strip_prefix("CELL(").and_then(|n| n.strip_suffix(')'));
-                if let Some(own) = cell
-                    .filter(|own| names().any(|other| other.eq_ignore_ascii_case(own)))
-                {
-                    return Err(Error::recipe(format!(
-                        "`{own}` has no generalized cells here"
-                    ))
-                    .with_hint(format!("ask about `{own}` itself")));
-                }
-                let error = Error::recipe(format!("no column is called `{name}`"));
-                Err(match nearest(name, names()) {
-                    Some(near) => error.with_hint(format!("the release has `{near}`")),
-                    None => error.with_hint(format!(
-                        "the release has {}",
-                        names()
-                            .map(|n| format!("`{n}`"))
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    )),
-                })
-            }
+        if let Some(place) = place {
+            return Ok(place);
         }
+        let cell = name.strip_prefix("CELL(").and_then(|n| n.strip_suffix(')'));
+        let known = |own: &&str| names().any(|other| other.eq_ignore_ascii_case(own));
+        if let Some(own) = cell.filter(known) {
+            let message = format!("`{own}` has no generalized cells here");
+            let hint = format!("ask about `{own}` itself");
+            return Err(Error::recipe(message).with_hint(hint));
+        }
+        let listed =
+            || names().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        let has =
+            nearest(name, names()).map_or_else(listed, |near| format!("`{near}`"));
+        let error = Error::recipe(format!("no column is called `{name}`"));
+        Err(error.with_hint(format!("the release has {has}")))
     }
 }
 
@@ -297,38 +275,42 @@ fn reading(column: DataColumn<'_>) -> Reading {
 }
 
 impl Column {
-    /// A column as it is in the data.
-    fn known(column: DataColumn<'_>, texts: Vec<Box<str>>, codes: Vec<u32>) -> Self {
-        let listed = match column {
-            DataColumn::Cells(listed) => Some(listed),
-            DataColumn::Class(..) | DataColumn::Spread(..) | DataColumn::Size(_) => {
-                None
-            }
-        };
-        let reading = reading(column);
-        let (texts, ranks) = in_order(texts, &reading);
-        let codes = codes.into_iter().map(|code| ranks[code as usize]).collect();
-        let rule = listed.and_then(|column| column.hierarchy.clone());
-        let shared = listed.is_some_and(|column| column.role == Role::Quasi);
-        let (name, nature) = (column.name().to_owned(), Nature::Kept);
+    /// A published column.
+    pub(crate) fn new(
+        listed: &PublishedColumn,
+        texts: Vec<Box<str>>,
+        codes: Vec<u32>,
+        nature: Nature,
+    ) -> Self {
+        let (name, reading) = (listed.name.clone(), listed.reading());
+        let (rule, shared) = (listed.hierarchy.clone(), listed.role == Role::Quasi);
         Self { name, reading, texts, codes, nature, rule, shared }
     }
 
-    /// A column of numbers that rows have one by one.
-    fn of_numbers(listed: &PublishedColumn, numbers: &NumberColumns) -> Self {
-        Self {
-            name: listed.name.clone(),
-            reading: Reading { kind: Kind::Number, ..listed.reading() },
-            texts: Vec::new(),
-            codes: Vec::new(),
-            nature: Nature::Number(numbers.place(&listed.name)),
-            rule: None,
-            shared: false,
+    /// A column as it is in the data.
+    fn known(column: DataColumn<'_>, texts: Vec<Box<str>>, codes: Vec<u32>) -> Self {
+        let reading = reading(column);
+        let (texts, ranks) = in_order(texts, &reading);
+        let codes = codes.into_iter().map(|code| ranks[code as usize]).collect();
+        let (name, nature) = (column.name().to_owned(), Nature::Kept);
+        match column {
+            DataColumn::Cells(listed) => Self::new(listed, texts, codes, nature),
+            DataColumn::Class(..) | DataColumn::Spread(..) | DataColumn::Size(_) => {
+                Self { name, reading, texts, codes, nature, rule: None, shared: false }
+            }
         }
     }
 
+    /// A column of numbers that rows have one by one.
+    fn of_numbers(listed: &PublishedColumn, numbers: &NumberColumns<'_>) -> Self {
+        let nature = Nature::Number(numbers.place(&listed.name));
+        let column = Self::new(listed, Vec::new(), Vec::new(), nature);
+        let reading = Reading { kind: Kind::Number, ..listed.reading() };
+        Self { reading, rule: None, shared: false, ..column }
+    }
+
     /// The values as whole numbers of at least 1.
-    pub(in crate::estimate) fn whole_numbers(&self) -> Option<Vec<f64>> {
+    pub(crate) fn whole_numbers(&self) -> Option<Vec<f64>> {
         let number = |text: &str| {
             let number = parse_number(text)?;
             (number >= 1.0 && number.fract() == 0.0).then_some(number)
@@ -337,11 +319,9 @@ impl Column {
             self.texts.iter().map(|text| number(text)).collect::<Option<_>>()?;
         Some(self.codes.iter().map(|code| numbers[*code as usize]).collect())
     }
-}
 
-impl Column {
     /// Adds values that may not occur among the rows.
-    pub(in crate::estimate) fn extend(&mut self, texts: Vec<Box<str>>) {
+    pub(crate) fn extend(&mut self, texts: Vec<Box<str>>) {
         let all = std::mem::take(&mut self.texts).into_iter().chain(texts).collect();
         let (texts, ranks) = in_order(all, &self.reading);
         for code in &mut self.codes {
@@ -352,7 +332,7 @@ impl Column {
 }
 
 /// The one text for what `text` means.
-pub(in crate::estimate) fn canonical(text: &str, reading: &Reading) -> String {
+pub(crate) fn canonical(text: &str, reading: &Reading) -> String {
     if reading.is_missing(text) {
         return reading.missing_text().to_owned();
     }
@@ -362,8 +342,21 @@ pub(in crate::estimate) fn canonical(text: &str, reading: &Reading) -> String {
     number.map_or_else(|| text.to_owned(), |number| reading.canonical(text, number))
 }
 
+/// Distinct values in their own order, and the code of each text.
+pub(crate) fn coded<'t>(
+    texts: impl Iterator<Item = &'t str>,
+    reading: &Reading,
+) -> (Vec<Box<str>>, HashMap<&'t str, u32>) {
+    let mut distinct: Vec<&str> = texts.collect();
+    distinct.sort_unstable();
+    distinct.dedup();
+    let owned = distinct.iter().map(|text| Box::from(*text)).collect();
+    let (texts, ranks) = in_order(owned, reading);
+    (texts, distinct.into_iter().zip(ranks).collect())
+}
+
 /// Distinct values in their own order, missing last, and the place of each given text.
-pub(in crate::estimate) fn in_order(
+pub(crate) fn in_order(
     texts: Vec<Box<str>>,
     reading: &Reading,
 ) -> (Vec<Box<str>>, Vec<u32>) {

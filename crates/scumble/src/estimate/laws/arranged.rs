@@ -1,23 +1,15 @@
-//! Counts of the true table, estimated from a release that has sensitive values by group.
+//! Counts of values that stand apart, beside columns that are as they were: as
+//! `exchangeable.rs`, in whole numbers, and without anything that is open in a row itself.
 //!
 //! # Guarantee
-//! If within each group every arrangement of its values among its rows is equally likely,
-//! every estimate is the mean of the true count over all tables that fit the release, and its
-//! standard error is exact. Where nothing is lost the answer is exact and its error nought:
-//! questions without the sensitive column, those that all rows of a group satisfy alike, and
-//! totals of values. The parts of `GROUP BY` add up to the whole. The true count is never
-//! outside `at_least` and `at_most`, whatever the arrangement.
+//! That of `exchangeable.rs`; where nothing is lost the answer is exact and its error nought:
+//! questions that all rows of a group satisfy alike, and totals of values. The parts of
+//! `GROUP BY` add up to the whole. Combinations that no arrangement has are not listed.
 //!
 //! *Why.* Rows are sorted by what their cells leave open: which values would satisfy the
 //! condition. Within a group this is the number of rows that get a value they can use
 //! ([`Arranged`]). Arrangements of groups do not depend on each other, so
 //! variances add up.
-//!
-//! # Limits
-//! The assumption is the whole of it: values must not depend on the columns asked about
-//! within a group. Where they do, estimates lean towards what independence would give, and
-//! neither error nor interval shows it. Intervals are normal: rough for a handful of rows.
-//! Combinations of `GROUP BY` that no arrangement has are not listed.
 //!
 //! # Cost
 //! One pass over the distinct rows for each column asked about, with a condition evaluated
@@ -27,6 +19,8 @@
 //! # Source
 //! docs/methods.md, "Anatomy"; `hoeffding1951combinatorial`.
 
+use std::collections::BTreeMap;
+
 use hashbrown::HashMap;
 
 use crate::error::Result;
@@ -34,15 +28,15 @@ use crate::estimate::evidence::groups::Groups;
 use crate::estimate::laws::arrangement::Arranged;
 use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::query::Truth;
-use crate::estimate::query::classes::{Numbers, refine};
+use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
 
-/// Whether the answer is still wanted is asked once for so many groups.
+/// How many groups are worked through before asking again whether the answer is wanted.
 const CHECKED_EVERY: usize = 256;
 
 /// Rows that are counted together and leave the same open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Kind {
+struct RowKind {
     /// The number of the values of the untouched columns that are counted apart.
     part: u32,
     /// The number of the set of values that satisfy the condition.
@@ -53,7 +47,7 @@ struct Kind {
 struct Sorted {
     /// The kind of each distinct row; those that nothing satisfies have none.
     kind_of: Vec<Option<u32>>,
-    kinds: Vec<Kind>,
+    kinds: Vec<RowKind>,
     /// The codes of the untouched columns that are counted apart, 0 for the sensitive one.
     parts: Vec<Vec<u32>>,
     /// Values that the question treats alike have the same label.
@@ -64,10 +58,7 @@ struct Sorted {
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_arranged(
-        &self,
-        groups: &Groups,
-    ) -> Result<Vec<Estimate>> {
+    pub(crate) fn answer_arranged(&self, groups: &Groups) -> Result<Vec<Estimate>> {
         let apart = self.group_by.contains(&groups.sensitive);
         let sorted = self.by_use(groups.sensitive);
         // By the part and, if values are counted apart, the value.
@@ -127,29 +118,21 @@ impl Question<'_> {
             value_rows.clear();
         }
 
-        let mut answers: Vec<(Vec<u32>, Arranged)> = Vec::with_capacity(sums.len());
-        let mut keys: Vec<(u32, u32)> = sums.keys().copied().collect();
-        keys.sort_unstable();
-        for (part, code) in keys {
+        let answers = sums.into_iter().map(|((part, code), sum)| {
             let own = self.group_by.iter().zip(&sorted.parts[part as usize]);
             let codes = own.map(
                 |(place, own)| if *place == groups.sensitive { code } else { *own },
             );
-            answers.push((codes.collect(), sums[&(part, code)]));
-        }
-        answers.sort_unstable_by(|a, b| a.0.cmp(&b.0));
-        let estimate = |(codes, sum): (Vec<u32>, Arranged)| {
-            let text = |(place, code): (&usize, u32)| {
-                self.evidence.columns[*place].texts[code as usize].to_string()
-            };
-            Estimate {
-                values: self.group_by.iter().zip(codes).map(text).collect(),
-                count: sum.count,
-                unbiased: Some(sum.count),
-                standard_error: Some(sum.variance.sqrt()),
-                at_least: sum.at_least,
-                at_most: sum.at_most,
-            }
+            (codes.collect(), sum)
+        });
+        let answers: BTreeMap<Vec<u32>, Arranged> = answers.collect();
+        let estimate = |(codes, sum): (Vec<u32>, Arranged)| Estimate {
+            values: self.texts(&codes),
+            count: sum.count,
+            unbiased: Some(sum.count),
+            standard_error: Some(sum.variance.sqrt()),
+            at_least: sum.at_least,
+            at_most: sum.at_most,
         };
         Ok(answers.into_iter().map(estimate).collect())
     }
@@ -159,23 +142,9 @@ impl Question<'_> {
         let columns = &self.evidence.columns;
         let (label_of, examples) =
             self.labels(sensitive, columns[sensitive].texts.len());
-        let asked = self.asked(None);
-        // Rows that are alike in all columns asked about have the same number.
-        let (mut class_of, mut n_classes) = (vec![0; self.evidence.rows.len()], 1);
-        for place in asked.into_iter().filter(|place| *place != sensitive) {
-            let column = &columns[place];
-            let (labels, examples) = self.labels(place, column.texts.len());
-            n_classes = refine(
-                &mut class_of,
-                n_classes,
-                &column.codes,
-                &labels,
-                examples.len(),
-            );
-        }
-
-        let mut kinds = Numbers::default();
-        let (mut parts, mut sets) = (Numbers::default(), Numbers::default());
+        let (class_of, n_classes) = self.sorted(None, &[]);
+        let mut kinds = Numbered::default();
+        let (mut parts, mut sets) = (Numbered::default(), Numbered::default());
         let mut set_of: HashMap<Vec<Truth>, Option<u32>> = HashMap::new();
         let mut kind_of_class: Vec<Option<Option<u32>>> = vec![None; n_classes];
         for (entry, class) in class_of.iter().enumerate() {
@@ -194,7 +163,7 @@ impl Question<'_> {
                 let own = |place: &usize| columns[*place].codes.get(entry).copied();
                 let part = self.group_by.iter().map(|place| own(place).unwrap_or(0));
                 let part = parts.number(part.collect());
-                kinds.number(Kind { part, set })
+                kinds.number(RowKind { part, set })
             }));
         }
         if self.group_by.is_empty() {

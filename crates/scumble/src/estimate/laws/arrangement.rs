@@ -38,7 +38,7 @@
 const MOST_CHOICES: usize = 6;
 
 /// The most rows of a group: whole numbers below have room for the fourth power.
-pub(in crate::estimate) const MOST_ROWS: u64 = i32::MAX as u64;
+pub(crate) const MOST_ROWS: u64 = i32::MAX as u64;
 
 /// How many rows of a group get a value they can use.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -115,8 +115,8 @@ impl Arranged {
     }
 }
 
-/// At most so many rows get a value that fits; every class can use the `rest` of values.
-pub(in crate::estimate) fn cover(
+/// The most rows that can get a value that fits; every class can use the `rest` of values.
+pub(crate) fn cover(
     rows: &[u64],
     values: &[u64],
     rest: u64,

@@ -23,64 +23,65 @@
 //! # Source
 //! `hoeffding1951combinatorial`; ours for several columns.
 
-use crate::estimate::laws::tally::Tally;
+use crate::estimate::laws::moments::{AnswerMoments, add_times, paired, products};
 use crate::estimate::query::facets::Odd;
 
-/// For each label of a column, what rows with it add to count and sum; of the column that is
-/// added up, with which chance they count, twice.
-pub(in crate::estimate) type Effect = Vec<(f64, f64)>;
+/// For each label of a column, first moments of count and sum given the label; of the summed
+/// column itself, the probability of counting in place of the sum.
+pub(crate) type Effect = Vec<[f64; 2]>;
 
 /// What rows of a group add to an answer, and how that depends on columns whose values are
 /// counted.
 #[derive(Debug, Clone, Default)]
-pub(in crate::estimate) struct Shuffled {
-    pub(in crate::estimate) tally: Tally,
+pub(crate) struct Shuffled {
+    moments: AnswerMoments,
     /// For each such column.
-    pub(in crate::estimate) effects: Vec<Effect>,
+    effects: Vec<Effect>,
 }
 
 /// A column of a group whose values are counted.
-pub(in crate::estimate) struct Counted<'a> {
-    pub(in crate::estimate) odds: &'a [Odd],
+pub(crate) struct CountedColumn<'a> {
+    pub(crate) odds: &'a [Odd],
     /// Whether it is the one that is added up.
-    pub(in crate::estimate) added: bool,
+    pub(crate) added: bool,
 }
 
 impl Shuffled {
-    pub(in crate::estimate) fn add(
+    pub(crate) fn add(
         &mut self,
-        tally: &Tally,
+        moments: &AnswerMoments,
         effects: &[Effect],
         rows: f64,
     ) {
-        self.tally.add(tally);
+        self.moments.add(moments);
         self.effects.resize_with(effects.len(), Vec::new);
         for (all, own) in self.effects.iter_mut().zip(effects) {
-            all.resize(own.len(), (0.0, 0.0));
-            for (sum, add) in all.iter_mut().zip(own) {
-                *sum = (sum.0 + rows * add.0, sum.1 + rows * add.1);
-            }
+            all.resize(own.len(), [0.0; 2]);
+            all.iter_mut().zip(own).for_each(|(sum, add)| add_times(sum, rows, *add));
         }
     }
 
     /// What a group of `n` rows adds.
-    pub(in crate::estimate) fn settled(mut self, n: f64, columns: &[Counted]) -> Tally {
-        let before = self.tally;
-        let tally = &mut self.tally;
-        for (effect, column) in self.effects.iter().zip(columns) {
-            let (mut means, mut products) = ((0.0, 0.0), (0.0, 0.0, 0.0));
+    pub(crate) fn settled(self, n: f64, columns: &[CountedColumn]) -> AnswerMoments {
+        let Self { mut moments, effects } = self;
+        let before = moments.variance;
+        for (effect, column) in effects.iter().zip(columns) {
+            let (mut means, mut seconds) = ([0.0; 2], [0.0; 3]);
             let (mut possible, mut sure) = (0.0, 0.0);
-            for ((count, sum), odd) in effect.iter().zip(column.odds) {
+            for ([count, sum], odd) in effect.iter().zip(column.odds) {
                 let (count, sum) = (count / n, sum / n);
                 // Of the column that is added up, its own moments within the label.
                 let (one, first, second) = match column.added {
                     true => (odd.chance, odd.first, odd.second),
                     false => (odd.chance, odd.chance, odd.chance),
                 };
-                means = (means.0 + one * count, means.1 + first * sum);
-                products.0 += one * count * count;
-                products.1 += second * sum * sum;
-                products.2 += first * count * sum;
+                add_times(&mut means, 1.0, [one * count, first * sum]);
+                let [counts, sums, both] = products([count, sum]);
+                add_times(
+                    &mut seconds,
+                    1.0,
+                    [one * counts, second * sums, first * both],
+                );
                 if count > 0.0 {
                     possible += n * odd.chance;
                 }
@@ -88,26 +89,24 @@ impl Shuffled {
                     sure += n * odd.chance;
                 }
             }
-            tally.count_variance -= n * (products.0 - means.0 * means.0);
-            tally.sum_variance -= n * (products.1 - means.1 * means.1);
-            tally.covariance -= n * (products.2 - means.0 * means.1);
-            tally.possible = tally.possible.min(whole(possible));
-            tally.sure = tally.sure.max(whole(sure));
+            let known = paired(seconds, products(means), |second, mean| second - mean);
+            add_times(&mut moments.variance, -n, known);
+            moments.possible = moments.possible.min(whole(possible));
+            moments.sure = moments.sure.max(whole(sure));
         }
         let factor = n / (n - 1.0).max(1.0);
-        let left = |after: f64, before: f64| {
+        let [counts, sums, _] = paired(moments.variance, before, |after, before| {
             // What rounding leaves of nothing.
             if after > 1e-9 * before && n > 1.0 { after * factor } else { 0.0 }
-        };
-        tally.count_variance = left(tally.count_variance, before.count_variance);
-        tally.sum_variance = left(tally.sum_variance, before.sum_variance);
-        let moves = tally.count_variance > 0.0 && tally.sum_variance > 0.0;
-        tally.covariance = if moves { tally.covariance * factor } else { 0.0 };
-        if tally.count_variance == 0.0 {
-            tally.count = whole(tally.count);
-            (tally.sure, tally.possible) = (tally.count, tally.count);
+        });
+        let moves = counts > 0.0 && sums > 0.0;
+        let both = if moves { moments.variance[2] * factor } else { 0.0 };
+        moments.variance = [counts, sums, both];
+        if counts == 0.0 {
+            moments.mean[0] = whole(moments.mean[0]);
+            (moments.sure, moments.possible) = (moments.mean[0], moments.mean[0]);
         }
-        self.tally
+        moments
     }
 }
 

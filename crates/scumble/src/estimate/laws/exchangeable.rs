@@ -43,16 +43,18 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::{Groups, Lists, ValueGroup};
 use crate::estimate::laws::arrangement::cover;
-use crate::estimate::laws::numbers::Blurred;
+use crate::estimate::laws::moments::{
+    AnswerMoments, RowMoments, add_times, paired, products,
+};
+use crate::estimate::laws::numbers::{Blurred, RedrawnGroup};
 use crate::estimate::laws::perturbed::Estimate;
-use crate::estimate::laws::prospect::{Prospects, RowLaw, RowMoments};
-use crate::estimate::laws::rows::{Undone, kernel, products};
-use crate::estimate::laws::tally::{Guess, Tally};
+use crate::estimate::laws::prospect::{Prospects, RowPosterior};
+use crate::estimate::laws::rows::Undone;
 use crate::estimate::laws::valuation::{ApartColumn, Valuation};
 use crate::estimate::query::Measure;
-use crate::estimate::query::classes::Numbers;
+use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
 
 /// Rows of a group that are alike.
@@ -79,38 +81,9 @@ struct Use {
     guessed: bool,
 }
 
-/// The rows and values of a group.
-type Group<'g> = (u64, &'g [u32], &'g [(u32, u64)]);
-
-/// The rows that have each distinct row's cells, one distinct row after the other.
-struct RowsOf {
-    starts: Vec<usize>,
-    rows: Vec<u32>,
-}
-
-impl RowsOf {
-    fn new(blurred: &Blurred, n_entries: usize) -> Self {
-        let mut starts = vec![0; n_entries + 1];
-        (0..blurred.n_rows()).for_each(|row| starts[blurred.kind(row) + 1] += 1);
-        for entry in 0..n_entries {
-            starts[entry + 1] += starts[entry];
-        }
-        let (mut next, mut rows) = (starts.clone(), vec![0; blurred.n_rows()]);
-        for row in 0..blurred.n_rows() {
-            rows[next[blurred.kind(row)]] = row as u32;
-            next[blurred.kind(row)] += 1;
-        }
-        Self { starts, rows }
-    }
-
-    fn of(&self, entry: usize) -> &[u32] {
-        &self.rows[self.starts[entry]..self.starts[entry + 1]]
-    }
-}
-
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_exchangeable(
+    pub(crate) fn answer_exchangeable(
         &self,
         groups: &Groups,
         measure: &Measure,
@@ -119,7 +92,7 @@ impl Question<'_> {
         let (class_of, _) = self.sorted(valuation.measured, &valuation.facets);
         let blurred =
             self.evidence.blurred.as_ref().filter(|_| !valuation.cuts.is_empty());
-        let rows_of = blurred.map(|blurred| RowsOf::new(blurred, class_of.len()));
+        let rows_of = blurred.map(|blurred| Lists::of(blurred.kinds(), class_of.len()));
         let Some(apart) = &valuation.apart else { return Ok(Vec::new()) };
         let context = Context {
             valuation: &valuation,
@@ -128,15 +101,16 @@ impl Question<'_> {
             numbers: blurred.zip(rows_of.as_ref()),
             limited: *measure == Measure::Count,
         };
-        let all: Vec<Group<'_>> = groups.iter().collect();
+        let all: Vec<ValueGroup<'_>> = groups.iter().collect();
         let found = all.par_iter().map(|group| {
             self.watch.check()?;
-            context.tallies(group)
+            context.moments(group)
         });
-        let found: Vec<Vec<(Vec<u32>, Tally)>> = found.collect::<Result<_>>()?;
-        let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
-        for (key, tally) in found.into_iter().flatten() {
-            sums.entry(key).or_default().add(&tally);
+        let found: Vec<Vec<(Vec<u32>, AnswerMoments)>> =
+            found.collect::<Result<_>>()?;
+        let mut sums: BTreeMap<Vec<u32>, AnswerMoments> = BTreeMap::new();
+        for (key, moments) in found.into_iter().flatten() {
+            sums.entry(key).or_default().add(&moments);
         }
         valuation.settled(sums, measure)
     }
@@ -147,14 +121,17 @@ struct Context<'c, 'q, 'a> {
     valuation: &'c Valuation<'q, 'a>,
     apart: &'c ApartColumn,
     class_of: &'c [u32],
-    numbers: Option<(&'c Blurred, &'c RowsOf)>,
+    numbers: Option<(&'c Blurred, &'c Lists)>,
     /// Whether limits are of use.
     limited: bool,
 }
 
 impl<'a> Context<'_, '_, 'a> {
     /// What a group adds to each answer.
-    fn tallies(&self, group: &Group<'_>) -> Result<Vec<(Vec<u32>, Tally)>> {
+    fn moments(
+        &self,
+        group: &ValueGroup<'_>,
+    ) -> Result<Vec<(Vec<u32>, AnswerMoments)>> {
         let (size, entries, values) = group;
         let mut labels: BTreeMap<u32, u64> = BTreeMap::new();
         for (code, n) in *values {
@@ -162,17 +139,31 @@ impl<'a> Context<'_, '_, 'a> {
         }
         let counts: Vec<u64> = labels.values().copied().collect();
         let (units, classes) = self.units(entries, labels.keys().copied())?;
-        let mut answers = Numbers::default();
+        let mut answers = Numbered::default();
         let mut uses = self.uses(&units, &classes, &mut answers)?;
         uses.sort_by_key(|own| own.answer);
-        let tallies = uses.chunk_by(|a, b| a.answer == b.answer).map(|uses| {
-            let mut tally = arranged(*size, &counts, &units, uses);
+        let found = uses.chunk_by(|a, b| a.answer == b.answer).map(|uses| {
+            let mut moments = arranged(*size, &counts, &units, uses);
             if self.limited {
-                (tally.sure, tally.possible) = limits(&counts, &units, uses);
+                (moments.sure, moments.possible) = limits(&counts, &units, uses);
             }
-            (answers.items[uses[0].answer as usize].clone(), tally)
+            (answers.items[uses[0].answer as usize].clone(), moments)
         });
-        Ok(tallies.collect())
+        let mut found: Vec<(Vec<u32>, AnswerMoments)> = found.collect();
+        if let Some((blurred, _)) = self.numbers.filter(|(b, _)| b.is_anew()) {
+            let rows: Vec<usize> = units.iter().filter_map(|unit| unit.row).collect();
+            let class_of = units.iter().map(|unit| unit.class).collect();
+            let shares = counts.iter().map(|n| *n as f64 / *size as f64);
+            let shares: Vec<f64> = shares.collect();
+            let group =
+                RedrawnGroup { blurred, rows: &rows, class_of, shares: &shares };
+            let of_class = |class: usize| classes[class].as_slice();
+            for (key, variance) in self.valuation.redrawn(&group, &of_class)? {
+                let own = found.iter_mut().filter(|(other, _)| *other == key);
+                own.for_each(|(_, m)| add_times(&mut m.variance, 1.0, variance));
+            }
+        }
+        Ok(found)
     }
 
     /// The rows of a group, and for each class of them what they are worth with each label.
@@ -183,30 +174,31 @@ impl<'a> Context<'_, '_, 'a> {
     ) -> Result<(Vec<Unit>, Vec<Vec<Prospects<'a>>>)> {
         let mut units: Vec<Unit> = Vec::new();
         let mut classes: Vec<Vec<Prospects<'a>>> = Vec::new();
-        let mut class_at: HashMap<(u32, Vec<bool>), usize> = HashMap::new();
+        let mut class_at: HashMap<(u32, Option<Vec<bool>>), usize> = HashMap::new();
         let mut unit_at: HashMap<(usize, usize), usize> = HashMap::new();
         let valuation = self.valuation;
-        let mut class = |entry: usize, missing: Vec<bool>| -> Result<usize> {
+        let mut class = |entry: usize, missing: Option<Vec<bool>>| -> Result<usize> {
             let key = (self.class_of[entry], missing);
             if let Some(class) = class_at.get(&key) {
                 return Ok(*class);
             }
             let codes = labels.clone().map(|label| self.apart.examples[label as usize]);
+            let missing = key.1.as_deref();
             let each =
-                codes.map(|code| valuation.prospects(entry, Some(code), Some(&key.1)));
+                codes.map(|code| valuation.prospects(entry, Some(code), missing));
             classes.push(each.collect::<Result<_>>()?);
             class_at.insert(key, classes.len() - 1);
             Ok(classes.len() - 1)
         };
         for entry in entries.iter().map(|entry| *entry as usize) {
             if let Some((blurred, rows_of)) = self.numbers {
-                for row in rows_of.of(entry).iter().map(|row| *row as usize) {
+                for row in rows_of.of_list(entry).iter().map(|row| *row as usize) {
                     let class = class(entry, blurred.missing(row, &valuation.cuts))?;
                     units.push(Unit { rows: 1, entry, row: Some(row), class });
                 }
                 continue;
             }
-            let class = class(entry, Vec::new())?;
+            let class = class(entry, Some(Vec::new()))?;
             let rows = valuation.question.evidence.rows[entry];
             let published = valuation.question.published(entry);
             let unit = *unit_at.entry((class, published)).or_insert_with(|| {
@@ -223,10 +215,10 @@ impl<'a> Context<'_, '_, 'a> {
         &self,
         units: &[Unit],
         classes: &[Vec<Prospects<'a>>],
-        answers: &mut Numbers<Vec<u32>>,
+        answers: &mut Numbered<Vec<u32>>,
     ) -> Result<Vec<Use>> {
         let valuation = self.valuation;
-        let (mut uses, mut law) = (Vec::new(), RowLaw::default());
+        let (mut uses, mut law) = (Vec::new(), RowPosterior::default());
         for (number, unit) in units.iter().enumerate() {
             let blurred = self.numbers.map(|(blurred, _)| blurred);
             let numbers = blurred.zip(unit.row);
@@ -242,11 +234,8 @@ impl<'a> Context<'_, '_, 'a> {
                     let moments = drawn.map(|drawn| {
                         valuation.moments(answer, &law, drawn).shifted(law.number)
                     });
-                    let kernel = answer.uneven.then(|| {
-                        let published = valuation.question.published(unit.entry);
-                        kernel(&prospects.joint, published)
-                            .map_err(|p| valuation.singular(&prospects.subtables, p))
-                    });
+                    let kernel =
+                        answer.uneven.then(|| valuation.kernel(prospects, unit.entry));
                     uses.push(Use {
                         answer: answers.number(answer.key.clone()),
                         unit: number,
@@ -264,67 +253,54 @@ impl<'a> Context<'_, '_, 'a> {
     }
 }
 
-/// Count and sum of a group of `size` rows with so many values of each label, over all
+/// Moments of count and sum of a group of `size` rows with these counts of values, over all
 /// arrangements.
-fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> Tally {
+fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMoments {
     let n = size as f64;
-    let mut tally = Tally { possible: n, ..Tally::default() };
-    let mut total = [0.0; 2];
+    let mut found = AnswerMoments { possible: n, ..AnswerMoments::default() };
     let (mut cells, mut rows) = ([0.0; 3], [0.0; 3]);
     let (mut within, mut noise) = ([0.0; 3], [0.0; 3]);
     let mut columns = vec![([0.0; 2], [0.0; 3]); values.len()];
     for uses in uses.chunk_by(|a, b| a.unit == b.unit) {
         let rows_of = units[uses[0].unit].rows as f64;
         let guessed = uses.iter().any(|own| own.guessed);
-        let mut mean = [0.0; 2];
-        let mut second = 0.0;
+        let (mut mean, mut square) = ([0.0; 2], 0.0);
         for own in uses {
             let value = values[own.label] as f64;
             let share = value / n;
-            let found = Undone::new(own.kernel.as_deref(), &own.moments);
-            let (column, same) = &mut columns[own.label];
-            for which in 0..2 {
-                mean[which] += share * found.first[which];
-                column[which] += rows_of * found.first[which];
-            }
-            let squares = products(found.first);
-            second += share * found.second[1];
-            for pair in 0..3 {
-                let open = found.second[pair] - found.product[pair];
+            let Undone { first, product, second } =
+                Undone::new(own.kernel.as_deref(), &own.moments);
+            add_times(&mut mean, share, first);
+            square += share * second[1];
+            let open = paired(second, product, |second, product| {
+                let open = second - product;
                 // What is left by rounding.
-                let least = 1e-13 * found.second[pair].abs();
-                if open.abs() > least && !guessed {
-                    within[pair] += rows_of * share * open;
-                }
-                cells[pair] += rows_of * value * found.product[pair];
-                same[pair] += rows_of * (squares[pair] - found.product[pair]);
-            }
-        }
-        let square = mean_products(n, values, uses, mean);
-        for (pair, own) in products(mean).into_iter().enumerate() {
-            rows[pair] += rows_of * square[pair];
-            noise[pair] += rows_of * (own - square[pair]);
-        }
-        total = [total[0] + rows_of * mean[0], total[1] + rows_of * mean[1]];
-        if guessed {
-            tally.guess.add(&Guess {
-                rows: rows_of,
-                count: rows_of * mean[0],
-                sum: rows_of * mean[1],
-                square: rows_of * second,
+                if open.abs() > 1e-13 * second.abs() { open } else { 0.0 }
             });
+            if !guessed {
+                add_times(&mut within, rows_of * share, open);
+            }
+            add_times(&mut cells, rows_of * value, product);
+            let (column, same) = &mut columns[own.label];
+            add_times(column, rows_of, first);
+            add_times(same, rows_of, paired(products(first), product, |a, b| a - b));
+        }
+        let squares = mean_products(n, values, uses, mean);
+        add_times(&mut rows, rows_of, squares);
+        add_times(&mut noise, rows_of, paired(products(mean), squares, |a, b| a - b));
+        add_times(&mut found.mean, rows_of, mean);
+        if guessed {
+            let [count, sum] = mean;
+            found.guess.add(rows_of, RowMoments { count, sum, square });
         }
     }
-    let both = products(total);
+    let both = products(found.mean);
     let noisy = uses.iter().any(|own| own.kernel.is_some());
-    let spread = |pair: usize| {
-        let of_columns: f64 = columns
-            .iter()
-            .zip(values)
-            .map(|((column, same), value)| {
-                *value as f64 * (products(*column)[pair] - same[pair])
-            })
-            .sum();
+    found.variance = [0, 1, 2].map(|pair| {
+        let of_columns = columns.iter().zip(values).map(|((column, same), value)| {
+            *value as f64 * (products(*column)[pair] - same[pair])
+        });
+        let of_columns: f64 = of_columns.sum();
         let spread =
             cells[pair] - n * rows[pair] - of_columns / n + both[pair] - noise[pair];
         // What is left by rounding where nothing is open, and a single row leaves nothing.
@@ -332,16 +308,10 @@ fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> Tally {
         let spread =
             if spread.abs() > least && size > 1 { spread / (n - 1.0) } else { 0.0 };
         // Estimates of variances may be below nought where there is noise.
-        if noisy || pair == 2 { spread } else { spread.max(0.0) }
-    };
-    let variance = |pair: usize| {
-        spread(pair) + within[pair] + if noisy { noise[pair] } else { 0.0 }
-    };
-    (tally.count, tally.sum) = (total[0], total[1]);
-    tally.count_variance = variance(0);
-    tally.sum_variance = variance(1);
-    tally.covariance = variance(2);
-    tally
+        let spread = if noisy || pair == 2 { spread } else { spread.max(0.0) };
+        spread + within[pair] + if noisy { noise[pair] } else { 0.0 }
+    });
+    found
 }
 
 /// Products of the means over values of what a unit adds, undone.
@@ -356,11 +326,9 @@ fn mean_products(n: f64, values: &[u64], uses: &[Use], mean: [f64; 2]) -> [f64; 
             let share = values[own.label] as f64 / n;
             // What does not depend on drawn values is the same for all.
             let moments = own.moments.get(drawn).unwrap_or(&own.moments[0]);
-            means = [means[0] + share * moments.count, means[1] + share * moments.sum];
+            add_times(&mut means, share, moments.first());
         }
-        for (sum, product) in found.iter_mut().zip(products(means)) {
-            *sum += weight * product;
-        }
+        add_times(&mut found, *weight, products(means));
     }
     found
 }

@@ -33,7 +33,7 @@
 //! rows.
 //!
 //! # Cost
-//! One pass over the distinct rows for each column valuation about; then for each combination of
+//! One pass over the distinct rows for each column asked about; then for each combination of
 //! cells that occurs, the combinations of values that the question tells apart.
 //!
 //! # Source
@@ -43,10 +43,12 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::estimate::laws::effects::{Effect, Shuffled};
+use crate::estimate::laws::moments::{
+    AnswerMoments, RowMoments, add_times, paired, products,
+};
 use crate::estimate::laws::perturbed::Estimate;
-use crate::estimate::laws::tally::{Draws, Guess, Tally, answers};
 use crate::estimate::laws::valuation::{Given, Valuation};
 use crate::estimate::laws::worth::Worth;
 use crate::estimate::query::Measure;
@@ -56,34 +58,31 @@ use crate::estimate::query::question::Question;
 /// What rows of a class add to an answer.
 struct Contribution {
     key: Vec<u32>,
-    tally: Tally,
+    moments: AnswerMoments,
     effects: Vec<Effect>,
 }
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_uncertain(
-        &self,
-        measure: &Measure,
-    ) -> Result<Vec<Estimate>> {
+    pub(crate) fn answer_uncertain(&self, measure: &Measure) -> Result<Vec<Estimate>> {
         let valuation = Valuation::new(self, measure)?;
         let classes = self.alike(valuation.measured, &valuation.facets);
         let each = classes.par_iter().map(|class| {
             self.watch.check()?;
-            valuation.tallies(class)
+            valuation.contributions(class)
         });
         let each: Vec<Vec<Contribution>> = each.collect::<Result<_>>()?;
-        let mut sums: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<u32>, AnswerMoments> = BTreeMap::new();
         // By answer and group, where the values of a group are counted.
         let mut shuffled: BTreeMap<(Vec<u32>, usize), Shuffled> = BTreeMap::new();
         for (class, found) in classes.iter().zip(each) {
             let group = valuation.group(class.entry);
-            for Contribution { key, tally, effects } in found {
+            for Contribution { key, moments, effects } in found {
                 match group {
-                    None => sums.entry(key).or_default().add(&tally),
+                    None => sums.entry(key).or_default().add(&moments),
                     Some(group) => {
                         let shuffled = shuffled.entry((key, group)).or_default();
-                        shuffled.add(&tally, &effects, class.n_rows());
+                        shuffled.add(&moments, &effects, class.n_rows());
                     }
                 }
             }
@@ -97,7 +96,7 @@ impl Question<'_> {
         if valuation.sampled() {
             let all = (0..evidence.rows.len()).map(|entry| evidence.weight(entry).1);
             let all: f64 = all.sum();
-            sums.values_mut().for_each(|tally| tally.centre(all));
+            sums.values_mut().for_each(|moments| moments.centre(all));
         }
         valuation.settled(sums, measure)
     }
@@ -105,85 +104,70 @@ impl Question<'_> {
 
 impl Valuation<'_, '_> {
     /// The answers, from what rows add to each.
-    pub(in crate::estimate) fn settled(
+    pub(crate) fn settled(
         &self,
-        mut sums: BTreeMap<Vec<u32>, Tally>,
+        mut sums: BTreeMap<Vec<u32>, AnswerMoments>,
         measure: &Measure,
     ) -> Result<Vec<Estimate>> {
         let group_by = &self.question.group_by;
         if group_by.is_empty() {
             sums.entry(Vec::new()).or_default();
         }
-        sums.values_mut().for_each(Tally::guessed);
-        let estimates = sums.iter().filter_map(|(key, tally)| {
+        sums.values_mut().for_each(AnswerMoments::guessed);
+        let estimates = sums.iter().filter_map(|(key, moments)| {
             let names = group_by.iter().zip(key);
             let name = |(place, code): (&usize, &u32)| self.name(*place, *code);
-            let listed = group_by.is_empty() || tally.possible > 0.0;
+            let listed = group_by.is_empty() || moments.possible > 0.0;
             let values = || names.map(name).collect();
-            if listed { tally.estimate(measure, values()) } else { None }
+            if listed { moments.estimate(measure, values()) } else { None }
         });
-        answers(estimates.collect(), group_by)
+        let estimates: Vec<Estimate> = estimates.collect();
+        if estimates.is_empty() && group_by.is_empty() {
+            let message = "there is no mean: no row satisfies the condition";
+            return Err(Error::recipe(message));
+        }
+        Ok(estimates)
     }
 
     /// What the rows of a class add to each answer.
-    fn tallies(&self, class: &Alike) -> Result<Vec<Contribution>> {
-        let (subtables, joint) = self.joint(class.entry)?;
+    fn contributions(&self, class: &Alike) -> Result<Vec<Contribution>> {
+        let subtables = self.question.subtables(class.entry);
+        let joint = self.question.joint(&subtables)?;
         let worths =
             self.enumerate(class.entry, &subtables, &joint, Given::default())?;
         let inverse = joint.inverse();
-        let mut tallies = Vec::with_capacity(worths.len());
+        let mut found = Vec::with_capacity(worths.len());
         for worth in worths {
-            let tally = if worth.is_even() {
+            let moments = if worth.is_even() {
                 self.known(class, &worth)
             } else {
                 let inverse = inverse
                     .as_ref()
-                    .map_err(|place| self.singular(&subtables, *place))?;
-                let undo = |values: &[f64]| inverse.weights(values);
-                self.undone(class, &worth, &undo)
+                    .map_err(|place| self.question.singular(&subtables, *place))?;
+                self.undone(class, &worth, &|values| inverse.weights(values))
             };
-            tallies.push(Contribution {
-                key: worth.key,
-                tally,
-                effects: worth.effects,
-            });
+            let Worth { key, effects, .. } = worth;
+            found.push(Contribution { key, moments, effects });
         }
-        Ok(tallies)
+        Ok(found)
     }
 
     /// What rows add if no noise has to be undone.
-    fn known(&self, class: &Alike, worth: &Worth) -> Tally {
-        let rows = class.n_rows();
-        let squares = class.published.iter().map(|(_, _, squares)| squares).sum();
-        let (count, sum, square) = (worth.count[0], worth.sum[0], worth.square[0]);
-        let certain = |variance: f64, of: f64| {
-            // What is left by rounding.
-            if variance > 1e-13 * of { variance } else { 0.0 }
-        };
+    fn known(&self, class: &Alike, worth: &Worth) -> AnswerMoments {
+        let (rows, moments) = (class.n_rows(), worth.moments[0]);
+        let squares: f64 = class.published.iter().map(|(_, _, squares)| squares).sum();
+        let mut found = AnswerMoments { possible: rows, ..AnswerMoments::default() };
+        add_times(&mut found.mean, rows, moments.first());
+        if self.sampled() {
+            found.draws.add(squares, moments.first());
+        }
         if worth.guessed {
-            let (count, sum) = (rows * count, rows * sum);
-            let guess = Guess { rows, count, sum, square: rows * square };
-            let draws = self.draws(squares, worth.count[0], worth.sum[0]);
-            return Tally {
-                count,
-                sum,
-                possible: rows,
-                draws,
-                guess,
-                ..Tally::default()
-            };
+            found.guess.add(rows, moments);
+        } else {
+            add_times(&mut found.variance, rows, moments.variance());
+            found.sure = if worth.open { 0.0 } else { rows };
         }
-        Tally {
-            count: rows * count,
-            sum: rows * sum,
-            count_variance: rows * count * (1.0 - count),
-            sum_variance: rows * certain(square - sum * sum, square),
-            covariance: rows * sum * (1.0 - count),
-            sure: if worth.open { 0.0 } else { rows },
-            possible: rows,
-            draws: self.draws(squares, count, sum),
-            guess: Guess::default(),
-        }
+        found
     }
 
     /// What rows add if noise has to be undone, which `undo` does.
@@ -192,40 +176,33 @@ impl Valuation<'_, '_> {
         class: &Alike,
         worth: &Worth,
         undo: &dyn Fn(&[f64]) -> Vec<f64>,
-    ) -> Tally {
-        let each = |f: &dyn Fn(f64, f64, f64) -> f64| -> Vec<f64> {
-            let all = worth.count.iter().zip(&worth.sum).zip(&worth.square);
-            undo(&all.map(|((c, s), q)| f(*c, *s, *q)).collect::<Vec<f64>>())
+    ) -> AnswerMoments {
+        let each = |of: &dyn Fn(RowMoments) -> f64| -> Vec<f64> {
+            undo(&worth.moments.iter().map(|m| of(*m)).collect::<Vec<f64>>())
         };
-        let (count, sum) = (undo(&worth.count), undo(&worth.sum));
+        let (counts, sums) = (each(&|m| m.count), each(&|m| m.sum));
         // What the variances lack: `2 s² - q`.
-        let counts = each(&|c, _, _| 2.0 * c * c - c);
-        let sums = each(&|_, s, q| 2.0 * s * s - q);
-        let both = each(&|c, s, _| 2.0 * c * s - s);
-        let mut tally = Tally::default();
+        let lacking = [0, 1, 2]
+            .map(|pair| each(&|m| 2.0 * products(m.first())[pair] - m.second()[pair]));
+        let mut found = AnswerMoments::default();
         for (cell, rows, squares) in &class.published {
-            let (c, s) = (count[*cell], sum[*cell]);
-            tally.count += rows * c;
-            tally.sum += rows * s;
-            tally.possible += rows;
+            let first = [counts[*cell], sums[*cell]];
+            add_times(&mut found.mean, *rows, first);
+            found.possible += rows;
             if self.sampled() {
                 // Which row was drawn is in the squares of the weights, and so is its noise.
-                tally.draws.add(&self.draws(*squares, c, s));
+                found.draws.add(*squares, first);
             } else {
-                tally.count_variance += rows * (c * c - counts[*cell]);
-                tally.sum_variance += rows * (s * s - sums[*cell]);
-                tally.covariance += rows * (c * s - both[*cell]);
+                let lacking = [0, 1, 2].map(|pair| lacking[pair][*cell]);
+                let open = paired(products(first), lacking, |own, lacks| own - lacks);
+                add_times(&mut found.variance, *rows, open);
             }
         }
-        tally
+        found
     }
 
     /// Whether another row of the same group would have given another answer.
     fn sampled(&self) -> bool {
         self.varies && self.question.evidence.stands_for.is_some()
-    }
-
-    fn draws(&self, squares: f64, count: f64, sum: f64) -> Draws {
-        if self.sampled() { Draws::new(squares, count, sum) } else { Draws::default() }
     }
 }

@@ -76,11 +76,7 @@ impl<'a> Joint<'a> {
     }
 
     /// How likely a combination is published as another, both by their digits.
-    pub(in crate::estimate) fn entry(
-        &self,
-        published: &[usize],
-        original: &[usize],
-    ) -> f64 {
+    pub(crate) fn entry(&self, published: &[usize], original: &[usize]) -> f64 {
         let places = published.iter().zip(original);
         let entries = self.channels.iter().zip(places);
         entries.map(|(channel, (j, k))| channel.entry(*j, *k)).product()
@@ -88,7 +84,7 @@ impl<'a> Joint<'a> {
 
     /// How often each value of a single column is kept, if others are drawn from the whole
     /// domain.
-    pub(in crate::estimate) fn kept(&self) -> Option<&[f64]> {
+    pub(crate) fn kept(&self) -> Option<&[f64]> {
         match self.channels.as_slice() {
             [channel] => channel.kept(),
             _ => None,

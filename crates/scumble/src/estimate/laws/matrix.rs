@@ -172,7 +172,7 @@ impl Channel {
     }
 
     /// How often each value is kept, if others are drawn from the whole domain.
-    pub(in crate::estimate) fn kept(&self) -> Option<&[f64]> {
+    pub(crate) fn kept(&self) -> Option<&[f64]> {
         match &self.form {
             Form::Mixture(keep) => Some(keep),
             Form::Dense(_) => None,
@@ -287,31 +287,28 @@ fn times(matrix: &DMatrix<f64>, vector: &[f64]) -> Vec<f64> {
 }
 
 #[cfg(test)]
-pub(in crate::estimate) mod tests {
+pub(crate) mod tests {
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
     /// A sub-table of the values `v0`, `v1`, ...
-    pub(in crate::estimate) fn note(
-        size: usize,
-        operator: OperatorNote,
-    ) -> SubtableNote {
+    pub(crate) fn note(size: usize, operator: OperatorNote) -> SubtableNote {
         let domain = (0..size).map(|v| vec![format!("v{v}")]).collect();
         SubtableNote { rows: 0, domain, bounds: vec![None; size], operator }
     }
 
-    pub(in crate::estimate) fn uniform(keep: f64, size: usize) -> Channel {
+    pub(crate) fn uniform(keep: f64, size: usize) -> Channel {
         Channel::new(&note(size, OperatorNote::Uniform { keep })).unwrap()
     }
 
-    pub(in crate::estimate) fn fine_grain(keep: &[f64]) -> Channel {
+    pub(crate) fn fine_grain(keep: &[f64]) -> Channel {
         let operator = OperatorNote::FineGrain { keep: keep.to_vec() };
         Channel::new(&note(keep.len(), operator)).unwrap()
     }
 
     /// The same entries, as any matrix.
-    pub(in crate::estimate) fn general(channel: &Channel) -> Channel {
+    pub(crate) fn general(channel: &Channel) -> Channel {
         let size = channel.size();
         let row = |j| (0..size).map(|k| channel.entry(j, k)).collect();
         let matrix = (0..size).map(row).collect();
@@ -319,7 +316,7 @@ pub(in crate::estimate) mod tests {
     }
 
     /// A matrix with columns drawn at random, and something added to its diagonal.
-    pub(in crate::estimate) fn drawn(size: usize, random: &mut ChaCha20Rng) -> Channel {
+    pub(crate) fn drawn(size: usize, random: &mut ChaCha20Rng) -> Channel {
         let mut matrix = vec![vec![0.0; size]; size];
         for k in 0..size {
             let mut column: Vec<f64> = (0..size).map(|_| random.random()).collect();

@@ -1,24 +1,25 @@
 //! How rows that share a class depend on each other: independent given the class, or
-//! exchangeable within it. Answers are written once a law, and laws multiply.
+//! exchangeable within it. Answers are written once for each law, and laws
+//! multiply.
 
 mod arranged;
 mod arrangement;
-pub(in crate::estimate) mod effects;
+pub(crate) mod effects;
 mod exchangeable;
-pub(in crate::estimate) mod independent;
-pub(in crate::estimate) mod joint;
-pub(in crate::estimate) mod matrix;
-pub(in crate::estimate) mod numbers;
-pub(in crate::estimate) mod perturbed;
+pub(crate) mod independent;
+pub(crate) mod joint;
+pub(crate) mod matrix;
+pub(crate) mod moments;
+pub(crate) mod numbers;
+pub(crate) mod perturbed;
 mod prospect;
-pub(in crate::estimate) mod reconstruct;
+pub(crate) mod reconstruct;
 mod rows;
 mod shares;
-pub(in crate::estimate) mod tally;
 mod valuation;
 mod worth;
 
-pub(in crate::estimate) use arrangement::MOST_ROWS;
+pub(crate) use arrangement::MOST_ROWS;
 
 pub use arrangement::Arranged;
 pub use joint::{Joint, JointInverse, MOST_CELLS};

@@ -24,10 +24,9 @@
 //!
 //! # Limits
 //! Intervals are normal: for a handful of rows they are rough. If of some rows none was
-//! published that counts, their variance is estimated as nought; then as many as they are are
-//! added. Iterative and simplex
-//! counts are reconstructed class by class, so the sum over classes may differ from that
-//! of all rows at once. Rows whose noise was drawn from the same key and the same identifier
+//! published that counts, their variance is estimated as nought; then their number is added.
+//! Iterative and simplex counts are reconstructed class by class, so the sum over classes may
+//! differ from that of all rows at once. Rows whose noise was drawn from the same key and the same identifier
 //! do not have independent noise: where people have several rows, errors are larger.
 //!
 //! # Cost
@@ -42,8 +41,8 @@ use std::collections::BTreeMap;
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::laws::reconstruct::{Moments, Spread, Way, reconstruct_watched};
-use crate::estimate::query::question::{Class, Open, Question};
-use crate::estimate::query::{Condition, Measure, Query};
+use crate::estimate::query::question::{Open, OpenClass, Question};
+use crate::estimate::query::{Measure, Query};
 use crate::watch::Watched;
 
 /// How many standard errors an interval of 95 % reaches to either side.
@@ -171,9 +170,6 @@ impl Evidence {
             {
                 question.answer_arranged(groups)
             }
-            (_, Some(numbers)) if numbers.is_anew() => {
-                question.answer_condensed(numbers, measure)
-            }
             (None, Some(numbers)) => question.answer_rows(numbers, measure),
             (Some(groups), _) => question.answer_exchangeable(groups, measure),
         }
@@ -188,17 +184,6 @@ impl Evidence {
             (None, None) => return Ok(()),
         };
         Err(Error::recipe(why).with_hint("leave out `--way`"))
-    }
-
-    /// Estimates how many rows that satisfy the condition have each value of a column.
-    pub fn distribution(
-        &self,
-        column: &str,
-        condition: Condition,
-        way: Way,
-    ) -> Result<Vec<Estimate>> {
-        let (measure, group_by) = (Measure::Count, vec![column.to_owned()]);
-        self.answer(&Query { measure, group_by, condition }, way)
     }
 }
 
@@ -235,17 +220,13 @@ impl<'a> Question<'a> {
         let all = (0..evidence.rows.len()).map(|entry| evidence.weight(entry).1);
         let all: f64 = all.sum();
         let estimate = |(codes, sum): (Vec<u32>, Sum)| {
-            let values = self.group_by.iter().zip(codes);
-            let text = |(place, code): (&usize, u32)| {
-                evidence.columns[*place].texts[code as usize].to_string()
-            };
             let Moments { squares, rows } = sum.moments;
             let variance = match evidence.stands_for {
                 None => sum.moments.variance(),
                 Some(_) => (squares - rows * rows / all).max(0.0),
             };
             Estimate {
-                values: values.map(text).collect(),
+                values: self.texts(&codes),
                 count: sum.count,
                 unbiased: (!sum.unknown).then_some(sum.unbiased),
                 // Where nothing was published that counts, no error can be seen either.
@@ -260,7 +241,7 @@ impl<'a> Question<'a> {
     /// Adds the rows of a class to the answers they belong to.
     fn add(
         &self,
-        class: &Class,
+        class: &OpenClass,
         open: &Open<'a>,
         way: Way,
         sums: &mut BTreeMap<Vec<u32>, Sum>,
@@ -299,42 +280,32 @@ impl<'a> Question<'a> {
         let single = spread.as_ref().filter(|_| alone).map(Spread::single);
         let mut set = vec![false; size];
         for (noisy, cells) in &open.answers {
-            let moments = match (&spread, &single) {
-                (None, _) => None,
-                (Some(_), Some(single)) => Some(single[cells[0]]),
-                (Some(spread), None) => {
-                    cells.iter().for_each(|cell| set[*cell] = true);
-                    let moments = spread.of_set(&set);
-                    cells.iter().for_each(|cell| set[*cell] = false);
-                    Some(moments)
-                }
-            };
-            let sum =
-                |counts: &Vec<f64>| cells.iter().map(|cell| counts[*cell]).sum::<f64>();
-            let unbiased = done.unbiased.as_ref().map(sum).zip(moments);
-            let count = sum(&done.counts);
+            cells.iter().for_each(|cell| set[*cell] = true);
+            let moments = spread.as_ref().map(|spread| match &single {
+                Some(single) => single[cells[0]],
+                None => spread.of_set(&set),
+            });
             let hidden = match (&spread, moments) {
-                (Some(spread), Some(moments)) if moments.squares < 1e-6 => {
-                    cells.iter().for_each(|cell| set[*cell] = true);
-                    let exact = spread.is_exact(&set);
-                    cells.iter().for_each(|cell| set[*cell] = false);
-                    if exact { 0.0 } else { total }
+                (Some(spread), Some(moments))
+                    if moments.squares < 1e-6 && !spread.is_exact(&set) =>
+                {
+                    total
                 }
                 _ => 0.0,
             };
+            cells.iter().for_each(|cell| set[*cell] = false);
+            let sum =
+                |counts: &Vec<f64>| cells.iter().map(|cell| counts[*cell]).sum::<f64>();
+            let unbiased = done.unbiased.as_ref().map(sum).zip(moments);
             let answer = sums.entry(codes(noisy)).or_default();
-            answer.add(count, total, unbiased);
+            answer.add(sum(&done.counts), total, unbiased);
             answer.hidden += hidden;
         }
         Ok(())
     }
 
     /// That the matrix of a noise cannot be inverted.
-    pub(in crate::estimate) fn singular(
-        &self,
-        subtables: &[u32],
-        place: usize,
-    ) -> Error {
+    pub(crate) fn singular(&self, subtables: &[u32], place: usize) -> Error {
         let noise = &self.evidence.noises[self.noises[place]];
         let which = match noise.subtables.len() {
             1 => format!("the matrix of `{}`", noise.name),

@@ -13,93 +13,76 @@
 
 use crate::error::Result;
 use crate::estimate::laws::joint::Joint;
-use crate::estimate::laws::numbers::{Blurred, Over, PosteriorCells};
-use crate::estimate::laws::tally::Tally;
-use crate::estimate::laws::valuation::{Given, OwnNumber, Valuation};
+use crate::estimate::laws::moments::RowMoments;
+use crate::estimate::laws::numbers::{Blurred, GridCells, Over};
+use crate::estimate::laws::valuation::{Added, Given, Valuation};
 use crate::estimate::laws::worth::Worth;
 
 /// What rows of a class are worth, whatever their numbers are.
-pub(in crate::estimate) struct Prospects<'a> {
-    pub(in crate::estimate) subtables: Vec<u32>,
-    pub(in crate::estimate) joint: Joint<'a>,
+pub(crate) struct Prospects<'a> {
+    pub(crate) subtables: Vec<u32>,
+    pub(crate) joint: Joint<'a>,
     /// The cells of the grid in which rows may count.
-    cells: PosteriorCells,
-    pub(in crate::estimate) answers: Vec<Prospect>,
+    cells: GridCells,
+    pub(crate) answers: Vec<Prospect>,
 }
 
 /// What rows of a class are worth for an answer.
-pub(in crate::estimate) struct Prospect {
-    pub(in crate::estimate) key: Vec<u32>,
+pub(crate) struct Prospect {
+    pub(crate) key: Vec<u32>,
     /// Whether it is the same in all cells.
-    whole: bool,
+    pub(crate) whole: bool,
     /// The places of cells among those of all answers, and the worth there.
     worths: Vec<(usize, Worth)>,
     /// Whether something was taken from other rows.
-    pub(in crate::estimate) guessed: bool,
+    pub(crate) guessed: bool,
     /// Whether true drawn values make a difference.
-    pub(in crate::estimate) uneven: bool,
-}
-
-/// First and second moment of what a row adds, the number it adds in any case taken away, for
-/// one combination of drawn values.
-#[derive(Debug, Clone, Copy, Default)]
-pub(in crate::estimate) struct RowMoments {
-    pub(in crate::estimate) count: f64,
-    pub(in crate::estimate) sum: f64,
-    pub(in crate::estimate) square: f64,
-}
-
-impl RowMoments {
-    /// The same with a number that is added if the row counts.
-    pub(in crate::estimate) fn shifted(self, number: f64) -> Self {
-        let Self { count, sum, square } = self;
-        Self {
-            count,
-            sum: sum + number * count,
-            square: square + 2.0 * number * sum + number * number * count,
-        }
-    }
-
-    /// What a row adds if nothing was drawn.
-    pub(in crate::estimate) fn tally(self) -> Tally {
-        let Self { count, sum, square } = self;
-        let spread = square - sum * sum;
-        Tally {
-            count,
-            sum,
-            count_variance: count * (1.0 - count),
-            // What is left by rounding.
-            sum_variance: if spread > 1e-13 * square { spread } else { 0.0 },
-            covariance: sum * (1.0 - count),
-            ..Tally::default()
-        }
-    }
+    pub(crate) uneven: bool,
 }
 
 /// What is found out about the numbers of a row.
 #[derive(Default)]
-pub(in crate::estimate) struct RowLaw {
+pub(crate) struct RowPosterior {
     overs: Vec<Over>,
     scratch: Vec<Vec<Over>>,
     /// The number that it adds if it counts.
-    pub(in crate::estimate) number: f64,
+    pub(crate) number: f64,
     /// The variance of that as far as it is noise.
     noise: f64,
     /// By how much differences are to be scaled.
     scale: f64,
+    /// Whether published numbers say nothing of this row, only of its group.
+    redrawn: bool,
+}
+
+impl Prospects<'_> {
+    /// What rows are worth for an answer in a cell of the grid.
+    pub(crate) fn worth<'p>(
+        &self,
+        answer: &'p Prospect,
+        cell: usize,
+    ) -> Option<&'p Worth> {
+        if answer.whole {
+            return answer.worths.first().map(|(_, worth)| worth);
+        }
+        let place = self.cells.place(cell)?;
+        let found = answer.worths.binary_search_by_key(&place, |(place, _)| *place);
+        found.ok().map(|found| &answer.worths[found].1)
+    }
 }
 
 impl<'a> Valuation<'_, 'a> {
     /// What rows of the class of `entry` are worth, with a value in the column that stands
     /// apart, and numbers missing in these cuts.
-    pub(in crate::estimate) fn prospects(
+    pub(crate) fn prospects(
         &self,
         entry: usize,
         code: Option<u32>,
         missing: Option<&[bool]>,
     ) -> Result<Prospects<'a>> {
-        let (subtables, joint) = self.joint(entry)?;
-        let mut cells = PosteriorCells::default();
+        let subtables = self.question.subtables(entry);
+        let joint = self.question.joint(&subtables)?;
+        let mut cells = GridCells::default();
         let mut answers: Vec<Prospect> = Vec::new();
         let mut n_cells = 0;
         for cell in 0..self.grid.len() {
@@ -149,27 +132,28 @@ impl<'a> Valuation<'_, 'a> {
     }
 
     /// Finds out where the numbers of a row may be.
-    pub(in crate::estimate) fn locate(
+    pub(crate) fn locate(
         &self,
         numbers: Option<(&Blurred, usize)>,
         entry: usize,
         prospects: &Prospects<'_>,
-        law: &mut RowLaw,
+        law: &mut RowPosterior,
     ) {
         (law.number, law.noise, law.scale) = (0.0, 0.0, 1.0);
+        law.redrawn = numbers.is_some_and(|(blurred, _)| blurred.is_anew());
         let mut added = None;
-        match (&self.own, numbers) {
-            (OwnNumber::Kept(place, numbers), _) => {
+        match (&self.added, numbers) {
+            (Added::OwnKept(place, numbers), _) => {
                 let code = self.question.evidence.columns[*place].codes[entry];
                 law.number = numbers[code as usize];
             }
-            (OwnNumber::Cut(cut), Some((blurred, row))) => {
+            (Added::OwnCut(cut), Some((blurred, row))) => {
                 added = Some(*cut);
                 let column = self.cuts[*cut].column;
                 (law.number, law.noise) = blurred.number(row, column);
                 law.scale = blurred.lattice(column).scale;
             }
-            (OwnNumber::Nought | OwnNumber::Cut(_), _) => {}
+            _ => {}
         }
         if let Some((blurred, row)) = numbers
             && prospects.answers.iter().any(|answer| !answer.whole)
@@ -186,16 +170,16 @@ impl<'a> Valuation<'_, 'a> {
     }
 
     /// What a row adds given its drawn values, without its own number.
-    pub(in crate::estimate) fn moments(
+    pub(crate) fn moments(
         &self,
         answer: &Prospect,
-        law: &RowLaw,
+        law: &RowPosterior,
         drawn: usize,
     ) -> RowMoments {
         let mut moments = RowMoments::default();
         let scale = law.scale;
         for (place, worth) in &answer.worths {
-            let count = worth.count[drawn];
+            let own = worth.moments[drawn];
             let over = match answer.whole {
                 true => {
                     let second = law.noise * scale * scale;
@@ -203,17 +187,17 @@ impl<'a> Valuation<'_, 'a> {
                 }
                 false => law.overs[*place],
             };
-            moments.count += over.mass * count;
-            match self.own {
-                OwnNumber::Nought => {
-                    moments.sum += over.mass * worth.sum[drawn];
-                    moments.square += over.mass * worth.square[drawn];
+            moments.count += over.mass * own.count;
+            match self.added {
+                Added::Rows | Added::Numbers(..) | Added::Cells(_) => {
+                    moments.sum += over.mass * own.sum;
+                    moments.square += over.mass * own.square;
                 }
                 // The number that it adds in any case is left out here.
-                OwnNumber::Kept(..) => {}
-                OwnNumber::Cut(_) => {
-                    moments.sum += over.first * count / scale;
-                    moments.square += over.second * count / (scale * scale);
+                Added::OwnKept(..) => {}
+                Added::OwnCut(_) => {
+                    moments.sum += over.first * own.count / scale;
+                    moments.square += over.second * own.count / (scale * scale);
                 }
             }
         }
@@ -222,14 +206,13 @@ impl<'a> Valuation<'_, 'a> {
     }
 
     /// Whether a row counts for certain, and whether it may.
-    pub(in crate::estimate) fn limits(
-        &self,
-        answer: &Prospect,
-        law: &RowLaw,
-    ) -> (bool, bool) {
+    pub(crate) fn limits(&self, answer: &Prospect, law: &RowPosterior) -> (bool, bool) {
         if answer.whole {
             let worth = &answer.worths[0].1;
             return (!worth.open && !answer.uneven, true);
+        }
+        if law.redrawn {
+            return (false, true);
         }
         let mass = |(place, _): &(usize, Worth)| law.overs[*place].mass;
         let sure = answer.worths.iter().filter(|(_, worth)| !worth.open).map(mass);

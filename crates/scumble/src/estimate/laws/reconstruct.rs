@@ -108,7 +108,7 @@ pub fn reconstruct<'a>(
 }
 
 /// The same, and any counts once they are no longer wanted.
-pub(in crate::estimate) fn reconstruct_watched<'a>(
+pub(crate) fn reconstruct_watched<'a>(
     joint: &Joint<'a>,
     published: &[f64],
     way: Way,
@@ -118,25 +118,15 @@ pub(in crate::estimate) fn reconstruct_watched<'a>(
         Ok(inverse) => inverse,
         Err(place) if way != Way::Iterative => return Err(place),
         Err(_) => {
-            let total: f64 = published.iter().sum();
-            let even = vec![total / joint.size() as f64; joint.size()];
-            let counts = most_likely(joint, published, even, LIKELIHOOD_GAP, watch);
+            let counts = likely(joint, published, LIKELIHOOD_GAP, watch);
             return Ok(Reconstruction { counts, unbiased: None, spread: None });
         }
     };
     let solved = inverse.solve(published);
-    // Unbiased as well, and above nought where a count is below it.
-    let variances: Vec<f64> =
-        inverse.squares(published).iter().zip(&solved).map(|(s, f)| s - f).collect();
-    let likely = nearest_possible(&solved, &variances, published.iter().sum());
     let counts = match way {
         Way::Inverse => solved.clone(),
-        Way::Simplex => likely.clone(),
-        // Counts that would be published as they were on average are the most likely.
-        Way::Iterative if likely == solved => solved.clone(),
-        Way::Iterative => {
-            most_likely(joint, published, inside(&likely), LIKELIHOOD_GAP, watch)
-        }
+        Way::Simplex => possible(&inverse, &solved, published),
+        Way::Iterative => likely(joint, published, LIKELIHOOD_GAP, watch),
     };
     // Counts below nought and all: what stands for the truth in a variance must be right on
     // average, or errors of small counts are too small.
@@ -146,7 +136,7 @@ pub(in crate::estimate) fn reconstruct_watched<'a>(
 }
 
 /// The most likely counts, up to `gap` of log-likelihood; any once they are no longer wanted.
-pub(in crate::estimate) fn likely(
+pub(crate) fn likely(
     joint: &Joint,
     published: &[f64],
     gap: f64,
@@ -157,10 +147,8 @@ pub(in crate::estimate) fn likely(
         Err(_) => vec![total / joint.size() as f64; joint.size()],
         Ok(inverse) => {
             let solved = inverse.solve(published);
-            let squares = inverse.squares(published);
-            let variances: Vec<f64> =
-                squares.iter().zip(&solved).map(|(s, f)| s - f).collect();
-            let possible = nearest_possible(&solved, &variances, total);
+            let possible = possible(&inverse, &solved, published);
+            // Counts that would be published as they were on average are the most likely.
             if possible == solved {
                 return solved;
             }
@@ -168,6 +156,14 @@ pub(in crate::estimate) fn likely(
         }
     };
     most_likely(joint, published, start, gap, watch)
+}
+
+/// The possible counts nearest to those of the inverse.
+fn possible(inverse: &JointInverse<'_>, solved: &[f64], published: &[f64]) -> Vec<f64> {
+    // Unbiased as well, and above nought where a count is below it.
+    let squares = inverse.squares(published);
+    let variances: Vec<f64> = squares.iter().zip(solved).map(|(s, f)| s - f).collect();
+    nearest_possible(solved, &variances, published.iter().sum())
 }
 
 impl<'a> Spread<'a> {

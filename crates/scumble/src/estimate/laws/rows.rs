@@ -14,6 +14,9 @@
 //! square (`prospect.rs`). As in `independent.rs`, what was published in place of `x` is
 //! undone by `h` with mean `s(x)`, and `h² - 2 s² + q` estimates the variance.
 //!
+//! Rows that were drawn anew are taken as they are, and what true and drawn rows of a group
+//! vary by is added (`numbers/redrawn.rs`).
+//!
 //! # Limits
 //! The even prior (`numbers/mod.rs`), and the assumptions about cells (`independent.rs`).
 //!
@@ -30,11 +33,12 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::estimate::laws::joint::Joint;
-use crate::estimate::laws::numbers::Blurred;
+use crate::estimate::laws::moments::{
+    AnswerMoments, RowMoments, add_times, paired, products,
+};
+use crate::estimate::laws::numbers::{Blurred, RedrawnGroup};
 use crate::estimate::laws::perturbed::Estimate;
-use crate::estimate::laws::prospect::{Prospects, RowLaw, RowMoments};
-use crate::estimate::laws::tally::{Guess, Tally};
+use crate::estimate::laws::prospect::{Prospects, RowPosterior};
 use crate::estimate::laws::valuation::Valuation;
 use crate::estimate::query::Measure;
 use crate::estimate::query::question::Question;
@@ -45,57 +49,29 @@ const BLOCK: usize = 1 << 12;
 /// Unbiased estimates of first moments of what a row adds, of their products, and of second
 /// moments. Pairs are count and count, sum and sum, count and sum.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::estimate) struct Undone {
-    pub(in crate::estimate) first: [f64; 2],
-    pub(in crate::estimate) product: [f64; 3],
-    pub(in crate::estimate) second: [f64; 3],
+pub(crate) struct Undone {
+    pub(crate) first: [f64; 2],
+    pub(crate) product: [f64; 3],
+    pub(crate) second: [f64; 3],
 }
 
 impl Undone {
     /// From the moments for each combination of drawn values, weighed by what undoes the
     /// noise; nothing was drawn if there is no such weight.
-    pub(in crate::estimate) fn new(
-        kernel: Option<&[f64]>,
-        moments: &[RowMoments],
-    ) -> Self {
+    pub(crate) fn new(kernel: Option<&[f64]>, moments: &[RowMoments]) -> Self {
         let mut all = Self::default();
-        let one = [1.0];
-        for (weight, m) in kernel.unwrap_or(&one).iter().zip(moments) {
-            let first = [m.count, m.sum];
-            let second = [m.count, m.square, m.sum];
-            for (sum, value) in all.first.iter_mut().zip(first) {
-                *sum += weight * value;
-            }
-            for (sum, value) in all.product.iter_mut().zip(products(first)) {
-                *sum += weight * value;
-            }
-            for (sum, value) in all.second.iter_mut().zip(second) {
-                *sum += weight * value;
-            }
+        for (weight, moments) in kernel.unwrap_or(&[1.0]).iter().zip(moments) {
+            add_times(&mut all.first, *weight, moments.first());
+            add_times(&mut all.product, *weight, products(moments.first()));
+            add_times(&mut all.second, *weight, moments.second());
         }
         all
     }
 }
 
-/// Count by count, sum by sum, count by sum.
-pub(in crate::estimate) fn products([count, sum]: [f64; 2]) -> [f64; 3] {
-    [count * count, sum * sum, count * sum]
-}
-
-/// How much a row counts for each combination of values that it may have had, if it was
-/// published with this one; the place of a channel that nothing undoes.
-pub(in crate::estimate) fn kernel(
-    joint: &Joint<'_>,
-    published: usize,
-) -> std::result::Result<Vec<f64>, usize> {
-    let mut unit = vec![0.0; joint.size()];
-    unit[published] = 1.0;
-    Ok(joint.inverse()?.solve(&unit))
-}
-
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(in crate::estimate) fn answer_rows(
+    pub(crate) fn answer_rows(
         &self,
         blurred: &Blurred,
         measure: &Measure,
@@ -103,53 +79,60 @@ impl Question<'_> {
         let valuation = Valuation::new(self, measure)?;
         let (class_of, _) = self.sorted(valuation.measured, &valuation.facets);
         let mut prospects: Vec<Prospects<'_>> = Vec::new();
-        let mut numbers: HashMap<(u32, Vec<bool>), u32> = HashMap::new();
+        let mut numbers: HashMap<(u32, Vec<bool>), usize> = HashMap::new();
         let mut prospects_of = Vec::with_capacity(blurred.n_rows());
         for row in 0..blurred.n_rows() {
             let entry = blurred.kind(row);
-            let key = (class_of[entry], blurred.missing(row, &valuation.cuts));
+            let missing = blurred.missing(row, &valuation.cuts);
+            let key = (class_of[entry], missing.clone().unwrap_or_default());
             prospects_of.push(match numbers.get(&key) {
                 Some(number) => *number,
                 None => {
                     self.watch.check()?;
-                    prospects.push(valuation.prospects(entry, None, Some(&key.1))?);
-                    let number = prospects.len() as u32 - 1;
-                    numbers.insert(key, number);
-                    number
+                    let missing = missing.as_deref();
+                    prospects.push(valuation.prospects(entry, None, missing)?);
+                    numbers.insert(key, prospects.len() - 1);
+                    prospects.len() - 1
                 }
             });
         }
         let blocks = prospects_of.par_chunks(BLOCK).enumerate();
         let sums = blocks.map(|(block, numbers)| {
             self.watch.check()?;
-            let mut sums: HashMap<(u32, usize), Tally> = HashMap::new();
-            let mut law = RowLaw::default();
+            let mut sums: HashMap<(usize, usize), AnswerMoments> = HashMap::new();
+            let mut law = RowPosterior::default();
             for (row, number) in (block * BLOCK..).zip(numbers) {
-                let own = &prospects[*number as usize];
-                valuation.locate(
-                    Some((blurred, row)),
-                    blurred.kind(row),
-                    own,
-                    &mut law,
-                );
+                let (own, entry) = (&prospects[*number], blurred.kind(row));
+                valuation.locate(Some((blurred, row)), entry, own, &mut law);
                 for answer in 0..own.answers.len() {
-                    let tally =
-                        valuation.row_tally(own, answer, &law, blurred.kind(row))?;
-                    sums.entry((*number, answer)).or_default().add(&tally);
+                    let moments = valuation.of_row(own, answer, &law, entry)?;
+                    sums.entry((*number, answer)).or_default().add(&moments);
                 }
             }
             let mut sums: Vec<_> = sums.into_iter().collect();
             sums.sort_unstable_by_key(|(place, _)| *place);
             Ok(sums)
         });
-        let sums: Vec<Vec<((u32, usize), Tally)>> = sums.collect::<Result<_>>()?;
-        let mut by_key: BTreeMap<Vec<u32>, Tally> = BTreeMap::new();
-        for ((number, answer), tally) in sums.iter().flatten() {
-            let key = &prospects[*number as usize].answers[*answer].key;
+        let sums: Vec<Vec<((usize, usize), AnswerMoments)>> =
+            sums.collect::<Result<_>>()?;
+        let mut by_key: BTreeMap<Vec<u32>, AnswerMoments> = BTreeMap::new();
+        for ((number, answer), moments) in sums.iter().flatten() {
+            let key = &prospects[*number].answers[*answer].key;
             match by_key.get_mut(key) {
-                Some(sum) => sum.add(tally),
-                None => by_key.entry(key.clone()).or_default().add(tally),
+                Some(sum) => sum.add(moments),
+                None => by_key.entry(key.clone()).or_default().add(moments),
             }
+        }
+        let redrawn = blurred.groups().into_par_iter().map(|rows| {
+            self.watch.check()?;
+            let class_of = rows.iter().map(|row| prospects_of[*row]).collect();
+            let of_class = |class: usize| std::slice::from_ref(&prospects[class]);
+            let group = RedrawnGroup { blurred, rows: &rows, class_of, shares: &[1.0] };
+            valuation.redrawn(&group, &of_class)
+        });
+        let redrawn: Vec<Vec<(Vec<u32>, [f64; 3])>> = redrawn.collect::<Result<_>>()?;
+        for (key, variance) in redrawn.into_iter().flatten() {
+            add_times(&mut by_key.entry(key).or_default().variance, 1.0, variance);
         }
         valuation.settled(by_key, measure)
     }
@@ -157,46 +140,55 @@ impl Question<'_> {
 
 impl Valuation<'_, '_> {
     /// What a row adds to an answer.
-    fn row_tally(
+    fn of_row(
         &self,
         prospects: &Prospects<'_>,
         answer: usize,
-        law: &RowLaw,
+        law: &RowPosterior,
         entry: usize,
-    ) -> Result<Tally> {
+    ) -> Result<AnswerMoments> {
         let answer = &prospects.answers[answer];
         let (sure, possible) = self.limits(answer, law);
-        let mut tally = if answer.uneven {
-            let kernel = kernel(&prospects.joint, self.question.published(entry))
-                .map_err(|place| self.singular(&prospects.subtables, place))?;
+        let mut found = AnswerMoments::default();
+        if answer.uneven {
+            let kernel = self.kernel(prospects, entry)?;
             let drawn = 0..prospects.joint.size();
             let moments: Vec<RowMoments> =
                 drawn.map(|drawn| self.moments(answer, law, drawn)).collect();
             let Undone { first, product, second } =
                 Undone::new(Some(&kernel), &moments);
-            let own = products(first);
-            let variance = |pair: usize| own[pair] - 2.0 * product[pair] + second[pair];
-            let tally = Tally {
-                count: first[0],
-                sum: first[1],
-                count_variance: variance(0),
-                sum_variance: variance(1),
-                covariance: variance(2),
-                ..Tally::default()
-            };
-            tally.shifted(law.number)
+            let open =
+                paired(second, product, |second, product| second - 2.0 * product);
+            found.mean = first;
+            found.variance = paired(products(first), open, |own, open| own + open);
+            found = found.shifted(law.number);
         } else {
             let moments = self.moments(answer, law, 0);
             if answer.guessed {
-                let RowMoments { count, sum, square } = moments.shifted(law.number);
-                let guess = Guess { rows: 1.0, count, sum, square };
-                Tally { count, sum, guess, ..Tally::default() }
+                let moments = moments.shifted(law.number);
+                found.mean = moments.first();
+                found.guess.add(1.0, moments);
             } else {
-                moments.tally().shifted(law.number)
+                (found.mean, found.variance) = (moments.first(), moments.variance());
+                found = found.shifted(law.number);
             }
-        };
-        tally.sure = f64::from(u8::from(sure));
-        tally.possible = f64::from(u8::from(possible));
-        Ok(tally)
+        }
+        found.sure = f64::from(u8::from(sure));
+        found.possible = f64::from(u8::from(possible));
+        Ok(found)
+    }
+
+    /// How much a row counts for each combination of drawn values that it may have had.
+    pub(crate) fn kernel(
+        &self,
+        prospects: &Prospects<'_>,
+        entry: usize,
+    ) -> Result<Vec<f64>> {
+        let mut published = vec![0.0; prospects.joint.size()];
+        published[self.question.published(entry)] = 1.0;
+        let inverse = prospects.joint.inverse();
+        let inverse = inverse
+            .map_err(|place| self.question.singular(&prospects.subtables, place))?;
+        Ok(inverse.solve(&published))
     }
 }

@@ -31,7 +31,7 @@ use crate::watch::Watched;
 impl Evidence {
     /// Shares of rows: those that satisfy `part` of those that satisfy the condition, or,
     /// without it, each group of all.
-    pub(in crate::estimate) fn shares(
+    pub(crate) fn shares(
         &self,
         query: Watched<'_, Query>,
         part: Option<&Condition>,

@@ -1,11 +1,10 @@
 //! What a question makes of the columns it is about, each by what was done to it.
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::estimate::evidence::Nature;
 use crate::estimate::evidence::cells::Meaning;
-use crate::estimate::laws::effects::Counted;
-use crate::estimate::laws::joint::Joint;
-use crate::estimate::laws::tally::{no_numbers, numbers};
+use crate::estimate::laws::effects::CountedColumn;
+use crate::estimate::laws::moments::{no_numbers, numbers};
 use crate::estimate::query::facets::Facet;
 use crate::estimate::query::question::Question;
 use crate::estimate::query::ranges::{Cut, Grid};
@@ -13,65 +12,56 @@ use crate::estimate::query::{Measure, Truth};
 use crate::table::Kind;
 
 /// What is added up.
-pub(in crate::estimate) enum Added {
+pub(crate) enum Added {
     /// Rows.
     Rows,
     /// The numbers of a column's values, by code.
     Numbers(usize, Vec<f64>),
     /// Those of the cells of a facet.
     Cells(usize),
-}
-
-/// A number of the row itself, which it adds if it counts.
-pub(in crate::estimate) enum OwnNumber {
-    /// There is none.
-    Nought,
-    /// That of a kept column, by code.
-    Kept(usize, Vec<f64>),
+    /// A number of the row itself, where rows have numbers one by one: that of a kept column,
+    /// by code.
+    OwnKept(usize, Vec<f64>),
     /// That of a cut column.
-    Cut(usize),
+    OwnCut(usize),
 }
 
 /// A question, fitted to the columns of a release.
-pub(in crate::estimate) struct Valuation<'q, 'a> {
-    pub(in crate::estimate) question: &'q Question<'a>,
+pub(crate) struct Valuation<'q, 'a> {
+    pub(crate) question: &'q Question<'a>,
     /// Columns with cells that stand for several values.
-    pub(in crate::estimate) facets: Vec<Facet>,
+    pub(crate) facets: Vec<Facet<'a>>,
     /// Columns of numbers that rows have one by one, cut into ranges.
-    pub(in crate::estimate) cuts: Vec<Cut>,
-    pub(in crate::estimate) grid: Grid,
+    pub(crate) cuts: Vec<Cut>,
+    pub(crate) grid: Grid,
     /// The column that stands apart.
-    pub(in crate::estimate) apart: Option<ApartColumn>,
-    pub(in crate::estimate) added: Added,
-    pub(in crate::estimate) own: OwnNumber,
+    pub(crate) apart: Option<ApartColumn>,
+    pub(crate) added: Added,
     /// The column that is added up, if rows are sorted by its values.
-    pub(in crate::estimate) measured: Option<usize>,
+    pub(crate) measured: Option<usize>,
     /// Whether rows of a group of people can differ in what is asked.
-    pub(in crate::estimate) varies: bool,
+    pub(crate) varies: bool,
 }
 
 /// A column that stands apart, as a question sees it.
-pub(in crate::estimate) struct ApartColumn {
-    pub(in crate::estimate) place: usize,
+pub(crate) struct ApartColumn {
+    pub(crate) place: usize,
     /// Values that the question treats alike have the same label.
-    pub(in crate::estimate) label_of: Vec<u32>,
+    pub(crate) label_of: Vec<u32>,
     /// A value of each label.
-    pub(in crate::estimate) examples: Vec<u32>,
+    pub(crate) examples: Vec<u32>,
 }
 
 /// What is taken as given of a row: the cell of its numbers in the grid, and its value in the
 /// column that stands apart.
 #[derive(Debug, Clone, Copy, Default)]
-pub(in crate::estimate) struct Given {
-    pub(in crate::estimate) cell: usize,
-    pub(in crate::estimate) code: Option<u32>,
+pub(crate) struct Given {
+    pub(crate) cell: usize,
+    pub(crate) code: Option<u32>,
 }
 
 impl<'q, 'a> Valuation<'q, 'a> {
-    pub(in crate::estimate) fn new(
-        question: &'q Question<'a>,
-        measure: &Measure,
-    ) -> Result<Self> {
+    pub(crate) fn new(question: &'q Question<'a>, measure: &Measure) -> Result<Self> {
         let evidence = question.evidence;
         let measured =
             measure.column().map(|name| evidence.column(name)).transpose()?;
@@ -80,41 +70,25 @@ impl<'q, 'a> Valuation<'q, 'a> {
         let row_by_row =
             places.iter().any(|place| matches!(nature(*place), Nature::Number(_)));
         let (mut facets, mut cuts, mut apart) = (Vec::new(), Vec::new(), None);
-        let (mut added, mut own_number) = (Added::Rows, OwnNumber::Nought);
+        let mut added = Added::Rows;
         for place in &places {
             let (place, column) = (*place, &evidence.columns[*place]);
             let own = measured == Some(place);
             match column.nature {
                 Nature::Kept if own && row_by_row => {
-                    own_number = OwnNumber::Kept(place, numbers(column, measure)?);
+                    added = Added::OwnKept(place, numbers(column, measure)?);
                 }
-                Nature::Kept | Nature::Drawn(..) if own => {
+                Nature::Kept | Nature::Drawn(..) | Nature::Apart if own => {
                     added = Added::Numbers(place, numbers(column, measure)?);
                 }
-                Nature::Kept | Nature::Drawn(..) => {}
-                Nature::Apart => {
-                    let n_codes = column.texts.len();
-                    let (label_of, examples) = match own {
-                        true => (
-                            (0..n_codes as u32).collect(),
-                            (0..n_codes as u32).collect(),
-                        ),
-                        false => question.labels(place, n_codes),
-                    };
-                    apart = Some(ApartColumn { place, label_of, examples });
-                    if own {
-                        added = Added::Numbers(place, numbers(column, measure)?);
-                    }
-                }
+                Nature::Kept | Nature::Drawn(..) | Nature::Apart => {}
                 Nature::Number(number) => {
-                    let tests = (0..question.tests.len())
-                        .filter(|test| question.tests[*test].0 == place);
-                    let tests = tests.map(|test| (test, &question.checks[test]));
-                    let lattice = evidence.lattice(number);
                     if own {
-                        own_number = OwnNumber::Cut(cuts.len());
+                        added = Added::OwnCut(cuts.len());
                     }
-                    let tests = tests.collect();
+                    let tests = question.tests_of(place).into_iter();
+                    let tests = tests.map(|test| (test, &question.checks[test]));
+                    let (lattice, tests) = (evidence.lattice(number), tests.collect());
                     cuts.push(Cut::new(number, lattice, &column.reading, tests));
                 }
                 Nature::Coarse(number) => {
@@ -125,25 +99,30 @@ impl<'q, 'a> Valuation<'q, 'a> {
                 }
             }
         }
+        for place in places.iter().filter(|place| nature(**place) == Nature::Apart) {
+            let n_codes = evidence.columns[*place].texts.len();
+            let (label_of, examples) = match measured == Some(*place) {
+                true => ((0..n_codes as u32).collect(), (0..n_codes as u32).collect()),
+                false => question.labels(*place, n_codes),
+            };
+            apart = Some(ApartColumn { place: *place, label_of, examples });
+        }
         let varies = places.iter().any(|place| !evidence.columns[*place].shared);
         let grid = Grid::new(&cuts)?;
-        let measured = measured.filter(|_| !matches!(own_number, OwnNumber::Kept(..)));
-        let own = own_number;
-        Ok(Self { question, facets, cuts, grid, apart, added, own, measured, varies })
+        let measured = measured.filter(|_| !matches!(added, Added::OwnKept(..)));
+        Ok(Self { question, facets, cuts, grid, apart, added, measured, varies })
     }
 
     /// What a value that is counted apart is called.
-    pub(in crate::estimate) fn name(&self, place: usize, code: u32) -> String {
+    pub(crate) fn name(&self, place: usize, code: u32) -> String {
         match self.facets.iter().find(|facet| facet.place == place) {
             Some(facet) => facet.names[code as usize].clone(),
-            None => {
-                self.question.evidence.columns[place].texts[code as usize].to_string()
-            }
+            None => self.question.evidence.columns[place].text(code),
         }
     }
 
     /// The truth of each test of a row, but those of facets and drawn columns.
-    pub(in crate::estimate) fn truths(&self, entry: usize, given: Given) -> Vec<Truth> {
+    pub(crate) fn truths(&self, entry: usize, given: Given) -> Vec<Truth> {
         let mut truths = self.question.truths(entry);
         if !self.cuts.is_empty() {
             for (cut, class) in self.cuts.iter().zip(self.grid.classes(given.cell)) {
@@ -162,22 +141,6 @@ impl<'q, 'a> Valuation<'q, 'a> {
         truths
     }
 
-    /// The sub-tables of a row, and their matrices side by side.
-    pub(in crate::estimate) fn joint(
-        &self,
-        entry: usize,
-    ) -> Result<(Vec<u32>, Joint<'a>)> {
-        let evidence = self.question.evidence;
-        let noises = self.question.noises.iter().map(|noise| &evidence.noises[*noise]);
-        let subtables: Vec<u32> =
-            noises.clone().map(|noise| noise.subtable_of[entry]).collect();
-        let channels = noises
-            .zip(&subtables)
-            .map(|(noise, subtable)| &noise.subtables[*subtable as usize].channel);
-        let joint = Joint::new(channels.collect())?;
-        Ok((subtables, joint))
-    }
-
     /// Whether counted weights are the only thing that columns asked about share: then it is
     /// known how often each value occurs (`effects.rs`). Beside other laws cells are taken
     /// as independent.
@@ -186,19 +149,20 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// The group of a row, if the values of some column asked about are counted in it.
-    pub(in crate::estimate) fn group(&self, entry: usize) -> Option<usize> {
+    pub(crate) fn group(&self, entry: usize) -> Option<usize> {
         let code = |facet: &Facet| {
             let code =
                 self.question.evidence.columns[facet.place].codes[entry] as usize;
-            facet.counted[code].then_some(code)
+            facet.cells.counted[code].then_some(code)
         };
         self.facets.iter().find_map(code).filter(|_| self.deals())
     }
 
     /// The columns whose values are counted in a group.
-    pub(in crate::estimate) fn counted(&self, group: usize) -> Vec<Counted<'_>> {
-        let counted = self.facets.iter().enumerate().filter(|(_, f)| f.counted[group]);
-        let counted = counted.map(|(number, facet)| Counted {
+    pub(crate) fn counted(&self, group: usize) -> Vec<CountedColumn<'_>> {
+        let counted =
+            self.facets.iter().enumerate().filter(|(_, f)| f.cells.counted[group]);
+        let counted = counted.map(|(number, facet)| CountedColumn {
             odds: facet.odds[group].as_deref().unwrap_or_default(),
             added: matches!(self.added, Added::Cells(own) if own == number),
         });
@@ -206,12 +170,13 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// How many rows each group has.
-    pub(in crate::estimate) fn sizes(&self) -> Vec<f64> {
+    pub(crate) fn sizes(&self) -> Vec<f64> {
         let evidence = self.question.evidence;
-        let Some(facet) = self.facets.iter().find(|f| f.counted.contains(&true)) else {
+        let Some(facet) = self.facets.iter().find(|f| f.cells.counted.contains(&true))
+        else {
             return Vec::new();
         };
-        let mut sizes = vec![0.0; facet.counted.len()];
+        let mut sizes = vec![0.0; facet.cells.counted.len()];
         for (code, rows) in
             evidence.columns[facet.place].codes.iter().zip(&evidence.rows)
         {
@@ -219,25 +184,16 @@ impl<'q, 'a> Valuation<'q, 'a> {
         }
         sizes
     }
-
-    /// That the noise of a drawn column cannot be undone.
-    pub(in crate::estimate) fn singular(
-        &self,
-        subtables: &[u32],
-        place: usize,
-    ) -> Error {
-        self.question.singular(subtables, place)
-    }
 }
 
 /// How a question sees the cells of a column.
-fn facet(
-    question: &Question<'_>,
+fn facet<'a>(
+    question: &Question<'a>,
     place: usize,
     number: usize,
     own: bool,
     measure: &Measure,
-) -> Result<Facet> {
+) -> Result<Facet<'a>> {
     let (column, cells) =
         (&question.evidence.columns[place], &question.evidence.cells[number]);
     let of_values = match own {
@@ -254,7 +210,7 @@ fn facet(
         facet.odds[code].is_none() || own && cells.meanings[code] == Meaning::Open
     };
     match column.codes.iter().find(open) {
-        Some(code) => Err(facet.open(question, cells, *code)),
+        Some(code) => Err(facet.open(question, *code)),
         None => Ok(facet),
     }
 }

@@ -3,8 +3,10 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::estimate::evidence::cells::ColumnCells;
 use crate::estimate::laws::effects::Effect;
 use crate::estimate::laws::joint::Joint;
+use crate::estimate::laws::moments::{RowMoments, add_times};
 use crate::estimate::laws::valuation::{Added, Given, Valuation};
 use crate::estimate::query::Truth;
 use crate::estimate::query::facets::{Facet, Odd};
@@ -15,23 +17,20 @@ const MOST_COMBINATIONS: usize = 1 << 20;
 
 /// What rows of a class are worth, for each combination of true randomized values.
 #[derive(Clone)]
-pub(in crate::estimate) struct Worth {
-    pub(in crate::estimate) key: Vec<u32>,
-    /// How likely they count, the mean of what they add and of its square.
-    pub(in crate::estimate) count: Vec<f64>,
-    pub(in crate::estimate) sum: Vec<f64>,
-    pub(in crate::estimate) square: Vec<f64>,
+pub(crate) struct Worth {
+    pub(crate) key: Vec<u32>,
+    pub(crate) moments: Vec<RowMoments>,
     /// Whether there is a combination of values for which they do not count.
-    pub(in crate::estimate) open: bool,
+    pub(crate) open: bool,
     /// Whether something was taken from other rows.
-    pub(in crate::estimate) guessed: bool,
+    pub(crate) guessed: bool,
     /// How that depends on columns whose values are counted.
-    pub(in crate::estimate) effects: Vec<Effect>,
+    pub(crate) effects: Vec<Effect>,
 }
 
 impl Valuation<'_, '_> {
     /// Tries all combinations of values that the question tells apart.
-    pub(in crate::estimate) fn enumerate(
+    pub(crate) fn enumerate(
         &self,
         entry: usize,
         subtables: &[u32],
@@ -62,20 +61,18 @@ impl Valuation<'_, '_> {
         }
         let sizes = joint.sizes();
         let counted: Vec<usize> = match self.group(entry) {
-            Some(group) => {
-                (0..odds.len()).filter(|f| self.facets[*f].counted[group]).collect()
-            }
+            Some(group) => (0..odds.len())
+                .filter(|f| self.facets[*f].cells.counted[group])
+                .collect(),
             None => Vec::new(),
         };
-        let guessed =
-            |facet: &Facet| facet.guesses[columns[facet.place].codes[entry] as usize];
-        let guessed: Vec<usize> =
-            (0..odds.len()).filter(|facet| guessed(&self.facets[*facet])).collect();
-        let missing = |facet: &usize| {
-            let facet = &self.facets[*facet];
-            facet.may_be_missing[columns[facet.place].codes[entry] as usize]
+        let having = |has: fn(&ColumnCells, u32) -> bool| -> Vec<usize> {
+            let own =
+                |facet: &Facet| has(facet.cells, columns[facet.place].codes[entry]);
+            (0..odds.len()).filter(|facet| own(&self.facets[*facet])).collect()
         };
-        let missing: Vec<usize> = (0..odds.len()).filter(missing).collect();
+        let guessed = having(ColumnCells::is_guess);
+        let missing = having(ColumnCells::may_be_missing);
         let (mut matters, mut limits) = (false, false);
         let mut places: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut truths = self.truths(entry, given);
@@ -99,7 +96,7 @@ impl Valuation<'_, '_> {
             limits |= self.matters(&missing, &truths);
             for cell in 0..size {
                 let values = digits(cell, &sizes);
-                let satisfied = self.satisfied(&truths, subtables, &values);
+                let satisfied = question.satisfied_drawn(&truths, subtables, &values);
                 if !satisfied {
                     open = true;
                     continue;
@@ -127,16 +124,16 @@ impl Valuation<'_, '_> {
                 let sum = number.map_or(first, |number| chance * number);
                 worth.effects.resize_with(counted.len(), Vec::new);
                 for (effect, facet) in worth.effects.iter_mut().zip(&counted) {
-                    effect.resize(odds[*facet].len(), (0.0, 0.0));
+                    effect.resize(odds[*facet].len(), [0.0; 2]);
                     let own = matches!(self.added, Added::Cells(own) if own == *facet);
                     let odd = odds[*facet][chosen[*facet]].chance;
-                    let add = &mut effect[chosen[*facet]];
-                    add.0 += chance / odd;
-                    add.1 += if own { chance } else { sum } / odd;
+                    let first = [chance / odd, if own { chance } else { sum } / odd];
+                    add_times(&mut effect[chosen[*facet]], 1.0, first);
                 }
-                worth.count[cell] += chance;
-                worth.sum[cell] += sum;
-                worth.square[cell] += number.map_or(second, |n| chance * n * n);
+                let moments = &mut worth.moments[cell];
+                moments.count += chance;
+                moments.sum += sum;
+                moments.square += number.map_or(second, |n| chance * n * n);
             }
             // The next combination.
             let Some(place) =
@@ -156,7 +153,13 @@ impl Valuation<'_, '_> {
             }
             worths.iter_mut().for_each(|worth| worth.guessed = matters);
         }
-        worths.iter_mut().for_each(|worth| worth.settle(open));
+        for worth in &mut worths {
+            worth.open = open;
+            if !open {
+                // What is certain is so, whatever rounding says.
+                worth.moments.iter_mut().for_each(|moments| moments.count = 1.0);
+            }
+        }
         Ok(worths)
     }
 
@@ -178,52 +181,21 @@ impl Valuation<'_, '_> {
             None => !guessed.is_empty(),
         }
     }
-
-    fn satisfied(&self, truths: &[Truth], subtables: &[u32], values: &[usize]) -> bool {
-        let test = |number: usize| {
-            let (place, known) = &self.question.tests[number];
-            match self.question.code(*place, subtables, values) {
-                Some(code) => known[code as usize],
-                None => truths[number],
-            }
-        };
-        self.question.satisfied_by(&test)
-    }
 }
 
 impl Worth {
     fn nought(key: Vec<u32>, size: usize) -> Self {
-        let nought = vec![0.0; size];
-        Self {
-            key,
-            count: nought.clone(),
-            sum: nought.clone(),
-            square: nought,
-            open: false,
-            guessed: false,
-            effects: Vec::new(),
-        }
-    }
-
-    /// Makes what is certain so.
-    fn settle(&mut self, open: bool) {
-        self.open = open;
-        if !open {
-            self.count.fill(1.0);
-        }
+        let (moments, effects) = (vec![RowMoments::default(); size], Vec::new());
+        Self { key, moments, open: false, guessed: false, effects }
     }
 
     /// Whether it is the same as another.
-    pub(in crate::estimate) fn is_like(&self, other: &Self) -> bool {
-        self.count == other.count
-            && self.sum == other.sum
-            && self.square == other.square
-            && self.open == other.open
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.moments == other.moments && self.open == other.open
     }
 
     /// Whether the true randomized values make no difference.
-    pub(in crate::estimate) fn is_even(&self) -> bool {
-        let even = |values: &[f64]| values.iter().all(|value| *value == values[0]);
-        [&self.count, &self.sum, &self.square].into_iter().all(|values| even(values))
+    pub(crate) fn is_even(&self) -> bool {
+        self.moments.iter().all(|moments| *moments == self.moments[0])
     }
 }

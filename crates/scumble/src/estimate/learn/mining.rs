@@ -7,7 +7,7 @@
 //!
 //! # Guarantee
 //! [`Mining::rules`] returns exactly the rules with one value on the right, at least one on
-//! the left and at most one a column, whose support and confidence are at least those
+//! the left and at most one for each column, whose support and confidence are at least those
 //! asked for. [`Mining::error`] is nought for a table and itself.
 //!
 //! # Limits
@@ -46,7 +46,7 @@ pub struct Item {
 /// Rows that have all of `left` usually have `right`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rule {
-    /// At least one value, at most one a column, in the order of the columns.
+    /// At least one value, at most one for each column, in the order of the columns.
     pub left: Vec<Item>,
     /// A value of another column.
     pub right: Item,
@@ -176,7 +176,7 @@ struct Frequent {
 type Bits = Vec<u64>;
 
 /// What is known while sets grow.
-struct Growth<'a> {
+struct SetGrower<'a> {
     /// For each column the values that are frequent on their own, and who has them.
     values: Vec<Vec<(Item, Bits)>>,
     n_rows: usize,
@@ -189,7 +189,7 @@ impl Frequent {
     fn of(table: &CodeTable, support: f64, watch: &dyn Watch) -> Self {
         let n_rows = table.n_rows();
         let values = table.columns().iter().enumerate();
-        let mut growth = Growth { values: Vec::new(), n_rows, support, watch };
+        let mut growth = SetGrower { values: Vec::new(), n_rows, support, watch };
         for (column, codes) in values {
             let values = growth.frequent_values(column, codes);
             growth.values.push(values);
@@ -201,7 +201,7 @@ impl Frequent {
     }
 }
 
-impl Growth<'_> {
+impl SetGrower<'_> {
     /// Division rounds correctly, so a share that is exactly the support is enough.
     fn is_frequent(&self, rows: u64) -> bool {
         rows > 0 && rows as f64 / self.n_rows as f64 >= self.support

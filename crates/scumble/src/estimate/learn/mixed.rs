@@ -70,7 +70,7 @@ impl MixedTable {
         Self { columns: columns.collect(), n_rows: places.len() }
     }
 
-    /// At most so many rows, chosen by a seed; all of them in their order if they are few.
+    /// At most `most` rows, chosen by a seed; all of them in their order if they are few.
     #[must_use]
     pub fn sample(&self, most: usize, seed: u64) -> Self {
         if self.n_rows <= most {
@@ -105,7 +105,7 @@ impl MixedTable {
 }
 
 /// So many different numbers below `n`, in an order that a seed fixes.
-pub(in crate::estimate) fn shuffled(n: usize, most: usize, seed: u64) -> Vec<u32> {
+pub(crate) fn shuffled(n: usize, most: usize, seed: u64) -> Vec<u32> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut all: Vec<u32> = (0..n as u32).collect();
     for place in 0..most.min(n) {

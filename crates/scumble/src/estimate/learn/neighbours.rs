@@ -44,7 +44,7 @@ pub struct Classifier {
     n_classes: usize,
     shape: Option<Shape>,
     /// Rows with the same noise, those with the highest density first.
-    parts: Vec<Part>,
+    parts: Vec<SameNoise>,
     /// All rows, in deviations of the columns.
     plain: Space,
     deviations: Vec<f64>,
@@ -52,7 +52,7 @@ pub struct Classifier {
 
 /// Rows with the same noise.
 #[derive(Debug)]
-struct Part {
+struct SameNoise {
     axes: Option<Vec<Vec<f64>>>,
     spreads: Vec<f64>,
     /// The logarithm of the density at the centre, without what all rows share.
@@ -180,7 +180,7 @@ impl Classifier {
                 .map(|(value, deviation)| value / deviation)
         });
         let plain = Space::new(dims, &scaled.collect::<Vec<f64>>());
-        let mut parts: Vec<Part> = Vec::new();
+        let mut parts: Vec<SameNoise> = Vec::new();
         let mut numbers: HashMap<Vec<u64>, usize> = HashMap::new();
         for (row, Placed { values, axes, spreads }) in rows.iter().enumerate() {
             if shape.is_none() {
@@ -189,7 +189,7 @@ impl Classifier {
             let all = axes.iter().flat_map(|axes| axes.iter().flatten()).chain(spreads);
             let key = all.map(|number| number.to_bits()).collect();
             let number = *numbers.entry(key).or_insert_with(|| {
-                parts.push(Part {
+                parts.push(SameNoise {
                     axes: axes.map(<[Vec<f64>]>::to_vec),
                     spreads: spreads.clone(),
                     peak: stretch(axes.unwrap_or_default())
@@ -286,7 +286,7 @@ impl Classifier {
     }
 }
 
-impl Part {
+impl SameNoise {
     /// A point along the axes, in spreads.
     fn turned(&self, point: &[f64]) -> Vec<f64> {
         let along = |axis: usize| match &self.axes {

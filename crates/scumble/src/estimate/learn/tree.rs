@@ -205,12 +205,12 @@ struct Grower<'a> {
     class: usize,
     scales: &'a [Scale],
     growth: Growth,
-    /// Who waits for the tree. Once it is no longer wanted, it means nothing.
+    /// Whoever waits for the tree. Once it is no longer wanted, it means nothing.
     watch: &'a dyn Watch,
 }
 
 /// The values that rows of a node have, and how often with each class.
-struct Found {
+struct ValueCounts {
     /// Ranks, ascending.
     values: Vec<u32>,
     /// For each of them, the rows of each class.
@@ -307,7 +307,7 @@ impl Grower<'_> {
         best
     }
 
-    fn values(&self, rows: &[u32], column: usize) -> Found {
+    fn values(&self, rows: &[u32], column: usize) -> ValueCounts {
         let (ranks, n) = (&self.columns[column].ranks, self.n_classes);
         let classes = &self.columns[self.class].ranks;
         let mut values: Vec<u32> =
@@ -323,11 +323,11 @@ impl Grower<'_> {
             let place = place_of[ranks[*row as usize] as usize] as usize;
             counts[place * n + classes[*row as usize] as usize] += 1;
         }
-        Found { values, counts }
+        ValueCounts { values, counts }
     }
 
     /// The best question about a column, if it leaves less impurity than `least`.
-    fn best_of(&self, column: usize, found: &Found, least: f64) -> Option<Split> {
+    fn best_of(&self, column: usize, found: &ValueCounts, least: f64) -> Option<Split> {
         let n = self.n_classes;
         let n_values = found.values.len();
         let of = |place: usize| &found.counts[place * n..(place + 1) * n];

@@ -11,17 +11,17 @@ use crate::estimate::query::question::Question;
 const LARGEST_TABLE: usize = 1 << 20;
 
 /// Rows that are alike in all that a question is about, but for published noise.
-pub(in crate::estimate) struct Alike {
+pub(crate) struct Alike {
     /// One of them.
-    pub(in crate::estimate) entry: usize,
+    pub(crate) entry: usize,
     /// Published combinations of randomized values, the rows of the table they stand for,
     /// and the squares of that.
-    pub(in crate::estimate) published: Vec<(usize, f64, f64)>,
+    pub(crate) published: Vec<(usize, f64, f64)>,
 }
 
 impl Alike {
     /// How many rows of the table they stand for.
-    pub(in crate::estimate) fn n_rows(&self) -> f64 {
+    pub(crate) fn n_rows(&self) -> f64 {
         self.published.iter().map(|(_, rows, _)| rows).sum()
     }
 }
@@ -30,10 +30,10 @@ impl Question<'_> {
     /// Sorts distinct rows by what the question tells apart: values of kept columns, what
     /// facets see of cells, sub-tables; and every value of the column that is added up. The
     /// class of each, and how many classes there are.
-    pub(in crate::estimate) fn sorted(
+    pub(crate) fn sorted(
         &self,
         measured: Option<usize>,
-        facets: &[Facet],
+        facets: &[Facet<'_>],
     ) -> (Vec<u32>, usize) {
         let evidence = self.evidence;
         let (mut class_of, mut n_classes) = (vec![0; evidence.rows.len()], 1);
@@ -63,7 +63,7 @@ impl Question<'_> {
     }
 
     /// The published combination of drawn values of a distinct row.
-    pub(in crate::estimate) fn published(&self, entry: usize) -> usize {
+    pub(crate) fn published(&self, entry: usize) -> usize {
         let noises = self.noises.iter().map(|noise| &self.evidence.noises[*noise]);
         noises.fold(0, |cell, noise| {
             let subtable = &noise.subtables[noise.subtable_of[entry] as usize];
@@ -72,10 +72,10 @@ impl Question<'_> {
     }
 
     /// Sorted rows, those of a class together.
-    pub(in crate::estimate) fn alike(
+    pub(crate) fn alike(
         &self,
         measured: Option<usize>,
-        facets: &[Facet],
+        facets: &[Facet<'_>],
     ) -> Vec<Alike> {
         let evidence = self.evidence;
         let (class_of, n_classes) = self.sorted(measured, facets);
@@ -108,11 +108,7 @@ impl Question<'_> {
 
     /// Labels the values of a column that the question treats alike, with the first code of
     /// each label.
-    pub(in crate::estimate) fn labels(
-        &self,
-        place: usize,
-        n_codes: usize,
-    ) -> (Vec<u32>, Vec<u32>) {
+    pub(crate) fn labels(&self, place: usize, n_codes: usize) -> (Vec<u32>, Vec<u32>) {
         if self.group_by.contains(&place) {
             let codes: Vec<u32> = (0..n_codes as u32).collect();
             return (codes.clone(), codes);
@@ -123,7 +119,7 @@ impl Question<'_> {
             .filter(|test| test.0 == place)
             .map(|test| &test.1)
             .collect();
-        let (mut found, mut examples) = (Numbers::default(), Vec::new());
+        let (mut found, mut examples) = (Numbered::default(), Vec::new());
         let label = |code: usize| {
             let truths: Vec<Truth> = tests.iter().map(|truths| truths[code]).collect();
             let label = found.number(truths);
@@ -142,19 +138,19 @@ fn every(n: usize) -> (Vec<u32>, usize) {
 }
 
 /// Things, each with a number in the order they come.
-pub(in crate::estimate) struct Numbers<T> {
-    pub(in crate::estimate) items: Vec<T>,
+pub(crate) struct Numbered<T> {
+    pub(crate) items: Vec<T>,
     numbers: HashMap<T, u32>,
 }
 
-impl<T> Default for Numbers<T> {
+impl<T> Default for Numbered<T> {
     fn default() -> Self {
         Self { items: Vec::new(), numbers: HashMap::new() }
     }
 }
 
-impl<T: Clone + Eq + std::hash::Hash> Numbers<T> {
-    pub(in crate::estimate) fn number(&mut self, item: T) -> u32 {
+impl<T: Clone + Eq + std::hash::Hash> Numbered<T> {
+    pub(crate) fn number(&mut self, item: T) -> u32 {
         *self.numbers.entry(item).or_insert_with_key(|item| {
             self.items.push(item.clone());
             self.items.len() as u32 - 1
@@ -163,7 +159,7 @@ impl<T: Clone + Eq + std::hash::Hash> Numbers<T> {
 }
 
 /// Splits classes by the label of a column, and says how many there are then.
-pub(in crate::estimate) fn refine(
+pub(crate) fn refine(
     class_of: &mut [u32],
     n_classes: usize,
     codes: &[u32],

@@ -3,9 +3,9 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::Column;
-use crate::estimate::evidence::cells::{Cells, Meaning, hides};
+use crate::estimate::evidence::cells::{ColumnCells, Meaning, hides};
 use crate::estimate::evidence::lattice::Lattice;
-use crate::estimate::query::classes::Numbers;
+use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
 use crate::estimate::query::ranges::Cut;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
@@ -15,38 +15,33 @@ use crate::table::{Kind, format_date, format_number};
 const MOST_NUMBERS: f64 = 100_000.0;
 
 /// A column with uncertain cells, as a question sees it.
-pub(in crate::estimate) struct Facet {
+pub(crate) struct Facet<'a> {
+    pub(crate) cells: &'a ColumnCells,
     /// The column.
-    pub(in crate::estimate) place: usize,
+    pub(crate) place: usize,
     /// The numbers of the tests of this column.
-    pub(in crate::estimate) tests: Vec<usize>,
+    pub(crate) tests: Vec<usize>,
     /// For each label, the truth of each of these tests.
-    pub(in crate::estimate) truths: Vec<Vec<Truth>>,
+    pub(crate) truths: Vec<Vec<Truth>>,
     /// For each label what it is called, if values are counted apart.
-    pub(in crate::estimate) names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// For each cell its labels; nothing if that cannot be told.
-    pub(in crate::estimate) odds: Vec<Option<Vec<Odd>>>,
+    pub(crate) odds: Vec<Option<Vec<Odd>>>,
     /// Cells with the same number are the same to the question.
-    pub(in crate::estimate) profiles: Vec<u32>,
+    pub(crate) profiles: Vec<u32>,
     /// How many numbers there are.
-    pub(in crate::estimate) n_profiles: usize,
-    /// For each cell, whether it may stand for more than that.
-    pub(in crate::estimate) guesses: Vec<bool>,
-    /// For each cell, whether it may stand for "not known" without saying so.
-    pub(in crate::estimate) may_be_missing: Vec<bool>,
-    /// For each cell, whether its chances are shares of its own rows.
-    pub(in crate::estimate) counted: Vec<bool>,
+    pub(crate) n_profiles: usize,
 }
 
 /// How likely a cell stands for values with a label.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::estimate) struct Odd {
-    pub(in crate::estimate) label: u32,
-    pub(in crate::estimate) chance: f64,
+pub(crate) struct Odd {
+    pub(crate) label: u32,
+    pub(crate) chance: f64,
     /// The chance times their mean and times the mean of their squares, if they are added
     /// up.
-    pub(in crate::estimate) first: f64,
-    pub(in crate::estimate) second: f64,
+    pub(crate) first: f64,
+    pub(crate) second: f64,
 }
 
 /// The values of a column that a question tells apart.
@@ -59,19 +54,18 @@ enum Labels {
     Numbers,
 }
 
-impl Facet {
+impl<'a> Facet<'a> {
     /// How a question sees the cells of a column; `numbers` are those of its listed values,
     /// if they are added up.
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         question: &Question,
         place: usize,
-        cells: &Cells,
+        cells: &'a ColumnCells,
         numbers: Option<Vec<f64>>,
     ) -> Result<Self> {
         let column = &question.evidence.columns[place];
         let grouped = question.group_by.contains(&place);
-        let own = |test: &usize| question.tests[*test].0 == place;
-        let tests: Vec<usize> = (0..question.tests.len()).filter(own).collect();
+        let tests = question.tests_of(place);
         let (labels, mut truths, names) = match &cells.lattice {
             None => {
                 let n_codes = column.texts.len();
@@ -117,58 +111,27 @@ impl Facet {
                 odds[place] = mixed(others, &odds);
             }
         }
-        let guesses = (0..odds.len() as u32).map(|cell| cells.is_guess(cell)).collect();
-        let all = 0..odds.len() as u32;
-        let may_be_missing = all.map(|cell| cells.may_be_missing(cell)).collect();
-        let counted = cells.counted.clone();
-        let mut facet = Self {
-            place,
-            tests,
-            truths,
-            names,
-            odds,
-            profiles: Vec::new(),
-            n_profiles: 0,
-            guesses,
-            may_be_missing,
-            counted,
+        // Cells by what the question sees of them.
+        let mut numbers = Numbered::default();
+        let profile = |(cell, odds): (u32, &Option<Vec<Odd>>)| {
+            // The groups of counted values are told apart.
+            let counted = cells.counted[cell as usize];
+            let own = (counted || odds.is_none()).then_some(cell);
+            let bits = |o: &Odd| [o.chance, o.first, o.second].map(f64::to_bits);
+            let odds: Vec<_> =
+                odds.iter().flatten().map(|odd| (odd.label, bits(odd))).collect();
+            let flags = (cells.is_guess(cell), cells.may_be_missing(cell));
+            numbers.number((own, odds, flags))
         };
-        facet.compare_cells();
-        Ok(facet)
-    }
-
-    /// Numbers cells by what the question sees of them.
-    fn compare_cells(&mut self) {
-        let mut numbers = Numbers::default();
-        let cells = self.odds.iter().enumerate();
-        self.profiles = cells
-            .map(|(cell, odds)| {
-                // The groups of counted values are told apart.
-                let own = (self.counted[cell] || odds.is_none()).then_some(cell);
-                let odds: Vec<_> = odds
-                    .iter()
-                    .flatten()
-                    .map(|o| {
-                        let bits = [o.chance, o.first, o.second].map(f64::to_bits);
-                        (o.label, bits)
-                    })
-                    .collect();
-                let flags = (self.guesses[cell], self.may_be_missing[cell]);
-                numbers.number((own, odds, flags))
-            })
-            .collect();
-        self.n_profiles = numbers.items.len();
+        let profiles = (0..).zip(&odds).map(profile).collect();
+        let n_profiles = numbers.items.len();
+        Ok(Self { cells, place, tests, truths, names, odds, profiles, n_profiles })
     }
 
     /// That what a cell stands for is not known.
-    pub(in crate::estimate) fn open(
-        &self,
-        question: &Question,
-        cells: &Cells,
-        cell: u32,
-    ) -> Error {
+    pub(crate) fn open(&self, question: &Question, cell: u32) -> Error {
         let name = &question.evidence.columns[self.place].name;
-        let text = &cells.texts[cell as usize];
+        let text = &self.cells.texts[cell as usize];
         Error::recipe(format!(
             "`{name}` has the cell `{text}`, and the release does not say which values that \
              stands for"

@@ -1,9 +1,9 @@
 //! Questions: which rows, counted by what.
 
-pub(in crate::estimate) mod classes;
-pub(in crate::estimate) mod facets;
-pub(in crate::estimate) mod question;
-pub(in crate::estimate) mod ranges;
+pub(crate) mod classes;
+pub(crate) mod facets;
+pub(crate) mod question;
+pub(crate) mod ranges;
 mod sql;
 mod unknown;
 
@@ -136,26 +136,26 @@ pub enum Literal {
 }
 
 /// True, false, or nothing where a missing value leaves it open.
-pub(in crate::estimate) type Truth = Option<bool>;
+pub(crate) type Truth = Option<bool>;
 
 /// A check that fits its column.
 #[derive(Debug)]
-pub(in crate::estimate) struct Tester<'a> {
+pub(crate) struct Tester<'a> {
     reading: &'a Reading,
-    scale: Scale,
-    check: Fitted,
+    scale: ComparedBy,
+    check: FittedCheck,
 }
 
 /// What the texts of a column are compared by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Scale {
+enum ComparedBy {
     Texts,
     Numbers,
     Dates,
 }
 
 #[derive(Debug)]
-enum Fitted {
+enum FittedCheck {
     Compare(Comparison, Point),
     Among(Vec<Point>),
     Missing,
@@ -170,7 +170,7 @@ enum Point {
 
 impl<'a> Tester<'a> {
     /// Fits `test` to a column that is read so and has these values.
-    pub(in crate::estimate) fn new<'t>(
+    pub(crate) fn new<'t>(
         test: &Test,
         reading: &'a Reading,
         mut texts: impl Iterator<Item = &'t str>,
@@ -182,8 +182,8 @@ impl<'a> Tester<'a> {
         };
         let asked_for_number = literals.iter().any(|l| matches!(l, Literal::Number(_)));
         let scale = match reading.kind {
-            Kind::Number => Scale::Numbers,
-            Kind::Date => Scale::Dates,
+            Kind::Number => ComparedBy::Numbers,
+            Kind::Date => ComparedBy::Dates,
             Kind::Category if asked_for_number => {
                 let number =
                     |text| reading.is_missing(text) || parse_number(text).is_some();
@@ -194,31 +194,31 @@ impl<'a> Tester<'a> {
                     ));
                     return Err(error.with_hint("put the value in single quotes"));
                 }
-                Scale::Numbers
+                ComparedBy::Numbers
             }
-            Kind::Category => Scale::Texts,
+            Kind::Category => ComparedBy::Texts,
         };
         let point = |literal: &Literal| fitted(literal, scale, reading, &test.column);
         let check = match &test.check {
             Check::Compare(comparison, literal) => {
-                Fitted::Compare(*comparison, point(literal)?)
+                FittedCheck::Compare(*comparison, point(literal)?)
             }
             Check::Among(literals) => {
-                Fitted::Among(literals.iter().map(point).collect::<Result<_>>()?)
+                FittedCheck::Among(literals.iter().map(point).collect::<Result<_>>()?)
             }
-            Check::Missing => Fitted::Missing,
+            Check::Missing => FittedCheck::Missing,
         };
         Ok(Self { reading, scale, check })
     }
 
     /// Whether a value satisfies the check.
-    pub(in crate::estimate) fn test(&self, text: &str) -> Truth {
+    pub(crate) fn test(&self, text: &str) -> Truth {
         match &self.check {
-            Fitted::Missing => Some(self.reading.is_missing(text)),
-            Fitted::Compare(comparison, point) => {
+            FittedCheck::Missing => Some(self.reading.is_missing(text)),
+            FittedCheck::Compare(comparison, point) => {
                 self.compare(text, *comparison, point)
             }
-            Fitted::Among(points) => {
+            FittedCheck::Among(points) => {
                 let one = |point| self.compare(text, Comparison::Equal, point);
                 any(points.iter().map(one))
             }
@@ -228,7 +228,7 @@ impl<'a> Tester<'a> {
     fn compare(&self, text: &str, comparison: Comparison, point: &Point) -> Truth {
         let missing = self.reading.is_missing(text);
         let order = match point {
-            // Who writes the text that stands for "not known" asks for it.
+            // Whoever writes the text that stands for "not known" asks for it.
             Point::Missing => {
                 return match comparison {
                     Comparison::Equal => Some(missing),
@@ -255,22 +255,22 @@ impl<'a> Tester<'a> {
 
 fn fitted(
     literal: &Literal,
-    scale: Scale,
+    scale: ComparedBy,
     reading: &Reading,
     name: &str,
 ) -> Result<Point> {
     let text = match literal {
         Literal::Text(text) if reading.is_missing(text) => return Ok(Point::Missing),
-        Literal::Number(number) if scale == Scale::Numbers => {
+        Literal::Number(number) if scale == ComparedBy::Numbers => {
             return Ok(Point::Number(*number));
         }
         Literal::Text(text) => text.clone(),
         Literal::Number(number) => number.to_string(),
     };
-    if scale == Scale::Texts {
+    if scale == ComparedBy::Texts {
         return Ok(Point::Text(text));
     }
-    let wanted = if scale == Scale::Dates {
+    let wanted = if scale == ComparedBy::Dates {
         "dates: write them as '2024-02-29'"
     } else {
         "numbers"
@@ -280,18 +280,18 @@ fn fitted(
 }
 
 /// The number of a text that is compared by numbers or dates.
-fn number_of(text: &str, scale: Scale, reading: &Reading) -> Option<f64> {
+fn number_of(text: &str, scale: ComparedBy, reading: &Reading) -> Option<f64> {
     match scale {
-        Scale::Texts => None,
-        Scale::Numbers => parse_number(text),
+        ComparedBy::Texts => None,
+        ComparedBy::Numbers => parse_number(text),
         // Sensitive columns are published in ISO 8601, others as they were.
-        Scale::Dates => parse_date(text, None)
+        ComparedBy::Dates => parse_date(text, None)
             .or_else(|| parse_date(text, reading.date_format.as_deref())),
     }
 }
 
 /// Whether one of them is true.
-pub(in crate::estimate) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
+pub(crate) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
     let mut open = false;
     for truth in truths {
         match truth {
@@ -304,7 +304,7 @@ pub(in crate::estimate) fn any(truths: impl Iterator<Item = Truth>) -> Truth {
 }
 
 /// Whether all of them are true.
-pub(in crate::estimate) fn all(truths: impl Iterator<Item = Truth>) -> Truth {
+pub(crate) fn all(truths: impl Iterator<Item = Truth>) -> Truth {
     let not = |truth: Truth| truth.map(|truth| !truth);
     not(any(truths.map(not)))
 }

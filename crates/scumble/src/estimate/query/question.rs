@@ -14,31 +14,31 @@ use crate::table::{Kind, format_date};
 use crate::watch::{Watch, Watched};
 
 /// A query, fitted to a release.
-pub(in crate::estimate) struct Question<'a> {
-    pub(in crate::estimate) evidence: &'a Evidence,
-    /// Who waits for the answer.
-    pub(in crate::estimate) watch: &'a dyn Watch,
+pub(crate) struct Question<'a> {
+    pub(crate) evidence: &'a Evidence,
+    /// Whoever waits for the answer.
+    pub(crate) watch: &'a dyn Watch,
     /// The places of the columns that are counted apart.
-    pub(in crate::estimate) group_by: Vec<usize>,
-    condition: Fitted,
+    pub(crate) group_by: Vec<usize>,
+    condition: FittedCondition,
     /// For each test, its column and the truth of each of its values.
-    pub(in crate::estimate) tests: Vec<(usize, Vec<Truth>)>,
+    pub(crate) tests: Vec<(usize, Vec<Truth>)>,
     /// What each test asks for.
-    pub(in crate::estimate) checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
     /// The noises that the question is about.
-    pub(in crate::estimate) noises: Vec<usize>,
+    pub(crate) noises: Vec<usize>,
 }
 
 /// A condition with its tests by number.
-enum Fitted {
+enum FittedCondition {
     Test(usize),
-    And(Vec<Fitted>),
-    Or(Vec<Fitted>),
-    Not(Box<Fitted>),
-    NotTrue(Box<Fitted>),
+    And(Vec<FittedCondition>),
+    Or(Vec<FittedCondition>),
+    Not(Box<FittedCondition>),
+    NotTrue(Box<FittedCondition>),
 }
 
-impl Fitted {
+impl FittedCondition {
     fn truth(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
         let each = |part: &Self| part.truth(test);
         match self {
@@ -52,28 +52,30 @@ impl Fitted {
 }
 
 /// What the untouched cells of a row leave open.
-pub(in crate::estimate) struct Open<'a> {
+pub(crate) struct Open<'a> {
     /// The sub-table of each noise.
-    pub(in crate::estimate) subtables: Vec<u32>,
-    pub(in crate::estimate) joint: Joint<'a>,
-    /// The codes of the columns that are counted apart, 0 for untouched ones, each with the
-    /// combinations of values that have them and satisfy the condition.
-    pub(in crate::estimate) answers: Vec<(Vec<u32>, Vec<usize>)>,
+    pub(crate) subtables: Vec<u32>,
+    pub(crate) joint: Joint<'a>,
+    pub(crate) answers: DrawnAnswers,
 }
 
+/// The codes of the columns that are counted apart, 0 for untouched ones, each with the
+/// combinations of drawn values that have them and satisfy the condition.
+type DrawnAnswers = Vec<(Vec<u32>, Vec<usize>)>;
+
 /// Rows that leave the same open and are counted with the same untouched values.
-pub(in crate::estimate) struct Class {
+pub(crate) struct OpenClass {
     /// What they leave open.
-    pub(in crate::estimate) open: usize,
+    pub(crate) open: usize,
     /// The codes of the columns that are counted apart, 0 for randomized ones.
-    pub(in crate::estimate) group: Vec<u32>,
+    pub(crate) group: Vec<u32>,
     /// Published combinations, the rows of the table they stand for, and the squares of
     /// that.
-    pub(in crate::estimate) published: Vec<(usize, f64, f64)>,
+    pub(crate) published: Vec<(usize, f64, f64)>,
 }
 
 impl<'a> Question<'a> {
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         evidence: &'a Evidence,
         query: Watched<'a, Query>,
     ) -> Result<Self> {
@@ -100,7 +102,7 @@ impl<'a> Question<'a> {
     }
 
     /// The value of a column in a combination of values of the noises.
-    pub(in crate::estimate) fn code(
+    pub(crate) fn code(
         &self,
         place: usize,
         subtables: &[u32],
@@ -115,26 +117,36 @@ impl<'a> Question<'a> {
         Some(subtable.domain[values[number]][part])
     }
 
+    /// The sub-table of a row in each noise.
+    pub(crate) fn subtables(&self, entry: usize) -> Vec<u32> {
+        let noises = self.noises.iter().map(|noise| &self.evidence.noises[*noise]);
+        noises.map(|noise| noise.subtable_of[entry]).collect()
+    }
+
+    /// The matrices of sub-tables side by side.
+    pub(crate) fn joint(&self, subtables: &[u32]) -> Result<Joint<'a>> {
+        let noises = self.noises.iter().zip(subtables);
+        let channels = noises.map(|(noise, subtable)| {
+            &self.evidence.noises[*noise].subtables[*subtable as usize].channel
+        });
+        Joint::new(channels.collect())
+    }
+
     /// Sorts the rows into classes; rows that cannot satisfy the condition are in none.
-    pub(in crate::estimate) fn classes(&self) -> Result<(Vec<Open<'a>>, Vec<Class>)> {
-        let evidence = self.evidence;
-        let (mut opens, mut classes) = (Vec::<Open<'a>>::new(), Vec::<Class>::new());
+    pub(crate) fn classes(&self) -> Result<(Vec<Open<'a>>, Vec<OpenClass>)> {
+        let (mut opens, mut classes) = (Vec::<Open<'a>>::new(), Vec::new());
         let mut by_truths: HashMap<(Vec<u32>, Vec<Truth>), usize> = HashMap::new();
-        let mut by_set: HashMap<(Vec<u32>, Vec<bool>), usize> = HashMap::new();
+        let mut by_answers: HashMap<(Vec<u32>, DrawnAnswers), usize> = HashMap::new();
         let mut by_group: HashMap<(Vec<u32>, usize), usize> = HashMap::new();
         for Alike { entry, published } in self.alike(None, &[]) {
-            let noises = self.noises.iter().map(|noise| &evidence.noises[*noise]);
-            let subtables = noises.map(|noise| noise.subtable_of[entry]);
-            let key = (subtables.collect(), self.truths(entry));
+            let key = (self.subtables(entry), self.truths(entry));
             let open = match by_truths.get(&key) {
                 Some(open) => *open,
                 None => {
-                    let (set, joint) = self.possible(&key.0, &key.1)?;
-                    let subtables = key.0.clone();
-                    let set_key = (subtables.clone(), set);
-                    let open = *by_set.entry(set_key).or_insert_with_key(|(_, set)| {
-                        let answers = self.answers(&joint, &subtables, set);
-                        opens.push(Open { subtables, joint, answers });
+                    let found = self.open(&key.0, &key.1)?;
+                    let answers = (key.0.clone(), found.answers.clone());
+                    let open = *by_answers.entry(answers).or_insert_with(|| {
+                        opens.push(found);
                         opens.len() - 1
                     });
                     by_truths.insert(key, open);
@@ -145,7 +157,7 @@ impl<'a> Question<'a> {
                 continue;
             }
             let group = self.group_by.iter().map(|place| {
-                let column = &evidence.columns[*place];
+                let column = &self.evidence.columns[*place];
                 match column.nature {
                     Nature::Drawn(..) => 0,
                     _ => column.codes[entry],
@@ -154,7 +166,7 @@ impl<'a> Question<'a> {
             let key = (group.collect(), open);
             let class = *by_group.entry(key).or_insert_with_key(|(group, open)| {
                 let (open, group) = (*open, group.clone());
-                classes.push(Class { open, group, published: Vec::new() });
+                classes.push(OpenClass { open, group, published: Vec::new() });
                 classes.len() - 1
             });
             classes[class].published.extend(published);
@@ -162,8 +174,19 @@ impl<'a> Question<'a> {
         Ok((opens, classes))
     }
 
+    /// The numbers of the tests of a column.
+    pub(crate) fn tests_of(&self, place: usize) -> Vec<usize> {
+        (0..self.tests.len()).filter(|test| self.tests[*test].0 == place).collect()
+    }
+
+    /// What the values that are counted apart are called.
+    pub(crate) fn texts(&self, codes: &[u32]) -> Vec<String> {
+        let own = self.group_by.iter().zip(codes);
+        own.map(|(place, code)| self.evidence.columns[*place].text(*code)).collect()
+    }
+
     /// The places of the columns it is about, `measured` being the one that is added up.
-    pub(in crate::estimate) fn asked(&self, measured: Option<usize>) -> Vec<usize> {
+    pub(crate) fn asked(&self, measured: Option<usize>) -> Vec<usize> {
         let mut places: Vec<usize> = self.group_by.clone();
         places.extend(self.tests.iter().map(|(place, _)| *place));
         places.extend(measured);
@@ -173,15 +196,15 @@ impl<'a> Question<'a> {
     }
 
     /// The truth of each test of an untouched column for a row.
-    pub(in crate::estimate) fn truths(&self, entry: usize) -> Vec<Truth> {
+    pub(crate) fn truths(&self, entry: usize) -> Vec<Truth> {
         let truth = |(place, truths): &(usize, Vec<Truth>)| {
             let column = &self.evidence.columns[*place];
             match column.nature {
+                Nature::Kept => truths[column.codes[entry] as usize],
                 Nature::Drawn(..)
                 | Nature::Apart
                 | Nature::Coarse(_)
                 | Nature::Number(_) => None,
-                _ => truths[column.codes[entry] as usize],
             }
         };
         self.tests.iter().map(truth).collect()
@@ -189,7 +212,7 @@ impl<'a> Question<'a> {
 
     /// Whether the value with this code of a column satisfies the condition, given the truth
     /// of tests of all other columns.
-    pub(in crate::estimate) fn satisfied(
+    pub(crate) fn satisfied(
         &self,
         truths: &[Truth],
         place: usize,
@@ -199,62 +222,47 @@ impl<'a> Question<'a> {
             let (column, known) = &self.tests[number];
             if *column == place { known[code] } else { truths[number] }
         };
-        self.condition.truth(&test) == Some(true)
+        self.satisfied_by(&test)
     }
 
     /// The truth of the condition, given that of each test.
-    pub(in crate::estimate) fn truth_by(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+    pub(crate) fn truth_by(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
         self.condition.truth(test)
     }
 
     /// Whether the condition is satisfied, given the truth of each test.
-    pub(in crate::estimate) fn satisfied_by(
-        &self,
-        test: &dyn Fn(usize) -> Truth,
-    ) -> bool {
+    pub(crate) fn satisfied_by(&self, test: &dyn Fn(usize) -> Truth) -> bool {
         self.condition.truth(test) == Some(true)
     }
 
-    /// Which combinations of values satisfy the condition, given the truth of tests of
-    /// untouched columns.
-    fn possible(
+    /// Whether a combination of values of the noises satisfies the condition, given the truth
+    /// of tests of other columns.
+    pub(crate) fn satisfied_drawn(
         &self,
-        subtables: &[u32],
         truths: &[Truth],
-    ) -> Result<(Vec<bool>, Joint<'a>)> {
-        let noises = self.noises.iter().zip(subtables);
-        let channels = noises.map(|(noise, subtable)| {
-            &self.evidence.noises[*noise].subtables[*subtable as usize].channel
-        });
-        let joint = Joint::new(channels.collect())?;
-        let sizes = joint.sizes();
-        let set = (0..joint.size()).map(|cell| {
-            let values = digits(cell, &sizes);
-            let test = |number: usize| {
-                let (place, known) = &self.tests[number];
-                match self.code(*place, subtables, &values) {
-                    Some(code) => known[code as usize],
-                    None => truths[number],
-                }
-            };
-            self.condition.truth(&test) == Some(true)
-        });
-        let set = set.collect();
-        Ok((set, joint))
+        subtables: &[u32],
+        values: &[usize],
+    ) -> bool {
+        self.satisfied_by(&|number: usize| {
+            let (place, known) = &self.tests[number];
+            match self.code(*place, subtables, values) {
+                Some(code) => known[code as usize],
+                None => truths[number],
+            }
+        })
     }
 
-    /// The answers that combinations of a set belong to.
-    fn answers(
-        &self,
-        joint: &Joint,
-        subtables: &[u32],
-        set: &[bool],
-    ) -> Vec<(Vec<u32>, Vec<usize>)> {
+    /// What is open given the truth of tests of untouched columns.
+    fn open(&self, subtables: &[u32], truths: &[Truth]) -> Result<Open<'a>> {
+        let joint = self.joint(subtables)?;
         let sizes = joint.sizes();
-        let mut answers: Vec<(Vec<u32>, Vec<usize>)> = Vec::new();
+        let mut answers: DrawnAnswers = Vec::new();
         let mut numbers: HashMap<Vec<u32>, usize> = HashMap::new();
-        for cell in (0..set.len()).filter(|cell| set[*cell]) {
+        for cell in 0..joint.size() {
             let values = digits(cell, &sizes);
+            if !self.satisfied_drawn(truths, subtables, &values) {
+                continue;
+            }
             let codes = self.group_by.iter();
             let codes = codes.map(|place| self.code(*place, subtables, &values));
             let codes = codes.map(|code| code.unwrap_or(0)).collect();
@@ -264,14 +272,19 @@ impl<'a> Question<'a> {
             });
             answers[number].1.push(cell);
         }
-        answers
+        Ok(Open { subtables: subtables.to_vec(), joint, answers })
     }
 }
 
 impl Column {
+    /// What a value is called.
+    pub(crate) fn text(&self, code: u32) -> String {
+        self.texts[code as usize].to_string()
+    }
+
     /// A test that names nodes of the hierarchy, in terms of values; nothing if it names
     /// values only.
-    pub(in crate::estimate) fn spelled_out(&self, test: &Test) -> Option<Condition> {
+    pub(crate) fn spelled_out(&self, test: &Test) -> Option<Condition> {
         let rule = self.rule.as_ref().filter(|rule| **rule != Rule::Plain)?;
         let own = |check| Condition::Test(Test { column: self.name.clone(), check });
         let node = |literal: &Literal| {
@@ -335,19 +348,19 @@ fn fitted(
     evidence: &Evidence,
     spell: bool,
     collect: &mut dyn FnMut(usize, Vec<Truth>, Check) -> usize,
-) -> Result<Fitted> {
+) -> Result<FittedCondition> {
     let mut all = |parts: &[Condition]| {
         let each = parts.iter().map(|part| fitted(part, evidence, spell, collect));
         each.collect::<Result<_>>()
     };
     Ok(match condition {
-        Condition::And(parts) => Fitted::And(all(parts)?),
-        Condition::Or(parts) => Fitted::Or(all(parts)?),
+        Condition::And(parts) => FittedCondition::And(all(parts)?),
+        Condition::Or(parts) => FittedCondition::Or(all(parts)?),
         Condition::Not(part) => {
-            Fitted::Not(Box::new(fitted(part, evidence, spell, collect)?))
+            FittedCondition::Not(Box::new(fitted(part, evidence, spell, collect)?))
         }
         Condition::NotTrue(part) => {
-            Fitted::NotTrue(Box::new(fitted(part, evidence, spell, collect)?))
+            FittedCondition::NotTrue(Box::new(fitted(part, evidence, spell, collect)?))
         }
         Condition::Test(test) => {
             let place = evidence.column(&test.column)?;
@@ -358,13 +371,13 @@ fn fitted(
             let texts = || column.texts.iter().map(|text| &**text);
             let tester = Tester::new(test, &column.reading, texts())?;
             let truths = texts().map(|text| tester.test(text)).collect();
-            Fitted::Test(collect(place, truths, test.check.clone()))
+            FittedCondition::Test(collect(place, truths, test.check.clone()))
         }
     })
 }
 
-/// The value of each noise in a combination.
-pub(in crate::estimate) fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
+/// The place in each dimension of a combination, the last changing first.
+pub(crate) fn digits(mut cell: usize, sizes: &[usize]) -> Vec<usize> {
     let mut values = vec![0; sizes.len()];
     for (value, size) in values.iter_mut().zip(sizes).rev() {
         *value = cell % size;

@@ -4,28 +4,29 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::lattice::Lattice;
+use crate::estimate::query::question::digits;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
 use crate::table::{Kind, Reading, parse_date, parse_number};
 
 /// A column that a question is about: its lattice, cut into stretches by the numbers
 /// that tests name. Stretches that no test tells apart are one class.
 #[derive(Debug)]
-pub(in crate::estimate) struct Cut {
-    /// Which column, as the one who cuts it counts them.
-    pub(in crate::estimate) column: usize,
+pub(crate) struct Cut {
+    /// The place of the column among those of its kind.
+    pub(crate) column: usize,
     /// The numbers of the tests of this column.
-    pub(in crate::estimate) tests: Vec<usize>,
+    pub(crate) tests: Vec<usize>,
     /// The first number of each stretch, and its class.
     starts: Vec<(f64, usize)>,
     /// The stretches of each class, both ends included. The last class has none: it is that
     /// of missing numbers.
-    pub(in crate::estimate) classes: Vec<Vec<(f64, f64)>>,
+    pub(crate) classes: Vec<Vec<(f64, f64)>>,
     /// For each class, the truth of each test of this column.
-    pub(in crate::estimate) truths: Vec<Vec<Truth>>,
+    pub(crate) truths: Vec<Vec<Truth>>,
 }
 
 /// What a test says of known numbers.
-enum Meaning {
+enum TrueOf {
     /// The same of all.
     Same(Truth),
     /// True of these stretches, in order, and false of others.
@@ -34,17 +35,17 @@ enum Meaning {
 
 impl Cut {
     /// Cuts a column by these tests.
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         column: usize,
         lattice: &Lattice,
         reading: &Reading,
         tests: Vec<(usize, &Check)>,
     ) -> Self {
-        let meanings: Vec<Meaning> =
+        let meanings: Vec<TrueOf> =
             tests.iter().map(|(_, check)| meaning(check, lattice, reading)).collect();
         let mut starts = vec![lattice.low];
         for meaning in &meanings {
-            if let Meaning::Within(stretches) = meaning {
+            if let TrueOf::Within(stretches) = meaning {
                 let ends = stretches.iter().flat_map(|(low, high)| [*low, high + 1.0]);
                 starts.extend(ends.filter(|s| *s > lattice.low && *s <= lattice.high));
             }
@@ -73,12 +74,12 @@ impl Cut {
     }
 
     /// The class of missing numbers.
-    pub(in crate::estimate) fn missing(&self) -> usize {
+    pub(crate) fn missing(&self) -> usize {
         self.classes.len() - 1
     }
 
     /// The class of a number, which may lie outside the domain.
-    pub(in crate::estimate) fn class_of(&self, z: f64) -> usize {
+    pub(crate) fn class_of(&self, z: f64) -> usize {
         if z.is_nan() {
             return self.missing();
         }
@@ -87,7 +88,7 @@ impl Cut {
     }
 }
 
-impl Meaning {
+impl TrueOf {
     fn of(&self, z: f64) -> Truth {
         match self {
             Self::Same(truth) => *truth,
@@ -110,13 +111,13 @@ fn number(literal: &Literal, reading: &Reading) -> Option<f64> {
     }
 }
 
-fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> Meaning {
+fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> TrueOf {
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     match check {
-        Check::Missing => Meaning::Same(Some(false)),
+        Check::Missing => TrueOf::Same(Some(false)),
         Check::Compare(comparison, literal) => {
             let Some(value) = number(literal, reading) else {
-                return Meaning::Same(match comparison {
+                return TrueOf::Same(match comparison {
                     Comparison::Equal => Some(false),
                     Comparison::NotEqual => Some(true),
                     _ => None,
@@ -135,7 +136,7 @@ fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> Meaning {
                 }
             };
             stretches.retain(|(low, high)| low <= high);
-            Meaning::Within(stretches)
+            TrueOf::Within(stretches)
         }
         Check::Among(literals) => {
             let values = literals.iter().filter_map(|literal| number(literal, reading));
@@ -146,7 +147,7 @@ fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> Meaning {
                 .collect();
             stretches.sort_by(|a, b| a.0.total_cmp(&b.0));
             stretches.dedup();
-            Meaning::Within(stretches)
+            TrueOf::Within(stretches)
         }
     }
 }
@@ -167,7 +168,7 @@ fn of_missing(check: &Check, reading: &Reading) -> Truth {
 
 /// The cells of a grid of classes.
 #[derive(Debug)]
-pub(in crate::estimate) struct Grid {
+pub(crate) struct Grid {
     sizes: Vec<usize>,
 }
 
@@ -175,7 +176,7 @@ pub(in crate::estimate) struct Grid {
 const MOST_CELLS: usize = 1 << 20;
 
 impl Grid {
-    pub(in crate::estimate) fn new(cuts: &[Cut]) -> Result<Self> {
+    pub(crate) fn new(cuts: &[Cut]) -> Result<Self> {
         let sizes: Vec<usize> = cuts.iter().map(|cut| cut.classes.len()).collect();
         let all = sizes.iter().try_fold(1usize, |all, size| all.checked_mul(*size));
         match all {
@@ -187,15 +188,12 @@ impl Grid {
         }
     }
 
-    pub(in crate::estimate) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.sizes.iter().product()
     }
 
     /// The number of a cell.
-    pub(in crate::estimate) fn cell(
-        &self,
-        classes: impl Iterator<Item = usize>,
-    ) -> usize {
+    pub(crate) fn cell(&self, classes: impl Iterator<Item = usize>) -> usize {
         self.sizes
             .iter()
             .zip(classes)
@@ -203,13 +201,8 @@ impl Grid {
     }
 
     /// The classes of a cell.
-    pub(in crate::estimate) fn classes(&self, mut cell: usize) -> Vec<usize> {
-        let mut classes = vec![0; self.sizes.len()];
-        for (class, size) in classes.iter_mut().zip(&self.sizes).rev() {
-            *class = cell % size;
-            cell /= size;
-        }
-        classes
+    pub(crate) fn classes(&self, cell: usize) -> Vec<usize> {
+        digits(cell, &self.sizes)
     }
 }
 

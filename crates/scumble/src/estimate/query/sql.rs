@@ -178,11 +178,14 @@ fn rest_is_empty(select: &Select) -> Result<()> {
 
 /// A number that is asked for: what it is called, what it is, and what that adds to the
 /// condition.
-type Asked = (String, Measure, Option<Condition>);
+type AskedNumber = (String, Measure, Option<Condition>);
 
 /// Checks what is selected.
-fn measured(projection: Vec<SelectItem>, group_by: &[String]) -> Result<Vec<Asked>> {
-    let mut asked: Vec<Asked> = Vec::new();
+fn measured(
+    projection: Vec<SelectItem>,
+    group_by: &[String],
+) -> Result<Vec<AskedNumber>> {
+    let mut asked: Vec<AskedNumber> = Vec::new();
     for item in projection {
         let (expression, alias) = match item {
             SelectItem::UnnamedExpr(expression) => (expression, None),

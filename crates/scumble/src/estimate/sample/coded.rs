@@ -1,7 +1,7 @@
 //! Numbers of a lattice as codes: of all that could be drawn only those that were are listed.
 
 /// Distinct numbers in their order, "not known" (NaN) last, and the code of each.
-pub(in crate::estimate) fn steps(
+pub(crate) fn steps(
     steps: &[f64],
     text: impl Fn(f64) -> String,
     missing: &str,

@@ -70,7 +70,7 @@ impl Distribution {
     }
 
     /// A value.
-    pub(in crate::estimate) fn draw(&self, random: &mut ChaCha20Rng) -> u32 {
+    pub(crate) fn draw(&self, random: &mut ChaCha20Rng) -> u32 {
         let (last, total) = self.sums[self.sums.len() - 1];
         let point = random.random::<f64>() * total;
         // A value of weight nought ends where it begins, so no point is before its end.

@@ -41,11 +41,11 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::Meaning;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::{Groups, Lists};
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::laws::numbers::Blurred;
 use crate::random::Randomness;
-use crate::release::Manifest;
+use crate::release::Layout;
 use crate::watch::{Unwatched, Watch};
 
 /// Rows of a block, which has a random stream of its own.
@@ -85,7 +85,7 @@ struct Rows<'a> {
     entry_of: Vec<u32>,
     /// Where the drawn rows of each published row begin, and where the last ends.
     starts: Vec<usize>,
-    /// Who waits for the table.
+    /// Whoever waits for the table.
     watch: &'a dyn Watch,
 }
 
@@ -98,7 +98,7 @@ impl<'a> Rows<'a> {
         if let Some(blurred) = &evidence.blurred {
             // Numbers are those of a row, so rows stay in their order.
             let n_rows = blurred.n_rows();
-            let entry_of = (0..n_rows).map(|row| blurred.kind(row) as u32).collect();
+            let entry_of = blurred.kinds().to_vec();
             return Ok(Self { entry_of, starts: (0..=n_rows).collect(), watch });
         }
         let (mut entry_of, mut starts) = (Vec::new(), vec![0]);
@@ -204,10 +204,7 @@ impl Evidence {
         rows: &Rows<'_>,
         random: &Randomness,
     ) -> Vec<u32> {
-        let mut places_of: Vec<Vec<u32>> = vec![Vec::new(); self.rows.len()];
-        for (place, entry) in (0u32..).zip(&rows.entry_of) {
-            places_of[*entry as usize].push(place);
-        }
+        let places_of = Lists::of(&rows.entry_of, self.rows.len());
         let all: Vec<_> = groups.iter().collect();
         let shuffled: Vec<Vec<u32>> = all
             .par_iter()
@@ -223,7 +220,8 @@ impl Evidence {
             .collect();
         let mut codes = vec![0; rows.n_drawn()];
         for ((_, entries, _), values) in all.iter().zip(shuffled) {
-            let places = entries.iter().flat_map(|entry| &places_of[*entry as usize]);
+            let places = entries.iter();
+            let places = places.flat_map(|entry| places_of.of_list(*entry as usize));
             for (place, value) in places.zip(values) {
                 codes[*place as usize] = value;
             }
@@ -256,11 +254,8 @@ impl Column {
 
 /// The places of the columns that the table has, in the order of the manifest: without those
 /// that only say how a release was made.
-pub(in crate::estimate) fn of_table(
-    manifest: &Manifest,
-    columns: &[Column],
-) -> Vec<usize> {
-    let listed = manifest.columns.iter();
+pub(crate) fn of_table(layout: Layout<'_>, columns: &[Column]) -> Vec<usize> {
+    let listed = layout.columns.iter();
     listed
         .filter_map(|listed| columns.iter().position(|own| own.name == listed.name))
         .collect()

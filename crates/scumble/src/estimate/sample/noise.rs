@@ -42,7 +42,7 @@ use crate::estimate::evidence::{DrawnColumns, Evidence, Nature};
 use crate::estimate::laws::joint::Joint;
 use crate::estimate::query::question::digits;
 use crate::estimate::sample::Rows;
-use crate::estimate::sample::strata::{Feature, Node};
+use crate::estimate::sample::strata::{Feature, Stratum};
 use crate::random::Randomness;
 use crate::table::Kind;
 
@@ -50,13 +50,13 @@ use crate::table::Kind;
 const MOST_TOGETHER: usize = 1 << 10;
 
 /// What was drawn: for each noise, the value of each drawn row by its place in the domain.
-pub(in crate::estimate) struct Randomized {
+pub(crate) struct Randomized {
     values: Vec<Vec<u32>>,
 }
 
 impl Randomized {
     /// The codes of a randomized column, for each drawn row.
-    pub(in crate::estimate) fn codes(
+    pub(crate) fn codes(
         &self,
         evidence: &Evidence,
         rows: &Rows,
@@ -77,7 +77,7 @@ impl Randomized {
 }
 
 /// Draws the true values of all randomized columns.
-pub(in crate::estimate) fn draw(
+pub(crate) fn draw(
     evidence: &Evidence,
     rows: &Rows,
     random: &Randomness,
@@ -95,15 +95,14 @@ pub(in crate::estimate) fn draw(
             Nature::Number(number) => (evidence.ranks(number), true),
             Nature::Drawn(..) | Nature::Apart => continue,
         };
-        let n_codes = codes.iter().max().map_or(0, |most| *most as usize + 1);
-        fixed.push(Feature { codes, n_codes, ordered });
+        fixed.push(Feature::new(codes, ordered));
     }
     let bundles = bundles(&evidence.noises);
     for (number, bundle) in bundles.iter().enumerate() {
         let known = fixed.len();
         for later in bundles[number + 1..].iter().flatten() {
             let noise = &evidence.noises[*later];
-            fixed.push(feature(expanded(rows, &noise.value_of)));
+            fixed.push(Feature::new(expanded(rows, &noise.value_of), false));
         }
         let noises: Vec<&DrawnColumns> =
             bundle.iter().map(|n| &evidence.noises[*n]).collect();
@@ -112,7 +111,8 @@ pub(in crate::estimate) fn draw(
         for (noise, drawn) in bundle.iter().zip(drawn) {
             // Of rows that one row stands for, the first.
             let firsts = rows.starts[..rows.entry_of.len()].iter();
-            fixed.push(feature(firsts.map(|start| drawn[*start]).collect()));
+            let codes = firsts.map(|start| drawn[*start]).collect();
+            fixed.push(Feature::new(codes, false));
             values[*noise] = drawn;
         }
     }
@@ -134,11 +134,6 @@ impl Evidence {
         };
         numbers.iter().map(rank).collect()
     }
-}
-
-fn feature(codes: Vec<u32>) -> Feature {
-    let n_codes = codes.iter().max().map_or(0, |most| *most as usize + 1);
-    Feature { codes, n_codes, ordered: false }
 }
 
 /// What distinct rows have, for every published row.
@@ -199,7 +194,7 @@ fn draw_together(
         let joint = Joint::new(channels.collect())?;
         let purpose = format!("draw noise {number} {part}");
         let stream = |stratum: usize| random.stream(&purpose, stratum as u64);
-        let tree = Node::grow(own, &published, joint.size(), features, rows.watch);
+        let tree = Stratum::grow(own, &published, joint.size(), features, rows.watch);
         let strata = Strata { joint: &joint, published: &published, rows };
         let (sizes, values) = (joint.sizes(), strata.draw(&tree, &stream));
         rows.watch.check()?;
@@ -230,7 +225,7 @@ impl Strata<'_> {
     /// The values of the drawn rows of each stratum.
     fn draw(
         &self,
-        tree: &Node,
+        tree: &Stratum,
         stream: &(dyn Fn(usize) -> ChaCha20Rng + Sync),
     ) -> Vec<Vec<u32>> {
         let leaves = tree.leaves();
@@ -263,7 +258,7 @@ impl Strata<'_> {
 
     fn draw_stratum(
         &self,
-        leaf: &Node,
+        leaf: &Stratum,
         mut likely: Vec<f64>,
         random: &mut ChaCha20Rng,
     ) -> Vec<u32> {

@@ -21,7 +21,7 @@
 //! For each level of the tree, rows times columns.
 //!
 //! # Source
-//! Ours; shrinking is that of `james1961estimation`, made one number a split.
+//! Ours; shrinking is that of `james1961estimation`, with one number for each split.
 
 use rayon::prelude::*;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -30,7 +30,7 @@ use crate::estimate::laws::joint::Joint;
 use crate::estimate::laws::reconstruct::likely;
 use crate::watch::Watch;
 
-/// How likely a split may be found that is none.
+/// How likely a split may be found where there is no dependence.
 const SIGNIFICANT: f64 = 0.01;
 
 /// The fewest rows of a part.
@@ -49,28 +49,35 @@ const GAP: f64 = 1e-3;
 const FITS: usize = 20;
 
 /// A column that true values may depend on.
-pub(in crate::estimate) struct Feature {
+pub(crate) struct Feature {
     /// The value of each published row.
-    pub(in crate::estimate) codes: Vec<u32>,
-    pub(in crate::estimate) n_codes: usize,
+    codes: Vec<u32>,
+    n_codes: usize,
     /// Whether neighbouring values are likely to go together.
-    pub(in crate::estimate) ordered: bool,
+    ordered: bool,
+}
+
+impl Feature {
+    pub(crate) fn new(codes: Vec<u32>, ordered: bool) -> Self {
+        let n_codes = codes.iter().max().map_or(0, |most| *most as usize + 1);
+        Self { codes, n_codes, ordered }
+    }
 }
 
 /// A stratum, or what it is split into.
 #[derive(Debug, Default)]
-pub(in crate::estimate) struct Node {
+pub(crate) struct Stratum {
     /// The rows of a stratum; none if it is split.
-    pub(in crate::estimate) rows: Vec<u32>,
+    pub(crate) rows: Vec<u32>,
     parts: Vec<Self>,
     /// How much of the differences between the parts is left.
     left: f64,
 }
 
-impl Node {
+impl Stratum {
     /// Splits rows as far as that is significant. `published` has the value of every row, one
     /// of `size`.
-    pub(in crate::estimate) fn grow(
+    pub(crate) fn grow(
         rows: Vec<u32>,
         published: &[u32],
         size: usize,
@@ -84,10 +91,10 @@ impl Node {
             return whole(rows);
         }
         let splits = features.par_iter().map(|feature| {
-            Split::new(&rows, published, size, feature, least)
+            Division::new(&rows, published, size, feature, least)
                 .filter(|split| split.chance * (features.len() as f64) < SIGNIFICANT)
         });
-        let splits: Vec<Option<Split>> = splits.collect();
+        let splits: Vec<Option<Division>> = splits.collect();
         let clearest = splits
             .into_iter()
             .zip(features)
@@ -107,7 +114,7 @@ impl Node {
     }
 
     /// The strata.
-    pub(in crate::estimate) fn leaves(&self) -> Vec<&Self> {
+    pub(crate) fn leaves(&self) -> Vec<&Self> {
         if self.parts.is_empty() {
             return vec![self];
         }
@@ -116,7 +123,7 @@ impl Node {
 
     /// For each stratum, how many of its rows most likely had each value, given how many were
     /// published with each.
-    pub(in crate::estimate) fn fit(
+    pub(crate) fn fit(
         &self,
         joint: &Joint,
         published: &[Vec<f64>],
@@ -198,7 +205,7 @@ fn summed(parts: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// How a column divides rows.
-struct Split {
+struct Division {
     /// The part of each value of the column.
     part_of: Vec<u32>,
     n_parts: usize,
@@ -209,7 +216,7 @@ struct Split {
     chance: f64,
 }
 
-impl Split {
+impl Division {
     /// Nothing if the column has no two parts, or nothing to tell apart.
     fn new(
         rows: &[u32],
@@ -344,10 +351,6 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
-    fn feature(codes: Vec<u32>, n_codes: usize, ordered: bool) -> Feature {
-        Feature { codes, n_codes, ordered }
-    }
-
     /// Values of 3, for `n` rows; with `shift` their second value depends on the feature.
     fn rows(
         n: u32,
@@ -360,15 +363,18 @@ mod tests {
             let point = random.random::<f64>() + if *code > 1 { shift } else { 0.0 };
             if point < 0.3 { 0 } else { 1 + u32::from(point > 0.7) }
         });
-        (published.collect(), feature(own, 4, false), feature(other, 50, true))
+        (published.collect(), Feature::new(own, false), Feature::new(other, true))
+    }
+
+    fn grown(n: u32, published: &[u32], own: Feature, other: Feature) -> Stratum {
+        Stratum::grow((0..n).collect(), published, 3, &[own, other], &Unwatched)
     }
 
     #[test]
     fn rows_are_split_by_what_matters_and_seldom_by_what_does_not() {
         let mut random = ChaCha20Rng::seed_from_u64(1);
         let (published, own, other) = rows(4000, 0.2, &mut random);
-        let tree =
-            Node::grow((0..4000).collect(), &published, 3, &[own, other], &Unwatched);
+        let tree = grown(4000, &published, own, other);
         assert_eq!(tree.leaves().len(), 4);
         assert!(tree.left > 0.9);
         let rows_of: usize = tree.leaves().iter().map(|leaf| leaf.rows.len()).sum();
@@ -377,13 +383,7 @@ mod tests {
         // 1 in 100 may be split by chance; more than 12 of 200 are with less than 1e-6.
         let split = (0..200).filter(|_| {
             let (published, own, other) = rows(1000, 0.0, &mut random);
-            let tree = Node::grow(
-                (0..1000).collect(),
-                &published,
-                3,
-                &[own, other],
-                &Unwatched,
-            );
+            let tree = grown(1000, &published, own, other);
             tree.leaves().len() > 1
         });
         assert!(split.count() <= 12);
@@ -415,13 +415,12 @@ mod tests {
     fn parts_add_up_to_the_whole() {
         let mut random = ChaCha20Rng::seed_from_u64(2);
         let (published, own, other) = rows(3000, 0.1, &mut random);
-        let tree =
-            Node::grow((0..3000).collect(), &published, 3, &[own, other], &Unwatched);
+        let tree = grown(3000, &published, own, other);
         let channel = uniform(0.3, 3);
         let joint = Joint::new(vec![&channel]).unwrap();
         let leaves = tree.leaves();
         assert!(leaves.len() > 1);
-        let counts = |leaf: &&Node| {
+        let counts = |leaf: &&Stratum| {
             let mut counts = vec![0.0; 3];
             for row in &leaf.rows {
                 counts[published[*row as usize] as usize] += 1.0;

@@ -12,9 +12,8 @@ use crate::method::{Plan, Step};
 use crate::random::Randomness;
 use crate::release::apply::{Binding, BoundPlan, Texts};
 use crate::release::{
-    Class, DataFile, DataFormat, FORMAT, FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN,
-    Manifest, MethodNote, Parameters, PublishedColumn, SOFTWARE, Treatment,
-    spread_column,
+    Class, FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN, Layout, Parameters,
+    PublishedColumn, Treatment, spread_column,
 };
 use crate::space::FrameKind;
 use crate::table::{ColumnId, Reading, Role, Schema, Source, Spot, scan};
@@ -29,40 +28,22 @@ use crate::watch::Unwatched;
 #[derive(Debug)]
 pub struct Applier<'a> {
     plan: &'a Plan,
-    /// What is published of which column.
-    layout: Manifest,
+    columns: Vec<PublishedColumn>,
+    classes: Vec<Class>,
 }
 
 impl Plan {
     /// Binds the plan to the columns of a table: identifiers and columns that are not in the
     /// schema are not published, and what no step is about is published as it is.
     pub fn bind(&self, schema: &Schema) -> Result<Applier<'_>> {
-        let mut layout = Manifest {
-            format: FORMAT,
-            software: SOFTWARE.to_owned(),
-            experiment: false,
-            rows: 0,
-            left_out: 0,
-            data: DataFile::of(DataFormat::Csv),
-            columns: Vec::new(),
-            classes: Vec::new(),
-            sampled: None,
-            method: MethodNote {
-                name: self.method.clone(),
-                levels: None,
-                parameters: serde_json::Map::new(),
-            },
-            promises: Vec::new(),
-            loss: std::collections::BTreeMap::new(),
-            not_promised: Vec::new(),
-            checksums: std::collections::BTreeMap::new(),
-        };
+        let mut applier =
+            Applier { plan: self, columns: Vec::new(), classes: Vec::new() };
         for column in &schema.columns {
             if matches!(column.role, Role::Identifier | Role::Drop) {
                 continue;
             }
             let Reading { kind, missing, date_format } = column.reading.clone();
-            layout.columns.push(PublishedColumn {
+            applier.columns.push(PublishedColumn {
                 name: column.name.clone(),
                 role: column.role,
                 kind,
@@ -77,15 +58,15 @@ impl Plan {
         }
         for step in &self.steps {
             for name in step.columns() {
-                if layout.column(name).is_none() {
+                if applier.layout().column(name).is_none() {
                     return Err(Error::input(format!(
                         "the plan is about a column `{name}`, which is not there"
                     )));
                 }
             }
-            layout.classes.extend(step.classes());
+            applier.classes.extend(step.classes());
         }
-        Ok(Applier { plan: self, layout })
+        Ok(applier)
     }
 
     /// What is done to the column of this name.
@@ -174,7 +155,11 @@ impl Step {
 impl Applier<'_> {
     /// The columns of what is published.
     pub fn header(&self) -> Vec<&str> {
-        self.layout.header()
+        self.layout().header()
+    }
+
+    fn layout(&self) -> Layout<'_> {
+        Layout { columns: &self.columns, classes: &self.classes, sampled: None }
     }
 
     /// What is published of the rows of a batch, as texts, in their order, without those that
@@ -193,7 +178,7 @@ impl Applier<'_> {
         let bound = BoundPlan::new(
             Binding {
                 plan: self.plan,
-                manifest: &self.layout,
+                layout: self.layout(),
                 source: &source,
                 data: None,
                 texts: Some(&texts),

@@ -30,7 +30,7 @@ use crate::method::{
     ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step, SubtableId,
 };
 use crate::random::Randomness;
-use crate::release::Manifest;
+use crate::release::Layout;
 use crate::release::apply::emit::{Output, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
 use crate::table::{
@@ -45,7 +45,7 @@ pub struct Binding<'a> {
     pub plan: &'a Plan,
     /// What is published of which column, and how; classes and treatments are those of the
     /// plan.
-    pub manifest: &'a Manifest,
+    pub layout: Layout<'a>,
     /// The table.
     pub source: &'a Source,
     /// The columns that were counted, if any were.
@@ -157,9 +157,7 @@ impl Streams {
             self.noise = randomness.stream("noise", block);
         }
     }
-}
 
-impl Streams {
     /// The next ticket of a step.
     fn ticket(&mut self, step: usize, randomness: &Randomness) -> u64 {
         let known = self.parts.iter().position(|(known, _)| *known == step);
@@ -240,7 +238,7 @@ impl<'a> BoundPlan<'a> {
             });
         }
         let mut outputs = Vec::new();
-        for column in binding.manifest.layout() {
+        for column in binding.layout.data_columns() {
             outputs.push(output(column, binding, &mut inputs)?);
         }
         let is_random = binding.plan.is_random();

@@ -7,7 +7,7 @@ use crate::table::csv::blocks::closing_quote;
 
 /// What a table's rows look like, and which of their cells are wanted.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Layout<'a> {
+pub(super) struct RowFormat<'a> {
     pub(super) delimiter: u8,
     pub(super) n_columns: usize,
     pub(super) columns: &'a [usize],
@@ -21,7 +21,7 @@ pub(super) enum Stop {
     Refused(Error),
 }
 
-impl Layout<'_> {
+impl RowFormat<'_> {
     /// Calls `row` with the wanted cells of every row of a block without quotes.
     pub(super) fn plain_rows(
         &self,
@@ -220,7 +220,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, quoted: bool) -> Vec<Vec<String>> {
-        let layout = Layout { delimiter: b',', n_columns: 2, columns: &[1, 0] };
+        let layout = RowFormat { delimiter: b',', n_columns: 2, columns: &[1, 0] };
         let mut rows = Vec::new();
         let row = |cells: &[&str]| {
             rows.push(cells.iter().map(|cell| (*cell).to_owned()).collect());

@@ -8,7 +8,7 @@
 //!
 //! Rows drawn anew are resampled, twice: first as many rows of the group as it has stand for
 //! its law, then every row gets one of these. Once is what true rows vary by if the law is
-//! known, and the other what is not known of the law, as `condensed.rs` has it: twice
+//! known, and the other what is not known of the law, as `redrawn.rs` has it: twice
 //! `n w (1 - w)` for n rows of a group of which a share w is in a range.
 //!
 //! # Limits
@@ -36,13 +36,13 @@ const BLOCK: usize = 1 << 14;
 
 impl Blurred {
     /// Numbers that may be the true ones, row after row, in steps; NaN where one is missing.
-    pub(in crate::estimate) fn draw(
+    pub(crate) fn draw(
         &self,
         random: &Randomness,
         watch: &dyn Watch,
     ) -> Result<Vec<f64>> {
-        if let Noise::Anew { group_of, n_groups } = &self.noise {
-            return Ok(self.resampled(group_of, *n_groups, random));
+        if self.is_anew() {
+            return Ok(self.resampled(random));
         }
         let n_columns = self.n_columns().max(1);
         let mut drawn = self.values.clone();
@@ -92,16 +92,8 @@ impl Blurred {
         }
     }
 
-    fn resampled(
-        &self,
-        group_of: &[u32],
-        n_groups: usize,
-        random: &Randomness,
-    ) -> Vec<f64> {
-        let mut groups: Vec<Vec<usize>> = vec![Vec::new(); n_groups];
-        for (row, group) in group_of.iter().enumerate() {
-            groups[*group as usize].push(row);
-        }
+    fn resampled(&self, random: &Randomness) -> Vec<f64> {
+        let groups = self.groups();
         let chosen = groups.par_iter().enumerate().map(|(group, rows)| {
             let mut random = random.stream("draw group", group as u64);
             let law: Vec<usize> =
@@ -117,15 +109,15 @@ impl Blurred {
         drawn
     }
 
-    pub(in crate::estimate) fn n_rows(&self) -> usize {
+    pub(crate) fn n_rows(&self) -> usize {
         self.kinds.len()
     }
 
-    pub(in crate::estimate) fn n_columns(&self) -> usize {
+    pub(crate) fn n_columns(&self) -> usize {
         self.lattices.len()
     }
 
-    pub(in crate::estimate) fn lattice(&self, number: usize) -> &Lattice {
+    pub(crate) fn lattice(&self, number: usize) -> &Lattice {
         &self.lattices[number]
     }
 }

@@ -30,39 +30,39 @@ use statrs::distribution::{ContinuousCDF, Normal};
 
 use crate::space::Shape;
 
-/// Noise of so many steps is wide.
+/// From how many steps on noise counts as wide.
 const WIDE: f64 = 4.0;
 
-/// Stretches of at most so many numbers are added up one by one.
+/// Up to how many numbers a stretch is added up one by one.
 const SHORT: f64 = 64.0;
 
 /// What a law has over a stretch.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in crate::estimate) struct Over {
+pub(crate) struct Over {
     /// How likely the number is there.
-    pub(in crate::estimate) mass: f64,
+    pub(crate) mass: f64,
     /// The mean of the difference to the published number, nought elsewhere.
-    pub(in crate::estimate) first: f64,
+    pub(crate) first: f64,
     /// The mean of the square of that.
-    pub(in crate::estimate) second: f64,
+    pub(crate) second: f64,
 }
 
 impl Over {
-    pub(in crate::estimate) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.mass += other.mass;
         self.first += other.first;
         self.second += other.second;
     }
 
     /// Whatever it is, in units of this.
-    pub(in crate::estimate) fn share_of(self, all: f64) -> Self {
+    pub(crate) fn share_of(self, all: f64) -> Self {
         let Self { mass, first, second } = self;
         Self { mass: mass / all, first: first / all, second: second / all }
     }
 }
 
 /// What the law around `z` has from `low` to `high`, both included; moments only if asked.
-pub(in crate::estimate) fn over(
+pub(crate) fn over(
     shape: Shape,
     z: f64,
     spread: f64,
@@ -108,7 +108,7 @@ pub(in crate::estimate) fn over(
 
 /// The number below which the law around `z`, cut to `low` and `high`, has the share `point`.
 /// The law must have something there.
-pub(in crate::estimate) fn quantile(
+pub(crate) fn quantile(
     shape: Shape,
     z: f64,
     spread: f64,
@@ -142,12 +142,12 @@ pub(in crate::estimate) fn quantile(
 }
 
 /// How many steps even noise reaches to either side.
-pub(in crate::estimate) fn reach(side: f64) -> f64 {
+pub(crate) fn reach(side: f64) -> f64 {
     ((side - 1.0) / 2.0).round().max(0.0)
 }
 
 /// The variance of noise along a column, after rounding.
-pub(in crate::estimate) fn variance(shape: Shape, spread: f64) -> f64 {
+pub(crate) fn variance(shape: Shape, spread: f64) -> f64 {
     match shape {
         _ if spread == 0.0 => 0.0,
         Shape::Uniform => {

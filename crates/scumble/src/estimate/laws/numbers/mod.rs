@@ -1,21 +1,16 @@
-//! Counts, sums and means of the true table, estimated from numbers that were blurred or
-//! drawn anew.
+//! Numbers that rows have one by one, because they were blurred or drawn anew.
 //!
 //! # Guarantee
-//! If within its blur every number of a row's domain was equally likely, every count is the
-//! mean of the true count given the release, and its standard error is exact (`law.rs`).
-//! Whatever the data, a sum or mean that no blurred column decides about is unbiased: noise
-//! has mean nought, and its variance is known. Where the release lost nothing (conditions on
-//! other columns, ranges that hold all a row can have, no noise) the answer is exact and its
-//! error nought. The parts of `GROUP BY` add up to the whole.
+//! If within its blur every number of a row's domain was equally likely, it is known how
+//! likely the true number is in a range (`law.rs`). Where the release lost nothing (ranges
+//! that hold all a row can have, no noise) that is certain.
 //!
-//! *Why.* Noise of a row does not depend on other rows, so variances add up. Along the
-//! columns it does not depend on other columns either, so a condition is cut into
-//! combinations of ranges (`../ranges.rs`) whose probabilities are products. Turned noise mixes
-//! columns: there a fixed set of noises is taken from the published row, and those within
-//! the domain are counted (`turned.rs`).
+//! *Why.* Along the columns noise does not depend on other columns, so a condition is cut
+//! into combinations of ranges (`../../query/ranges.rs`) whose probabilities are products.
+//! Turned noise mixes columns: there a fixed set of noises is taken from the published row,
+//! and those within the domain are counted (`turned.rs`).
 //!
-//! Rows drawn anew stand for those of their group (`condensed.rs`).
+//! Rows drawn anew stand for those of their group (`redrawn.rs`).
 //!
 //! # Limits
 //! The even prior is the whole of it: where data are much more concentrated than the blur,
@@ -29,15 +24,16 @@
 //! `aggarwal2008unifying`, section 2.D; docs/methods.md,
 //! "Counts from blurred numbers". Errors, sums and the lattice are ours.
 
-mod condensed;
 mod drawn;
 mod law;
 mod posterior;
+mod redrawn;
 mod turned;
 
-pub(in crate::estimate) use law::Over;
-pub(in crate::estimate) use posterior::Cells as PosteriorCells;
-pub(in crate::estimate) use turned::stretch;
+pub(crate) use law::Over;
+pub(crate) use posterior::GridCells;
+pub(crate) use redrawn::RedrawnGroup;
+pub(crate) use turned::stretch;
 
 use std::collections::BTreeMap;
 
@@ -48,15 +44,15 @@ use crate::estimate::evidence::Column;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::turned::Turned;
 use crate::release::{
-    BlurNote, BlurredColumn, FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN, Manifest,
-    Parameters, spread_column,
+    Class, FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN, Layout, Parameters,
+    PublishedColumn, Treatment,
 };
 use crate::space::{FrameKind, Shape};
 use crate::table::{Kind, Numbers, Reading};
 
 /// The numbers of a release, row by row.
 #[derive(Debug)]
-pub(in crate::estimate) struct Blurred {
+pub(crate) struct Blurred {
     lattices: Vec<Lattice>,
     /// Published numbers in steps, row after row; NaN where one is missing.
     values: Vec<f64>,
@@ -78,12 +74,12 @@ enum Noise {
 
 /// A row in space, in the units of its columns.
 #[derive(Debug)]
-pub(in crate::estimate) struct Placed<'a> {
-    pub(in crate::estimate) values: Vec<f64>,
+pub(crate) struct Placed<'a> {
+    pub(crate) values: Vec<f64>,
     /// The axes of its noise, unless they are the columns.
-    pub(in crate::estimate) axes: Option<&'a [Vec<f64>]>,
+    pub(crate) axes: Option<&'a [Vec<f64>]>,
     /// How wide its noise is along them.
-    pub(in crate::estimate) spreads: Vec<f64>,
+    pub(crate) spreads: Vec<f64>,
 }
 
 /// The lowest and highest number of each column, in steps.
@@ -92,78 +88,89 @@ type Bounds = Vec<(f64, f64)>;
 /// The columns of the data that rows have one by one: numbers with noise, numbers drawn anew,
 /// and what says how they were made.
 #[derive(Debug, Default)]
-pub(in crate::estimate) struct NumberColumns {
+pub(crate) struct NumberColumns<'m> {
+    columns: Vec<&'m PublishedColumn>,
     lattices: Vec<Lattice>,
-    /// Spreads, levels, frames or groups, in this order.
-    aside: Vec<String>,
+    /// What their rows share, if there are any.
+    class: Option<&'m Class>,
+    /// Spreads, frames, levels or groups, in this order.
+    aside: Vec<&'m str>,
 }
 
-impl NumberColumns {
-    pub(in crate::estimate) fn of(manifest: &Manifest) -> Result<Self> {
-        let (blur, anew) = (manifest.blur(), manifest.condensed());
-        let (notes, aside) = match (&blur, &anew) {
-            (None, None) => return Ok(Self::default()),
-            (Some(note), None) => (&note.columns, asides(note)),
-            (None, Some(note)) => (&note.columns, vec![GROUP_COLUMN.to_owned()]),
-            (Some(_), Some(_)) => {
-                return Err(Error::input("numbers are both blurred and condensed"));
+impl<'m> NumberColumns<'m> {
+    pub(crate) fn of(layout: Layout<'m>) -> Result<Self> {
+        let (mut class, mut aside, mut told) = (None, Vec::new(), false);
+        for other in layout.classes {
+            match &other.parameters {
+                Parameters::Frames { .. } | Parameters::Moments { .. } => {
+                    if class.replace(other).is_some() {
+                        let message = "numbers are both blurred and condensed";
+                        return Err(Error::input(message));
+                    }
+                    aside.splice(0..0, other.column.as_deref());
+                }
+                Parameters::Levels => aside.extend(other.column.as_deref()),
+                // A group that also tells values or distributions is a column like others.
+                Parameters::Cells { .. } | Parameters::Values { .. } => told = true,
+                Parameters::Subtables { .. } => {}
             }
-        };
-        let lattice = |note: &BlurredColumn| {
-            let lattice = Lattice::new(&note.name, note.decimals, note.domain);
-            let sound = lattice.low <= lattice.high
-                && lattice.low.is_finite()
-                && lattice.high.is_finite();
-            let empty = || Error::input(format!("`{}` has an empty domain", note.name));
-            if sound { Ok(lattice) } else { Err(empty()) }
-        };
-        let lattices = notes.iter().map(lattice).collect::<Result<_>>()?;
-        // A group that also tells values or distributions is a column like others.
-        let told = manifest.classes.iter().any(|class| {
-            let of_cells = matches!(
-                class.parameters,
-                Parameters::Cells { .. } | Parameters::Values { .. }
-            );
-            of_cells && anew.is_some()
+        }
+        let Some(class) = class else { return Ok(Self::default()) };
+        if told && matches!(class.parameters, Parameters::Moments { .. }) {
+            aside.clear();
+        }
+        let columns = class.of.iter().filter_map(|name| layout.column(name));
+        let columns: Vec<&PublishedColumn> = columns.collect();
+        let spreads = columns.iter().filter_map(|column| match &column.treatment {
+            Treatment::Noisy { spread, .. } => spread.as_deref(),
+            _ => None,
         });
-        Ok(Self { lattices, aside: if told { Vec::new() } else { aside } })
+        let aside = spreads.chain(aside).collect();
+        let lattices = columns.iter().map(|column| {
+            let lattice =
+                |(decimals, domain)| Lattice::new(&column.name, decimals, domain);
+            let sound = |lattice: &Lattice| {
+                lattice.low <= lattice.high
+                    && lattice.low.is_finite()
+                    && lattice.high.is_finite()
+            };
+            let lattice = column.decimals.zip(column.domain).map(lattice).filter(sound);
+            let empty =
+                || Error::input(format!("`{}` has an empty domain", column.name));
+            lattice.ok_or_else(empty)
+        });
+        let lattices = lattices.collect::<Result<_>>()?;
+        Ok(Self { columns, lattices, class: Some(class), aside })
     }
 
-    pub(in crate::estimate) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lattices.is_empty()
     }
 
     /// Whether a column of the data is one of them.
-    pub(in crate::estimate) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         let own = self.lattices.iter().any(|lattice| lattice.name == name);
-        own || self.aside.iter().any(|other| other == name)
+        own || self.aside.contains(&name)
     }
 
     /// The place of a column among those with numbers.
-    pub(in crate::estimate) fn place(&self, name: &str) -> usize {
+    pub(crate) fn place(&self, name: &str) -> usize {
         let place = self.lattices.iter().position(|lattice| lattice.name == name);
         place.expect("only columns of numbers are asked for")
     }
 
     /// What is read, and how.
-    pub(in crate::estimate) fn task(
-        &self,
-        manifest: &Manifest,
-    ) -> Vec<(&str, Reading)> {
-        let number = |lattice: &Lattice| {
-            let listed = manifest.column(&lattice.name);
-            let reading = listed.map_or_else(Reading::category, |c| c.reading());
-            Reading { kind: Kind::Number, ..reading }
-        };
-        let own = self.lattices.iter().map(|l| (l.name.as_str(), number(l)));
-        let aside = self.aside.iter().map(|name| (name.as_str(), Reading::number()));
-        own.chain(aside).collect()
+    pub(crate) fn task(&self) -> Vec<(&'m str, Reading)> {
+        let own = self.columns.iter().map(|column| {
+            let reading = Reading { kind: Kind::Number, ..column.reading() };
+            (column.name.as_str(), reading)
+        });
+        own.chain(self.aside.iter().map(|name| (*name, Reading::number()))).collect()
     }
 
     /// The numbers that were read, once they are found to fit their noise.
-    pub(in crate::estimate) fn numbers(
+    pub(crate) fn numbers(
         self,
-        manifest: &Manifest,
         read: &Numbers,
         columns: &[Column],
     ) -> std::result::Result<Blurred, String> {
@@ -174,16 +181,18 @@ impl NumberColumns {
             values
                 .extend(steps.map(|(value, lattice)| (value * lattice.scale).round()));
         }
-        let noise = match &manifest.blur() {
-            Some(note) => noise(note, &lattices, read)?,
-            None if self.aside.is_empty() => {
+        let noise = match self.class {
+            Some(class @ Class { parameters: Parameters::Frames { .. }, .. }) => {
+                noise(&self.columns, class, &lattices, read)?
+            }
+            _ if self.aside.is_empty() => {
                 let group = columns.iter().find(|column| column.name == GROUP_COLUMN);
                 let group = group.ok_or("no column tells the groups")?;
                 let of = |kind: &u32| group.codes[*kind as usize];
                 let group_of = read.kinds.iter().map(of).collect();
                 Noise::Anew { group_of, n_groups: group.texts.len() }
             }
-            None => groups(read, lattices.len())?,
+            _ => groups(read, lattices.len())?,
         };
         let blurred = Blurred { lattices, values, kinds: read.kinds.clone(), noise };
         blurred.check()?;
@@ -198,20 +207,27 @@ impl Blurred {
     }
 
     /// The published numbers of a column, in steps.
-    pub(in crate::estimate) fn published(
-        &self,
-        column: usize,
-    ) -> impl Iterator<Item = f64> {
+    pub(crate) fn published(&self, column: usize) -> impl Iterator<Item = f64> {
         self.values.chunks_exact(self.lattices.len()).map(move |row| row[column])
     }
 
     /// Whether rows were drawn anew.
-    pub(in crate::estimate) fn is_anew(&self) -> bool {
+    pub(crate) fn is_anew(&self) -> bool {
         matches!(self.noise, Noise::Anew { .. })
     }
 
+    /// The rows of each group that was drawn anew.
+    pub(crate) fn groups(&self) -> Vec<Vec<usize>> {
+        let Noise::Anew { group_of, n_groups } = &self.noise else { return Vec::new() };
+        let mut groups = vec![Vec::new(); *n_groups];
+        for (row, group) in group_of.iter().enumerate() {
+            groups[*group as usize].push(row);
+        }
+        groups
+    }
+
     /// The shape of the noise; nothing for rows that were drawn anew.
-    pub(in crate::estimate) fn shape(&self) -> Option<Shape> {
+    pub(crate) fn shape(&self) -> Option<Shape> {
         match &self.noise {
             Noise::Straight { shape, .. } | Noise::Turned { shape, .. } => Some(*shape),
             Noise::Anew { .. } => None,
@@ -219,15 +235,13 @@ impl Blurred {
     }
 
     /// The names of the columns.
-    pub(in crate::estimate) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.lattices.iter().map(|lattice| lattice.name.as_str())
     }
 
     /// The rows that have all numbers. Their spreads are at least a step: so far a number
     /// without noise stands for its neighbours.
-    pub(in crate::estimate) fn complete(
-        &self,
-    ) -> impl Iterator<Item = (usize, Placed<'_>)> {
+    pub(crate) fn complete(&self) -> impl Iterator<Item = (usize, Placed<'_>)> {
         let n_columns = self.lattices.len();
         let complete = (0..self.kinds.len())
             .filter(|row| !self.row(*row).iter().any(|z| z.is_nan()));
@@ -254,8 +268,13 @@ impl Blurred {
         })
     }
 
+    /// Which distinct row of the other columns each row has.
+    pub(crate) fn kinds(&self) -> &[u32] {
+        &self.kinds
+    }
+
     /// Which distinct row of the other columns a row has.
-    pub(in crate::estimate) fn kind(&self, row: usize) -> usize {
+    pub(crate) fn kind(&self, row: usize) -> usize {
         self.kinds[row] as usize
     }
 
@@ -287,40 +306,34 @@ impl Blurred {
     }
 }
 
-/// The columns that say how numbers were blurred.
-fn asides(note: &BlurNote) -> Vec<String> {
-    let turned = note.frame == FrameKind::Rotated;
-    let mut names = Vec::new();
-    if !turned {
-        names.extend(note.columns.iter().map(|column| spread_column(&column.name)));
-    }
-    if note.strict {
-        names.push(LEVEL_COLUMN.to_owned());
-        if turned || note.frames.len() > 1 {
-            names.push(FRAME_COLUMN.to_owned());
-        }
-    }
-    names
-}
-
-/// The noise of each row.
+/// The noise of each row: behind their numbers, rows have spreads, frame and level.
 fn noise(
-    note: &BlurNote,
+    columns: &[&PublishedColumn],
+    class: &Class,
     lattices: &[Lattice],
     read: &Numbers,
 ) -> std::result::Result<Noise, String> {
-    let n_columns = lattices.len();
-    let (n_rows, shape) = (read.n_rows, note.shape);
-    let turned = note.frame == FrameKind::Rotated;
-    if note.strict == note.frames.is_empty() || turned && !note.strict {
+    let (n_columns, n_rows) = (lattices.len(), read.n_rows);
+    let (Parameters::Frames { frame, strict, frames, .. }, [first, ..]) =
+        (&class.parameters, columns)
+    else {
+        return Err("there is no noise".to_owned());
+    };
+    let turned = *frame == FrameKind::Rotated;
+    let Treatment::Noisy { shape, .. } = first.treatment else {
+        return Err(format!("`{}` has no noise", first.name));
+    };
+    let told = |column: &&PublishedColumn| match &column.treatment {
+        Treatment::Noisy { spread, .. } => spread.is_some() != turned,
+        _ => false,
+    };
+    if *strict == frames.is_empty() || turned && !strict || !columns.iter().all(told) {
         return Err("the manifest's frames do not go with its `strict`".to_owned());
     }
-    let many = note.frames.len() > 1 || turned;
-    let frame_at = n_columns + if turned { 1 } else { n_columns + 1 };
-    let frame_of: Vec<u32> = if note.strict && many {
-        places(read, frame_at, FRAME_COLUMN, &|_| note.frames.len())?
-    } else {
-        vec![0; n_rows]
+    let frame_at = if turned { n_columns } else { 2 * n_columns };
+    let frame_of: Vec<u32> = match class.column {
+        Some(_) => places(read, frame_at, FRAME_COLUMN, &|_| frames.len())?,
+        None => vec![0; n_rows],
     };
     if !turned {
         let mut spreads = Vec::with_capacity(n_rows * n_columns);
@@ -329,20 +342,23 @@ fn noise(
             spreads.extend(steps.map(|(spread, lattice)| spread * lattice.scale));
         }
         let mut boxes: Vec<Bounds> =
-            note.frames.iter().map(|frame| bounds(lattices, &frame.part)).collect();
+            frames.iter().map(|frame| bounds(lattices, &frame.part)).collect();
         if boxes.is_empty() {
             boxes.push(bounds(lattices, &BTreeMap::new()));
         }
         return Ok(Noise::Straight { shape, spreads, box_of: frame_of, boxes });
     }
-    let frames = note.frames.iter().map(|frame| {
+    let frames = frames.iter().map(|frame| {
+        let known = |column: &usize| !frame.missing.contains(&lattices[*column].name);
+        let present: Vec<usize> = (0..n_columns).filter(known).collect();
         let bounds = bounds(lattices, &frame.part);
-        Turned::new(shape, &note.present(frame), frame, lattices, bounds)
+        Turned::new(shape, &present, frame, lattices, bounds)
     });
     let frames: Vec<Turned> =
         frames.collect::<Option<_>>().ok_or("a frame's axes do not fit its columns")?;
     let n_levels = |row: usize| frames[frame_of[row] as usize].n_levels();
-    let level_of = places(read, n_columns, LEVEL_COLUMN, &n_levels)?;
+    let level_at = n_columns + usize::from(class.column.is_some());
+    let level_of = places(read, level_at, LEVEL_COLUMN, &n_levels)?;
     let fits =
         |row: usize| frames[frame_of[row] as usize].fits(&read.row(row)[..n_columns]);
     match (0..n_rows).find(|row| !fits(*row)) {
@@ -373,7 +389,7 @@ fn places(
     limit: &dyn Fn(usize) -> usize,
 ) -> std::result::Result<Vec<u32>, String> {
     let place = |row: usize| {
-        let number = read.row(row)[at];
+        let number = read.row(row).get(at).copied().unwrap_or(f64::NAN);
         let known =
             number >= 1.0 && number <= limit(row) as f64 && number.fract() == 0.0;
         let wrong = || format!("row {}: no `{name}` has this number", row + 1);

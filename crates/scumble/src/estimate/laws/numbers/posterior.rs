@@ -7,32 +7,37 @@ use crate::estimate::query::ranges::{Cut, Grid};
 
 /// Cells of a grid, in order, each with its classes.
 #[derive(Debug, Default)]
-pub(in crate::estimate) struct Cells {
+pub(crate) struct GridCells {
     numbers: Vec<usize>,
     classes: Vec<Vec<usize>>,
 }
 
-impl Cells {
+impl GridCells {
     /// Adds a cell, which must come after those before it.
-    pub(in crate::estimate) fn push(&mut self, cell: usize, grid: &Grid) {
+    pub(crate) fn push(&mut self, cell: usize, grid: &Grid) {
         self.numbers.push(cell);
         self.classes.push(grid.classes(cell));
     }
 
-    pub(in crate::estimate) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len()
+    }
+
+    /// Where a cell stands among them.
+    pub(crate) fn place(&self, cell: usize) -> Option<usize> {
+        self.numbers.binary_search(&cell).ok()
     }
 }
 
 impl Blurred {
     /// For each cell, how likely the true numbers are in it, and first and second moment of
     /// the difference between true and published number of the cut `added`, into `overs`.
-    pub(in crate::estimate) fn posterior(
+    pub(crate) fn posterior(
         &self,
         row: usize,
         (cuts, grid): (&[Cut], &Grid),
         added: Option<usize>,
-        cells: &Cells,
+        cells: &GridCells,
         scratch: &mut Vec<Vec<Over>>,
         overs: &mut Vec<Over>,
     ) {
@@ -50,8 +55,7 @@ impl Blurred {
                 let frame = &frames[frame_of[row] as usize];
                 let seen = frame.visit(row, values, level_of[row], |x| {
                     let classes = cuts.iter().map(|cut| cut.class_of(x[cut.column]));
-                    if let Ok(place) = cells.numbers.binary_search(&grid.cell(classes))
-                    {
+                    if let Some(place) = cells.place(grid.cell(classes)) {
                         let d = column.map_or(0.0, |column| x[column] - values[column]);
                         overs[place].add(Over { mass: 1.0, first: d, second: d * d });
                     }
@@ -60,32 +64,26 @@ impl Blurred {
             }
             Noise::Anew { .. } => {
                 let cell = self.cell(row, cuts, grid);
-                let mass = |other: &usize| f64::from(u8::from(*other == cell));
-                overs.extend(
-                    cells
-                        .numbers
-                        .iter()
-                        .map(|other| Over { mass: mass(other), ..Over::default() }),
-                );
+                overs.resize(cells.len(), Over::default());
+                if let Some(place) = cells.place(cell) {
+                    overs[place].mass = 1.0;
+                }
             }
         }
     }
 
     /// The cell that the published numbers of a row are in.
-    pub(in crate::estimate) fn cell(
-        &self,
-        row: usize,
-        cuts: &[Cut],
-        grid: &Grid,
-    ) -> usize {
+    pub(crate) fn cell(&self, row: usize, cuts: &[Cut], grid: &Grid) -> usize {
         let values = self.row(row);
         grid.cell(cuts.iter().map(|cut| cut.class_of(values[cut.column])))
     }
 
-    /// Which of the columns that are cut a row has no number in.
-    pub(in crate::estimate) fn missing(&self, row: usize, cuts: &[Cut]) -> Vec<bool> {
+    /// Which of the columns that are cut a row has no number in; nothing if it was drawn anew,
+    /// so that its own numbers say nothing.
+    pub(crate) fn missing(&self, row: usize, cuts: &[Cut]) -> Option<Vec<bool>> {
         let values = self.row(row);
-        cuts.iter().map(|cut| values[cut.column].is_nan()).collect()
+        let missing = || cuts.iter().map(|cut| values[cut.column].is_nan()).collect();
+        (!self.is_anew()).then(missing)
     }
 
     /// For each cut and class, how likely the true number is in it.
@@ -127,7 +125,7 @@ impl Blurred {
 
     /// The published number of a row in a column, and the variance of its noise; nought
     /// where it is missing.
-    pub(in crate::estimate) fn number(&self, row: usize, column: usize) -> (f64, f64) {
+    pub(crate) fn number(&self, row: usize, column: usize) -> (f64, f64) {
         let scale = self.lattices[column].scale;
         let z = self.row(row)[column];
         let variance = match &self.noise {

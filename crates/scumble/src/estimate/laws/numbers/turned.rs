@@ -36,13 +36,13 @@ const FEWEST: usize = 16;
 
 /// The noise of a frame.
 #[derive(Debug)]
-pub(in crate::estimate) struct Turned {
+pub(crate) struct Turned {
     /// The columns that its rows have.
     present: Vec<usize>,
     bounds: Bounds,
     /// The axes, and the spreads along them at each level.
-    pub(in crate::estimate) axes: Vec<Vec<f64>>,
-    pub(in crate::estimate) spreads: Vec<Vec<f64>>,
+    pub(crate) axes: Vec<Vec<f64>>,
+    pub(crate) spreads: Vec<Vec<f64>>,
     /// For each level, how far a unit along each axis leads along each present column, in
     /// steps.
     levels: Vec<Vec<Vec<f64>>>,
@@ -54,7 +54,7 @@ pub(in crate::estimate) struct Turned {
 
 impl Turned {
     /// A frame's noise; nothing if its numbers do not fit together.
-    pub(in crate::estimate) fn new(
+    pub(crate) fn new(
         shape: Shape,
         present: &[usize],
         frame: &FrameNote,
@@ -105,24 +105,24 @@ impl Turned {
         Some(Self { present, bounds, axes, spreads, levels, variances, units })
     }
 
-    pub(in crate::estimate) fn n_levels(&self) -> usize {
+    pub(crate) fn n_levels(&self) -> usize {
         self.levels.len()
     }
 
     /// Whether a row has the numbers that the frame's rows have.
-    pub(in crate::estimate) fn fits(&self, row: &[f64]) -> bool {
+    pub(crate) fn fits(&self, row: &[f64]) -> bool {
         let has = |column| self.present.contains(&column);
         row.iter().enumerate().all(|(column, z)| has(column) != z.is_nan())
     }
 
     /// The variance of each column's noise at a level, in steps.
-    pub(in crate::estimate) fn variances(&self, level: u32) -> &[f64] {
+    pub(crate) fn variances(&self, level: u32) -> &[f64] {
         &self.variances[level as usize]
     }
 
     /// Calls `visit` with true rows that may be behind a published one, and returns how many
     /// these were.
-    pub(in crate::estimate) fn visit(
+    pub(crate) fn visit(
         &self,
         number: usize,
         row: &[f64],
@@ -168,7 +168,7 @@ impl Turned {
 
 /// The logarithm of how many times larger a volume is along axes than along columns; 0 if
 /// there are no axes but the columns.
-pub(in crate::estimate) fn stretch(axes: &[Vec<f64>]) -> f64 {
+pub(crate) fn stretch(axes: &[Vec<f64>]) -> f64 {
     let matrix =
         DMatrix::from_fn(axes.len(), axes.len(), |axis, column| axes[axis][column]);
     matrix.determinant().abs().ln()
