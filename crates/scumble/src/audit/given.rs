@@ -223,6 +223,28 @@ pub(super) fn in_cell_classes(column: &PublishedColumn) -> bool {
         }
 }
 
+/// The place of a sensitive column in the original.
+pub(super) fn sensitive_place(original: &Microdata, name: &str) -> Result<usize> {
+    let place = original.sensitive.iter().position(|column| column.name == name);
+    place.ok_or_else(|| no_column("original", name))
+}
+
+/// The values of a tuple in a sensitive column, and how many rows have each.
+pub(super) fn values_of(
+    census: &Census,
+    sensitive: usize,
+    tuple: usize,
+) -> impl Iterator<Item = (u32, u64)> {
+    let entries = census.starts[tuple]..census.starts[tuple + 1];
+    entries
+        .map(move |entry| (census.sensitive[sensitive][entry], census.entries[entry]))
+}
+
+/// The one text for a number or a date, as its column is read.
+pub(super) fn canonical_number(reading: &Reading, text: &str) -> Option<String> {
+    reading.number_of(text).map(|number| reading.canonical(text, number))
+}
+
 /// That a table was read without a column of the release.
 pub(super) fn no_column(whose: &str, name: &str) -> Error {
     Error::input(format!("the {whose} has no column `{name}`"))

@@ -1,7 +1,9 @@
 //! The published rows as any reader sees them: groups, their sizes and their values.
 
-use crate::audit::cells::weights::{self, Weights};
+use crate::audit::cells::Weights;
+use crate::audit::cells::weights;
 use crate::audit::given::in_cell_classes;
+use crate::audit::grouped::GroupedValues;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Rule, Uncovered};
 use crate::release::{GROUP_COLUMN, PublishedColumn, Seen, Treatment};
@@ -73,17 +75,6 @@ pub(crate) struct ValueColumn {
     pub(crate) lost: bool,
     // The value of each entry.
     codes: Vec<u32>,
-}
-
-impl ValueColumn {
-    /// How many published rows have each value.
-    pub(crate) fn rows(&self, view: &CellClasses) -> Vec<u64> {
-        let mut rows = vec![0; self.domain.len()];
-        for (code, n) in self.codes.iter().zip(&view.entries) {
-            rows[*code as usize] += n;
-        }
-        rows
-    }
 }
 
 impl CellClasses {
@@ -179,6 +170,11 @@ impl CellClasses {
         }
     }
 
+    /// The sensitive columns by group.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = GroupedValues<'_>> {
+        (0..self.sensitive.len()).map(|place| GroupedValues::InRows(self, place))
+    }
+
     /// How many entries a group has: the cost of adding its values.
     pub(crate) fn n_entries(&self, group: usize) -> usize {
         self.starts[group + 1] - self.starts[group]
@@ -187,15 +183,6 @@ impl CellClasses {
     /// An empty histogram for the sensitive column at `place`.
     pub(crate) fn histogram(&self, place: usize) -> Histogram {
         Histogram::new(self.sensitive[place].domain.len())
-    }
-
-    /// The values of all rows in the sensitive column at `place`.
-    pub(crate) fn whole(&self, place: usize) -> Histogram {
-        let mut values = self.histogram(place);
-        for (code, n) in self.sensitive[place].codes.iter().zip(&self.entries) {
-            values.add(*code, *n);
-        }
-        values
     }
 }
 

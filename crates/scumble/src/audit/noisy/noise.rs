@@ -31,10 +31,7 @@ use rand::seq::index;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::audit::noisy::company::Company;
-use crate::audit::noisy::law::Axes;
-use crate::audit::noisy::peel::Framed;
-use crate::audit::noisy::rows::NoisyRows;
+use crate::audit::noisy::{Axes, Company, Framed, NoisyRows};
 use crate::space::Shape;
 use crate::watch::Watched;
 
@@ -92,7 +89,7 @@ pub(crate) fn unlike(
             for row in published {
                 frame.axes.place(view.row(*row as usize), &mut seen);
             }
-            let class = Class { frame, level, published: &seen };
+            let class = BlurredClass { frame, level, published: &seen };
             let fits = match class.nearness(part, stream) {
                 Some(found) => {
                     pooled.add(found);
@@ -109,14 +106,14 @@ pub(crate) fn unlike(
 }
 
 /// True and published rows of a class; as many.
-struct Class<'a> {
+struct BlurredClass<'a> {
     frame: &'a Framed,
     level: usize,
     /// Coordinates of the published rows.
     published: &'a [f64],
 }
 
-impl Class<'_> {
+impl BlurredClass<'_> {
     fn axes(&self) -> &Axes {
         &self.frame.axes
     }
@@ -209,7 +206,7 @@ impl Class<'_> {
             let truth = self.rows().iter().map(|row| self.frame.at(*row)[axis]);
             let seen = self.published.iter().skip(axis).step_by(dims).copied();
             let (truth, seen) = (Moments::of(truth), Moments::of(seen));
-            let bounds = Bounds::of(self.axes(), axis, spread);
+            let bounds = NoiseBounds::of(self.axes(), axis, spread);
             let shift = n * (seen.mean - truth.mean);
             let rounding = 1e-9 * n * truth.mean.abs();
             if shift.abs() > bounds.most * (2.0 * n * x).sqrt() + rounding {
@@ -256,7 +253,7 @@ impl Moments {
 }
 
 /// What noise on an axis may be.
-struct Bounds {
+struct NoiseBounds {
     shape: Shape,
     spread: f64,
     /// Its variance, if it is bounded.
@@ -267,7 +264,7 @@ struct Bounds {
     most: f64,
 }
 
-impl Bounds {
+impl NoiseBounds {
     fn of(axes: &Axes, axis: usize, spread: f64) -> Self {
         let (shape, cell) = (axes.shape, axes.cells[axis]);
         let (rounding, variance, most) = match shape {
