@@ -27,7 +27,7 @@ use crate::audit::{Case, Knowledge};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
 use crate::release::Manifest;
-use crate::table::{Domain, Reading, Stated, StatedSet};
+use crate::table::{Reading, Stated, StatedSet};
 
 /// What nobody should be believed more than: 1/r, or else 1/l.
 pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
@@ -127,7 +127,7 @@ impl<'a> Believers<'a> {
         });
         let columns: Vec<TupleTexts<'_>> = columns.collect();
         let reading = reading_of(self.manifest, &self.values.column.name);
-        let table = self.truth.map(ApartTruth::domain);
+        let table = self.truth.map(|t| &t.table.sensitive[t.sensitive].domain);
         let published = &self.values.column.domain;
         let values = SensitiveTexts { reading: &reading, published, table };
         Priors::stated(set, &columns, values)
@@ -148,13 +148,6 @@ fn counted(original: &ApartTruth<'_>, set: &[String], support: u64) -> Result<Pr
         Error::input(format!("the original has no columns {}", shown(set)))
     })?;
     Ok(original.by(&places, support))
-}
-
-impl ApartTruth<'_> {
-    /// The values of the sensitive column.
-    fn domain(&self) -> &Domain {
-        &self.table.sensitive[self.sensitive].domain
-    }
 }
 
 /// How large groups are, and how surprising the true values are to somebody who sees them.

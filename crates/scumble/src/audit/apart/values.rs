@@ -227,7 +227,7 @@ fn values(
         .collect();
     texts.par_sort_unstable();
     texts.dedup();
-    let (column, codes) = ValueColumn::apart(sensitive, &texts, file)?;
+    let (column, codes) = ValueColumn::of(sensitive, &texts, file)?;
     let index: HashMap<&str, u32> =
         texts.iter().zip(&codes).map(|(text, code)| (&**text, *code)).collect();
     let mut values = Vec::with_capacity(buckets.len());

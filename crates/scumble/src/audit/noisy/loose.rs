@@ -99,7 +99,8 @@ pub(crate) fn recheck(
         attack: calibration(&CalibrationScores::default(), numbers.n_rows),
         noise_fits: true,
     };
-    let table = variances(view.note.columns.len(), rows(numbers, 0..numbers.n_rows));
+    let rows = (0..numbers.n_rows).map(|row| numbers.row(row));
+    let table = variances(view.note.columns.len(), rows);
     let everybody: usize = groups.iter().map(|group| group.rows.len()).sum();
     for (number, group) in (0u64..).zip(&groups) {
         view.watch.check()?;
@@ -139,13 +140,6 @@ fn calibration(scores: &CalibrationScores, n_rows: usize) -> Attacked {
             "alone": scores.alone / people, "people": scores.people,
         })),
     }
-}
-
-fn rows(
-    numbers: &Numbers,
-    rows: impl Iterator<Item = usize> + Clone,
-) -> impl Iterator<Item = &[f64]> + Clone {
-    rows.map(|row| numbers.row(row))
 }
 
 /// Divides true and published rows by exact cells and missing numbers.

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 
 use crate::audit::noisy::law::Tails;
-use crate::audit::noisy::{Company, Framed, Guesses, NoiseLaw};
+use crate::audit::noisy::{Company, Framed, Guesses};
 use crate::audit::{AtRisk, Risk};
 use crate::watch::Watch;
 
@@ -70,14 +70,14 @@ pub(crate) fn measure(
                     return measured;
                 }
                 let n = company.rows.len();
-                let reach = reach(&frame.laws[level], all);
+                let reach = if all { f64::INFINITY } else { company.law.reach() };
                 let sample: Vec<usize> = (skip..n).step_by(step).collect();
                 skip = sample
                     .last()
                     .map_or(skip.saturating_sub(n), |last| last + step - n);
                 // At least one row, for something to compare with.
                 let looked = if sample.is_empty() { vec![0] } else { sample.clone() };
-                let tails = Tails::new(frame.laws[level].reach() + 0.1);
+                let tails = Tails::new(company.law.reach() + 0.1);
                 let found: Vec<f64> = looked
                     .par_iter()
                     .map(|row| match all {
@@ -120,10 +120,6 @@ pub(crate) fn measure(
     }
     measured.risk.sampled = companies.len() < rows;
     measured
-}
-
-fn reach(law: &NoiseLaw, all: bool) -> f64 {
-    if all { f64::INFINITY } else { law.reach() }
 }
 
 /// The least company of anybody, if it is below `least`, and how many need more.

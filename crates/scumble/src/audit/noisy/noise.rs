@@ -114,10 +114,6 @@ struct BlurredClass<'a> {
 }
 
 impl BlurredClass<'_> {
-    fn axes(&self) -> &Axes {
-        &self.frame.axes
-    }
-
     fn spreads(&self) -> &[f64] {
         &self.frame.laws[self.level].spreads
     }
@@ -128,12 +124,12 @@ impl BlurredClass<'_> {
 
     /// How near published rows are to true ones; nothing if numbers without noise differ.
     fn nearness(&self, part: f64, stream: u64) -> Option<Nearness> {
-        let dims = self.axes().dims();
+        let dims = self.frame.axes.dims();
         let still = self.spreads().iter().filter(|s| **s == 0.0).count();
         if dims == 0 {
             return Some(Nearness::default());
         }
-        if still > 0 && self.axes().is_turned() {
+        if still > 0 && self.frame.axes.is_turned() {
             // Rounding moves rows along these axes, too.
             return Some(Nearness::default());
         }
@@ -170,7 +166,7 @@ impl BlurredClass<'_> {
             let places: Vec<Vec<f64>> = chosen
                 .iter()
                 .map(|row| {
-                    let noise = self.axes().noise(self.spreads(), &mut rng);
+                    let noise = self.frame.axes.noise(self.spreads(), &mut rng);
                     let true_row = self.frame.at(self.rows()[*row]);
                     true_row.iter().zip(noise).map(|(x, noise)| x + noise).collect()
                 })
@@ -199,14 +195,14 @@ impl BlurredClass<'_> {
 
     /// Whether means and variances along the axes fit.
     fn moments_fit(&self, x: f64) -> bool {
-        let dims = self.axes().dims();
+        let dims = self.frame.axes.dims();
         let n = self.rows().len() as f64;
         (0..dims).all(|axis| {
             let spread = self.spreads()[axis];
             let truth = self.rows().iter().map(|row| self.frame.at(*row)[axis]);
             let seen = self.published.iter().skip(axis).step_by(dims).copied();
             let (truth, seen) = (Moments::of(truth), Moments::of(seen));
-            let bounds = NoiseBounds::of(self.axes(), axis, spread);
+            let bounds = NoiseBounds::of(&self.frame.axes, axis, spread);
             let shift = n * (seen.mean - truth.mean);
             let rounding = 1e-9 * n * truth.mean.abs();
             if shift.abs() > bounds.most * (2.0 * n * x).sqrt() + rounding {
