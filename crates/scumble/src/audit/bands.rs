@@ -17,10 +17,10 @@
 
 use std::borrow::Cow;
 
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::covers::Covers;
+use crate::audit::cells::{CellClasses, Covers};
+use crate::audit::grouped::GroupedValues;
 use crate::audit::noisy::{NoisyFindings, NoisyTruth};
-use crate::audit::{Held, Views, apart, attacks};
+use crate::audit::{Case, attacks};
 use crate::error::Result;
 use crate::hierarchy::Column;
 use crate::loss::{CellLoss, Lm};
@@ -119,16 +119,17 @@ fn band(share: f64, ends: &[f64]) -> usize {
 }
 
 /// How sure somebody can be, by everything that a release shows.
-pub(super) fn risks(views: &Views<'_>, held: &Held<'_>) -> Result<Vec<Risk>> {
-    let mut risks = Vec::new();
+pub(super) fn risks(case: &Case<'_>) -> Result<Vec<Risk>> {
+    let (views, mut risks) = (case.views, Vec::new());
     if let Some(classes) = views.cells()? {
-        risks.extend(of_groups(classes));
-        if let Some(crowd) = held.crowd()? {
+        risks.push(of_sizes(&views.group_sizes()?));
+        risks.extend(classes.columns().map(GroupedValues::risk));
+        if let Some(crowd) = case.crowd()? {
             let best = attacks::presence::best(classes, crowd);
             risks.push(of_presence(&best, crowd.people.known.people));
         }
     }
-    risks.extend(views.apart()?.map(apart::risk));
+    risks.extend(views.apart()?.map(|values| GroupedValues::Apart(values).risk()));
     if let Some(drawn) = views.drawn()? {
         risks.extend(attacks::inference::risks(drawn));
     }
@@ -136,7 +137,7 @@ pub(super) fn risks(views: &Views<'_>, held: &Held<'_>) -> Result<Vec<Risk>> {
         risks.push(of_sizes(&views.group_sizes()?));
     }
     if let Some(NoisyTruth { found: NoisyFindings::Strict { measured, .. }, .. }) =
-        held.noisy()?
+        case.noisy_truth()?
     {
         risks.push(measured.risk.clone());
     }
@@ -144,35 +145,13 @@ pub(super) fn risks(views: &Views<'_>, held: &Held<'_>) -> Result<Vec<Risk>> {
 }
 
 /// How wide cells and noise are.
-pub(super) fn widths(views: &Views<'_>, held: &Held<'_>) -> Result<Vec<Width>> {
-    let mut widths = Vec::new();
-    if let Some((classes, linked)) = views.cells()?.zip(held.linked()?) {
+pub(super) fn widths(case: &Case<'_>) -> Result<Vec<Width>> {
+    let (views, mut widths) = (case.views, Vec::new());
+    if let Some((classes, linked)) = views.cells()?.zip(case.linked()?) {
         widths.extend(of_cells(classes, &linked.covers, &linked.columns));
     }
     widths.extend(views.noisy()?.map(|rows| rows.widths()).into_iter().flatten());
     Ok(widths)
-}
-
-/// What groups of rows tell about the people in them: which row is theirs, and the
-/// commonest value.
-fn of_groups(view: &CellClasses) -> Vec<Risk> {
-    let mut row = Risk::new(AtRisk::Row);
-    for size in &view.sizes {
-        row.add(1.0 / (*size).max(1) as f64, *size);
-    }
-    let mut risks = vec![row];
-    for (place, column) in view.sensitive.iter().enumerate() {
-        let mut risk = Risk::new(AtRisk::Value(column.name.clone()));
-        let mut values = view.histogram(place);
-        for (group, size) in view.sizes.iter().enumerate() {
-            values.clear();
-            view.add_to(group, place, &mut values);
-            let most = values.present().map(|(_, n)| n).max().unwrap_or(0);
-            risk.add(most as f64 / (*size).max(1) as f64, *size);
-        }
-        risks.push(risk);
-    }
-    risks
 }
 
 /// Of groups of these sizes, each with how many there are: which row is whose.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::audit::views::forms_cell_classes;
+use crate::audit::views::{Present, forms_cell_classes};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
 use crate::release::{Manifest, Parameters, PublishedColumn, Treatment};
@@ -34,26 +34,8 @@ pub enum Knowledge {
 /// and values are, row by row where numbers are.
 #[derive(Debug)]
 pub struct Original<'a> {
-    pub(super) counted: Option<Own<'a, Microdata>>,
-    pub(super) numbers: Option<Own<'a, Numbers>>,
-}
-
-/// Somebody's, or ours.
-#[derive(Debug)]
-pub(super) enum Own<'a, T> {
-    Borrowed(&'a T),
-    Owned(Box<T>),
-}
-
-impl<T> std::ops::Deref for Own<'_, T> {
-    type Target = T;
-
-    fn deref(&self) -> &T {
-        match self {
-            Self::Borrowed(value) => value,
-            Self::Owned(value) => value,
-        }
-    }
+    pub(super) counted: Option<Cow<'a, Microdata>>,
+    pub(super) numbers: Option<Cow<'a, Numbers>>,
 }
 
 impl<'a> Original<'a> {
@@ -74,37 +56,33 @@ impl<'a> Original<'a> {
         watch: &dyn Watch,
     ) -> Result<(Self, Option<Microdata>)> {
         let numbers = numbers_task(manifest)
-            .map(|task| Numbers::read(source, &task, watch))
+            .map(|task| Numbers::read(source, &task, watch).map(Cow::Owned))
             .transpose()?;
         let columns = counted_columns(manifest);
-        let (mut counted, mut population) = (None, None);
-        if columns.iter().any(|column| column.role == Role::Quasi) {
-            let within = everyone.map(|source| Population { source, key: &[] });
-            let table = Microdata::read_within(source, within, &columns, watch)?;
-            population = table.everyone();
-            counted = Some(table);
-        } else {
-            if !columns.is_empty() {
-                counted = Some(Microdata::read(source, &columns, watch)?);
-            }
-            population = everyone
-                .map(|source| read_population(source, manifest, watch))
-                .transpose()?
-                .or(population);
-        }
-        let counted = counted.map(|table| Own::Owned(Box::new(table)));
-        let numbers = numbers.map(|numbers| Own::Owned(Box::new(numbers)));
+        let by_quasi = columns.iter().any(|column| column.role == Role::Quasi);
+        let within = everyone.filter(|_| by_quasi);
+        let within = within.map(|source| Population { source, key: &[] });
+        let counted = match columns.is_empty() {
+            true => None,
+            false => Some(Microdata::read_within(source, within, &columns, watch)?),
+        };
+        let population = match everyone {
+            Some(_) if by_quasi => counted.as_ref().and_then(Microdata::everyone),
+            Some(everyone) => Some(read_population(everyone, manifest, watch)?),
+            None => None,
+        };
+        let counted = counted.map(Cow::Owned);
         Ok((Self { counted, numbers }, population))
     }
 
     /// A table that was counted before, with the quasi and sensitive columns of the release.
     pub fn counted(table: &'a Microdata) -> Self {
-        Self { counted: Some(Own::Borrowed(table)), numbers: None }
+        Self { counted: Some(Cow::Borrowed(table)), numbers: None }
     }
 
     /// Numbers that were read before: those of the release's numbers, and its exact columns.
     pub fn numbers(numbers: &'a Numbers) -> Self {
-        Self { counted: None, numbers: Some(Own::Borrowed(numbers)) }
+        Self { counted: None, numbers: Some(Cow::Borrowed(numbers)) }
     }
 }
 
@@ -121,13 +99,10 @@ pub fn read_population(
 
 /// The columns whose values are counted.
 fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
-    let has = |kind: fn(&Treatment) -> bool| {
-        manifest.columns.iter().any(|column| kind(&column.treatment))
-    };
     let by_cells = forms_cell_classes(manifest);
-    // Beside randomized columns quasi columns are untouched, or a sample of one row a group:
-    // nothing is computed from them.
-    let linkable = by_cells || has(|treatment| *treatment == Treatment::Apart);
+    // Beside randomized columns quasi columns are untouched, or a sample of one row of each
+    // group: nothing is computed from them.
+    let linkable = by_cells || Present::of(manifest).apart;
     let is_counted = |column: &&PublishedColumn| match (&column.treatment, column.role)
     {
         (_, Role::Identifier | Role::Other | Role::Drop) => false,
@@ -221,6 +196,28 @@ pub(super) fn in_cell_classes(column: &PublishedColumn) -> bool {
             | Treatment::Apart
             | Treatment::Redrawn => false,
         }
+}
+
+/// The place of a sensitive column in the original.
+pub(super) fn sensitive_place(original: &Microdata, name: &str) -> Result<usize> {
+    let place = original.sensitive.iter().position(|column| column.name == name);
+    place.ok_or_else(|| no_column("original", name))
+}
+
+/// The values of a tuple in a sensitive column, and how many rows have each.
+pub(super) fn values_of(
+    census: &Census,
+    sensitive: usize,
+    tuple: usize,
+) -> impl Iterator<Item = (u32, u64)> {
+    let entries = census.starts[tuple]..census.starts[tuple + 1];
+    entries
+        .map(move |entry| (census.sensitive[sensitive][entry], census.entries[entry]))
+}
+
+/// The one text for a number or a date, as its column is read.
+pub(super) fn canonical_number(reading: &Reading, text: &str) -> Option<String> {
+    reading.number_of(text).map(|number| reading.canonical(text, number))
 }
 
 /// That a table was read without a column of the release.

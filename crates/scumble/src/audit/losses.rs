@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::audit::cells::cost;
 use crate::audit::checks::delta_presence;
 use crate::audit::public::Public;
-use crate::audit::{Held, Views, apart, drawn};
+use crate::audit::{Case, apart, drawn};
 use crate::error::Result;
 use crate::loss::{CellLoss, Kl};
 
@@ -21,9 +21,10 @@ pub(super) struct Losses {
 
 impl Losses {
     /// Every loss that what is held allows.
-    pub(super) fn of(views: &Views<'_>, held: &Held<'_>) -> Result<Self> {
+    pub(super) fn of(case: &Case<'_>) -> Result<Self> {
+        let views = case.views;
         let (mut private, mut public) = (BTreeMap::new(), BTreeMap::new());
-        if let Some((classes, linked)) = views.cells()?.zip(held.linked()?) {
+        if let Some((classes, linked)) = views.cells()?.zip(case.linked()?) {
             let (covers, columns) = (&linked.covers, &linked.columns);
             let mut of_cells =
                 cost::losses(classes, covers, columns, linked.table.n_rows());
@@ -33,7 +34,7 @@ impl Losses {
             }
             // Where presence is promised, no number may depend on who of a class is in the
             // table: not the entropy of its values, not how well they fit the weights.
-            let presence = delta_presence::is_promised(views.manifest);
+            let presence = delta_presence::is_promised(case.manifest);
             let even = classes.weights.is_none();
             let shown = |name: &str| {
                 !presence || OF_CELLS.contains(&name) || even && name == Kl.name()
@@ -43,16 +44,16 @@ impl Losses {
             private.extend(of_cells);
         }
         if let Some(values) = views.apart()? {
-            let of_groups = apart::losses(values, views.manifest.left_out);
+            let of_groups = apart::losses(values, case.manifest.left_out);
             public.extend(of_groups.clone());
             private.extend(of_groups);
         }
         if let Some(drawn) = views.drawn()? {
-            private.extend(drawn::losses(drawn, held.true_counts()?));
+            private.extend(drawn::losses(drawn, case.true_counts()?));
             public.extend(drawn::losses(drawn, None));
         }
         if let Some(rows) = views.noisy()? {
-            let spread = match held.noisy()? {
+            let spread = match case.noisy_truth()? {
                 Some(truth) => rows.spread(&truth.deviations),
                 None => rows.spread(&rows.published_deviations()),
             };

@@ -5,18 +5,19 @@
 //! the published rows and what the adversary knows, and returns guesses; only the scorer
 //! sees the truth.
 //!
-//! `views` shows a release by what was done to its columns, `held` what the auditor was given
-//! beside it. `checks` has one file a promise, `attacks` one an attack; `cells`, `drawn`,
-//! `apart`, `noisy` and `redrawn` have what they share, by treatment.
+//! `views` shows a release by what was done to its columns, `case` binds what the auditor was
+//! given to it. `checks` has a file for each promise, `attacks` for each attack; `cells`,
+//! `drawn`, `apart`, `noisy` and `redrawn` have what they share, by treatment.
 
 mod apart;
 pub mod attacks;
 mod bands;
+mod case;
 mod cells;
 pub mod checks;
 mod drawn;
 mod given;
-mod held;
+mod grouped;
 mod losses;
 mod noisy;
 mod page;
@@ -30,16 +31,15 @@ use serde_json::{Map, Value};
 
 pub use attacks::averaging;
 pub use bands::{AtRisk, Risk, Width};
+pub use case::Case;
 pub use given::{Given, Knowledge, Original, read_population};
-pub use held::Held;
 pub use page::{PAGE_FILE, page, write_page};
 pub use public::Public;
 pub use views::Views;
 
-use crate::audit::attacks::Tried;
+use crate::audit::attacks::Stopped;
 use crate::audit::given::without_others;
 use crate::audit::losses::Losses;
-use crate::audit::public::Parts;
 use crate::error::Result;
 use crate::release::{Manifest, Release};
 use crate::watch::Watch;
@@ -107,6 +107,36 @@ pub struct Attacked {
     pub detail: Map<String, Value>,
 }
 
+impl Attacked {
+    /// A number of the detail.
+    pub(crate) fn number(&self, name: &str) -> f64 {
+        self.detail.get(name).and_then(Value::as_f64).unwrap_or(0.0)
+    }
+
+    /// A whole number of the detail.
+    pub(crate) fn count(&self, name: &str) -> u64 {
+        self.detail.get(name).and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// A word of the detail.
+    pub(crate) fn word(&self, name: &str) -> &str {
+        self.detail.get(name).and_then(Value::as_str).unwrap_or("")
+    }
+
+    /// What the detail says of a question.
+    pub(crate) fn is(&self, name: &str) -> Option<bool> {
+        self.detail.get(name).and_then(Value::as_bool)
+    }
+}
+
+/// The detail of an attack, written as JSON.
+pub(crate) fn detail(object: Value) -> Map<String, Value> {
+    match object {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
 /// An attack that was not tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotApplicable {
@@ -142,19 +172,19 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let manifest = views.manifest;
     let counted = given.original.and_then(|original| original.counted.as_deref());
     let alone = counted.and_then(without_others);
-    let held = Held::new(&views, given, alone.as_ref().or(counted));
-    let readers = given.original.is_some().then(|| held.of_readers());
+    let case = Case::new(&views, given, alone.as_ref().or(counted));
+    let readers = given.original.is_some().then(|| case.of_readers());
 
     let (mut promises, mut public_promises) = (Vec::new(), Vec::new());
     for promise in &manifest.promises {
         let check = checks::of(promise)?;
-        let checked = check.recheck(promise, &views, &held)?;
+        let checked = check.recheck(promise, &case)?;
         watch.check()?;
         public_promises.push(match &readers {
-            Some(readers) if check.is_sharper_with_original() => Public::because(
-                "measured as anybody can",
-                check.recheck(promise, &views, readers)?,
-            ),
+            Some(readers) if check.is_sharper_with_original() => {
+                let checked = check.recheck(promise, readers)?;
+                Public::because("measured as anybody can", checked)
+            }
             _ => Public::because("what was reached is promised", checked.clone()),
         });
         promises.push(checked);
@@ -163,43 +193,31 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let (mut attacks, mut public_attacks) = (Vec::new(), Vec::new());
     let mut not_applicable = Vec::new();
     for attack in attacks::ALL {
-        let tried = attack.attempt(&views, &held)?;
+        let tried = attack.attempt(&case);
         watch.check()?;
         match tried {
-            Tried::Attacked(tried) => {
+            Ok(tried) => {
                 public_attacks.push(match &readers {
-                    Some(readers) => attack.shown(&tried, &views, readers)?,
+                    Some(readers) => attack.shown(&tried, readers)?,
                     None => Public::because("no truth was given", tried.clone()),
                 });
                 attacks.extend(tried);
             }
-            Tried::NotApplicable(reason) => {
-                not_applicable
-                    .push(NotApplicable { name: attack.name().to_owned(), reason });
+            Err(Stopped::NotApplicable(reason)) => {
+                let (name, reason) = (attack.name().to_owned(), reason.to_owned());
+                not_applicable.push(NotApplicable { name, reason });
             }
+            Err(Stopped::Failed(error)) => return Err(error),
         }
     }
 
-    let loss = Losses::of(&views, &held)?;
+    let loss = Losses::of(&case)?;
     watch.check()?;
     let group_sizes = views.group_sizes()?;
-    let risks = bands::risks(&views, &held)?;
-    let widths = bands::widths(&views, &held)?;
-    held.check_used(given)?;
-    let because = "computed from published cells, or told in bands only";
-    let public = Public::of_report(Parts {
-        rows: Public::because(because, manifest.rows),
-        promises: public_promises,
-        attacks: public_attacks,
-        not_applicable: Public::because(because, not_applicable.clone()),
-        loss: loss.public,
-        group_sizes: Public::because(because, group_sizes.clone()),
-        risks: Public::because(because, risks.clone()),
-        widths: Public::because(because, widths.clone()),
-    });
-    let rows = manifest.rows;
+    let (risks, widths) = (bands::risks(&case)?, bands::widths(&case)?);
+    case.check_used(given)?;
     let private = Report {
-        rows,
+        rows: manifest.rows,
         promises,
         attacks,
         not_applicable,
@@ -208,5 +226,7 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
         risks,
         widths,
     };
+    let public =
+        Public::of_report(&private, public_promises, public_attacks, loss.public);
     Ok(Audit { private, public })
 }

@@ -4,11 +4,12 @@
 //! report alone: nothing in it is more private than the release.
 
 mod about;
+mod attacks;
 mod blur;
-mod buckets;
 mod columns;
 mod histogram;
 mod matrix;
+mod promises;
 mod randomized;
 mod risks;
 mod widths;
@@ -18,9 +19,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use crate::audit::page::words::share;
 use crate::audit::views::Present;
-use crate::audit::{Attacked, Public, Report};
+use crate::audit::{Public, Report};
 use crate::error::{Error, Result};
 use crate::picture::{Html, PAGE_END, Prose, figure, page_start};
 use crate::release::{Manifest, Parameters};
@@ -67,13 +67,13 @@ pub fn page(manifest: &Manifest, report: &Report) -> String {
              experiment, not for publication.</p>\n",
         );
     }
-    promises(&mut html, manifest, report);
+    promises::section(&mut html, manifest, report);
     groups(&mut html, manifest, report);
     randomized::section(&mut html, manifest);
     blur::section(&mut html, manifest, report);
     widths::section(&mut html, manifest, report);
     risks::section(&mut html, manifest, report);
-    attacks(&mut html, manifest, report);
+    attacks::section(&mut html, manifest, report);
     losses(&mut html, report);
     columns::section(&mut html, manifest);
     not_promised(&mut html, manifest);
@@ -82,7 +82,7 @@ pub fn page(manifest: &Manifest, report: &Report) -> String {
         html,
         "<footer><p>The rows are in <code>{}</code>{}; <code>manifest.json</code> says \
          how to read them. {} can recheck the promises with <code>scumble audit</code>, \
-         and whoever has the original table can repeat the attacks.</p></footer>\n{PAGE_END}",
+         and anybody with the original table can repeat the attacks.</p></footer>\n{PAGE_END}",
         Html(&manifest.data.file),
         beside(manifest),
         who_can_recheck(manifest, report),
@@ -105,14 +105,14 @@ fn beside(manifest: &Manifest) -> String {
     files.collect()
 }
 
-/// Who has what rechecking the promises takes.
+/// Somebody who has what rechecking the promises takes.
 fn who_can_recheck(manifest: &Manifest, report: &Report) -> &'static str {
     let promised = |name: &str| report.promises.iter().any(|p| p.name == name);
     // Of knowledge, not even what it is about is in the files.
     if promised("expected-anonymity") && Present::of(manifest).noisy {
-        "Who has the original table"
+        "Anybody who has the original table"
     } else if promised("r-robustness") {
-        "Who has what the attacker is taken to know"
+        "Anybody who has what the attacker is taken to know"
     } else {
         "Anybody"
     }
@@ -139,40 +139,6 @@ fn left_out(manifest: &Manifest, report: &Report) -> String {
         words::rows(behind),
     );
     stands.trim_end().to_owned()
-}
-
-fn promises(html: &mut String, manifest: &Manifest, report: &Report) {
-    html.push_str("<section>\n<h2>What was promised</h2>\n");
-    if report.promises.is_empty() {
-        html.push_str("<p>Nothing.</p>\n");
-    }
-    for (place, checked) in report.promises.iter().enumerate() {
-        let (class, word) = if checked.holds {
-            ("good", "holds".to_owned())
-        } else {
-            ("bad", format!("does not hold: {} at risk", words::at_risk(checked)))
-        };
-        let note = manifest.promises.get(place);
-        let columns = note.map_or_else(String::new, |note| note.columns.join(", "));
-        let certified = match note.map_or("", |note| &note.certified) {
-            "" => "recomputed from the published rows",
-            given => given,
-        };
-        let _ = write!(
-            html,
-            "<article>\n<h3>{} <span class=\"tag {class}\">{}</span></h3>\n<p>{}</p>\n\
-             <dl><dt>columns</dt><dd>{}</dd><dt>asked</dt><dd>{}</dd>\
-             <dt>measured</dt><dd>{}</dd><dt>certified</dt><dd>{}</dd></dl>\n</article>\n",
-            Html(&checked.name),
-            Html(&word),
-            Html(&words::promise(checked, note, manifest)),
-            Html(&columns),
-            Html(&words::parameters(&checked.asked)),
-            Html(&words::parameters(&checked.measured)),
-            Prose(certified),
-        );
-    }
-    html.push_str("</section>\n");
 }
 
 fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
@@ -210,97 +176,25 @@ fn groups(html: &mut String, manifest: &Manifest, report: &Report) {
     );
 }
 
-fn attacks(html: &mut String, manifest: &Manifest, report: &Report) {
-    if report.attacks.is_empty() {
-        return;
-    }
-    let presence = report.attacks.iter().any(|attack| attack.name == "presence");
-    let Present { coarse: _, weighted: _, drawn, noisy, apart, redrawn: _ } =
-        Present::of(manifest);
-    let attacker = match (drawn || apart, presence) {
-        (true, _) => "has this release and knows which row is whose",
-        (false, true) => {
-            "has this release and knows the quasi values of everybody in the population"
-        }
-        (false, false) => {
-            "has this release and knows the quasi values of everybody in the original table"
-        }
-    };
-    let known = report.attacks.iter().any(|a| a.name == "background-knowledge");
-    let without = if drawn {
-        "who sees no published value, or, for corruption, knows nobody else's"
-    } else if apart {
-        "who does not use groups (with background knowledge: has that knowledge and no \
-         release; for corruption: knows nobody else's value)"
-    } else if noisy {
-        "who does not use published numbers (for the best guess: only which class a \
-         row is in)"
-    } else if known {
-        "who does not use quasi values (with background knowledge: has that knowledge \
-         and no release)"
-    } else {
-        "who does not use quasi values"
-    };
-    let whom = match drawn {
-        true => {
-            "protected value, of those that are believed in no more than their bound before; \
-             for averaging, of any value, after ten releases or those that were given"
-        }
-        false => "person",
-    };
-    let _ = write!(
-        html,
-        "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker {attacker}.</p>\n<table>\n\
-         <thead><tr><th>attack</th><th class=\"n\">success</th><th class=\"n\">chance</th>\
-         <th class=\"n\">worst</th></tr></thead>\n<tbody>\n",
-    );
-    for attack in &report.attacks {
-        let again = report.attacks.iter().filter(|known| known.name == attack.name);
-        let column = attack.detail.get("column").and_then(serde_json::Value::as_str);
-        let name = match column.filter(|_| again.count() > 1) {
-            Some(column) => format!("{} ({column})", attack.name),
-            None => attack.name.clone(),
-        };
-        let _ = write!(
-            html,
-            "<tr><th>{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>\
-             <td class=\"n\">{}</td></tr>\n<tr class=\"note\"><td colspan=\"4\">{}</td></tr>\n",
-            Html(&name),
-            share(attack.success),
-            share(attack.chance),
-            share(attack.worst),
-            Html(&words::attack(attack, manifest)),
-        );
-    }
-    let _ = writeln!(
-        html,
-        "</tbody>\n</table>\n<p class=\"small\"><em>Success</em>: the share of people for \
-         whom the guess is right. <em>Chance</em>: the same for an attacker {without}. \
-         <em>Worst</em>: how sure the attacker can be about the most exposed {whom}.</p>",
-    );
-    let sampled = |attack: &&Attacked| {
-        attack.detail.get("sampled").and_then(serde_json::Value::as_bool) == Some(true)
-    };
-    if let Some(attack) = report.attacks.iter().find(sampled) {
-        let people = attack.detail.get("people").and_then(serde_json::Value::as_u64);
-        let _ = writeln!(
-            html,
-            "<p class=\"small\">The table is large: the attacks were tried on a sample of {} \
-             people, so the worst case may be worse than shown.</p>",
-            grouped(people.unwrap_or(0)),
-        );
-    }
-    html.push_str("</section>\n");
+/// How a table begins; headings of numbers begin with a `#`.
+fn table(class: &str, headings: &[&str]) -> String {
+    let cells = headings.iter().map(|heading| match heading.strip_prefix('#') {
+        Some(heading) => format!("<th class=\"n\">{}</th>", Html(heading)),
+        None => format!("<th>{}</th>", Html(heading)),
+    });
+    let cells: String = cells.collect();
+    format!("<table{class}>\n<thead><tr>{cells}</tr></thead>\n<tbody>\n")
 }
+
+/// How a table ends.
+const TABLE_END: &str = "</tbody>\n</table>\n";
 
 fn losses(html: &mut String, report: &Report) {
     if report.loss.is_empty() {
         return;
     }
-    html.push_str(
-        "<section>\n<h2>What it cost</h2>\n<table>\n<thead><tr><th>loss</th>\
-         <th class=\"n\">value</th><th>what it says</th></tr></thead>\n<tbody>\n",
-    );
+    html.push_str("<section>\n<h2>What it cost</h2>\n");
+    html.push_str(&table("", &["loss", "#value", "what it says"]));
     for (name, value) in &report.loss {
         let (shown, meaning) = words::loss(name, *value);
         let _ = writeln!(
@@ -311,7 +205,8 @@ fn losses(html: &mut String, report: &Report) {
             Html(meaning),
         );
     }
-    html.push_str("</tbody>\n</table>\n</section>\n");
+    html.push_str(TABLE_END);
+    html.push_str("</section>\n");
 }
 
 fn not_promised(html: &mut String, manifest: &Manifest) {

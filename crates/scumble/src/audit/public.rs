@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use crate::audit::{Attacked, Checked, NotApplicable, Report, Risk, Width};
+use crate::audit::attacks::PublicAttacks;
+use crate::audit::{Checked, Report};
 
 /// Something that may be published.
 #[derive(Debug, Clone)]
@@ -28,31 +29,26 @@ impl<T> Deref for Public<T> {
     }
 }
 
-/// Every part of a report, each stated to be public.
-#[derive(Debug)]
-pub(super) struct Parts {
-    pub(super) rows: Public<u64>,
-    pub(super) promises: Vec<Public<Checked>>,
-    pub(super) attacks: Vec<Public<Vec<Attacked>>>,
-    pub(super) not_applicable: Public<Vec<NotApplicable>>,
-    pub(super) loss: Public<BTreeMap<String, f64>>,
-    pub(super) group_sizes: Public<Vec<(u64, u64)>>,
-    pub(super) risks: Public<Vec<Risk>>,
-    pub(super) widths: Public<Vec<Width>>,
-}
-
 impl Public<Report> {
-    /// A report of public parts.
-    pub(super) fn of_report(parts: Parts) -> Self {
+    /// A report of which promises, attacks and losses are stated to be public. All else is
+    /// computed from published cells, or told in bands only.
+    pub(super) fn of_report(
+        report: &Report,
+        promises: Vec<Public<Checked>>,
+        attacks: Vec<PublicAttacks>,
+        loss: Public<BTreeMap<String, f64>>,
+    ) -> Self {
+        // Every field is named: a new one must say why it may be published.
+        let Report { rows, not_applicable, group_sizes, risks, widths, .. } = report;
         Self(Report {
-            rows: parts.rows.0,
-            promises: parts.promises.into_iter().map(|promise| promise.0).collect(),
-            attacks: parts.attacks.into_iter().flat_map(|attacks| attacks.0).collect(),
-            not_applicable: parts.not_applicable.0,
-            loss: parts.loss.0,
-            group_sizes: parts.group_sizes.0,
-            risks: parts.risks.0,
-            widths: parts.widths.0,
+            rows: *rows,
+            promises: promises.into_iter().map(|promise| promise.0).collect(),
+            attacks: attacks.into_iter().flat_map(|attacks| attacks.0).collect(),
+            not_applicable: not_applicable.clone(),
+            loss: loss.0,
+            group_sizes: group_sizes.clone(),
+            risks: risks.clone(),
+            widths: widths.clone(),
         })
     }
 }

@@ -6,10 +6,10 @@
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
-use crate::audit::apart::values::ApartValues;
-use crate::audit::cells::classes::CellClasses;
+use crate::audit::apart::ApartValues;
+use crate::audit::cells::CellClasses;
 use crate::audit::drawn::Drawn;
-use crate::audit::noisy::rows::NoisyRows;
+use crate::audit::noisy::NoisyRows;
 use crate::audit::redrawn::RedrawnGroups;
 use crate::error::{Error, Result};
 use crate::release::{Manifest, PublishedColumn, Release, Seen, Treatment};
@@ -23,6 +23,11 @@ pub struct Views<'a> {
     pub(super) watch: &'a dyn Watch,
     pub(super) present: Present,
     seen: Seen<'a>,
+    facets: Facets,
+}
+
+#[derive(Debug, Default)]
+struct Facets {
     cells: OnceCell<CellClasses>,
     sample: OnceCell<Vec<(u64, u64)>>,
     drawn: OnceCell<Drawn>,
@@ -75,62 +80,52 @@ pub(super) fn forms_cell_classes(manifest: &Manifest) -> bool {
 impl<'a> Views<'a> {
     /// Checks the files against the manifest.
     pub(super) fn open(release: &'a Release, watch: &'a dyn Watch) -> Result<Self> {
-        let manifest = &release.manifest;
-        Ok(Self {
-            manifest,
-            watch,
-            present: Present::of(manifest),
-            seen: Seen::open(release)?,
-            cells: OnceCell::new(),
-            sample: OnceCell::new(),
-            drawn: OnceCell::new(),
-            apart: OnceCell::new(),
-            noisy: OnceCell::new(),
-            redrawn: OnceCell::new(),
-        })
+        let (manifest, seen) = (&release.manifest, Seen::open(release)?);
+        let present = Present::of(manifest);
+        Ok(Self { manifest, watch, present, seen, facets: Facets::default() })
     }
 
     /// Rows by equal quasi cells, if that is what people are hidden among.
     pub(super) fn cells(&self) -> Result<Option<&CellClasses>> {
-        let there = forms_cell_classes(self.manifest);
-        facet(there, &self.cells, || CellClasses::read(&self.seen, self.watch))
+        let read = |seen| CellClasses::read(seen, self.watch);
+        facet(self.seen_if(forms_cell_classes(self.manifest)), &self.facets.cells, read)
     }
 
     /// How many rows published rows stand for, and how many do, ascending; nothing if each
     /// stands for itself.
     pub(super) fn sample(&self) -> Result<Option<&[(u64, u64)]>> {
-        let name = self.manifest.sampled.as_deref();
-        let read = || stands_for(&self.seen, name.unwrap_or_default(), self.watch);
-        facet(name.is_some(), &self.sample, read).map(|sizes| sizes.map(Vec::as_slice))
+        let read = |name: &str| stands_for(&self.seen, name, self.watch);
+        let sizes = facet(self.manifest.sampled.as_deref(), &self.facets.sample, read)?;
+        Ok(sizes.map(Vec::as_slice))
     }
 
     /// Randomized columns by sub-table.
     pub(super) fn drawn(&self) -> Result<Option<&Drawn>> {
         let sample = self.sample()?;
-        facet(self.present.drawn, &self.drawn, || {
-            Drawn::read(&self.seen, sample, self.watch)
-        })
+        let read = |seen| Drawn::read(seen, sample, self.watch);
+        facet(self.seen_if(self.present.drawn), &self.facets.drawn, read)
     }
 
     /// Values by group.
     pub(super) fn apart(&self) -> Result<Option<&ApartValues>> {
-        facet(self.present.apart, &self.apart, || {
-            ApartValues::read(&self.seen, self.watch)
-        })
+        let read = |seen| ApartValues::read(seen, self.watch);
+        facet(self.seen_if(self.present.apart), &self.facets.apart, read)
     }
 
     /// Numbers by frame and level.
     pub(super) fn noisy(&self) -> Result<Option<&NoisyRows>> {
-        facet(self.present.noisy, &self.noisy, || {
-            NoisyRows::read(&self.seen, self.watch)
-        })
+        let read = |seen| NoisyRows::read(seen, self.watch);
+        facet(self.seen_if(self.present.noisy), &self.facets.noisy, read)
     }
 
     /// The groups whose numbers were drawn anew.
     pub(super) fn redrawn(&self) -> Result<Option<&RedrawnGroups>> {
-        facet(self.present.redrawn, &self.redrawn, || {
-            RedrawnGroups::read(&self.seen, self.watch)
-        })
+        let read = |seen| RedrawnGroups::read(seen, self.watch);
+        facet(self.seen_if(self.present.redrawn), &self.facets.redrawn, read)
+    }
+
+    fn seen_if(&self, there: bool) -> Option<&Seen<'a>> {
+        there.then_some(&self.seen)
     }
 
     /// The published rows, to be read one by one.
@@ -158,26 +153,25 @@ impl<'a> Views<'a> {
             return Ok(counted(classes.sizes.iter().copied()));
         }
         if let Some(apart) = self.apart()? {
-            let groups = &apart.groups;
-            return Ok(counted((0..groups.len()).map(|group| groups.size(group))));
+            return Ok(counted(apart.groups.sizes()));
         }
-        Ok(self
-            .redrawn()?
+        let redrawn = self.redrawn()?;
+        Ok(redrawn
             .map_or_else(Vec::new, |groups| counted(groups.sizes.iter().copied())))
     }
 }
 
-/// What is there, made when it is first asked for.
-pub(super) fn facet<T>(
-    there: bool,
-    cell: &OnceCell<T>,
-    make: impl FnOnce() -> Result<T>,
-) -> Result<Option<&T>> {
-    if there && cell.get().is_none() {
-        let made = make()?;
-        return Ok(Some(cell.get_or_init(|| made)));
+/// What is made of what is there, when it is first asked for.
+pub(super) fn facet<'b, S, T>(
+    there: Option<S>,
+    made: &'b OnceCell<T>,
+    make: impl FnOnce(S) -> Result<T>,
+) -> Result<Option<&'b T>> {
+    if let (Some(there), None) = (there, made.get()) {
+        let new = make(there)?;
+        return Ok(Some(made.get_or_init(|| new)));
     }
-    Ok(cell.get())
+    Ok(made.get())
 }
 
 /// How many there are of each size, ascending.
@@ -195,28 +189,23 @@ fn stands_for(
     name: &str,
     watch: &dyn Watch,
 ) -> Result<Vec<(u64, u64)>> {
-    let manifest = seen.manifest();
+    let wrong = |what: String| Error::input(what).in_file(seen.name());
     let found = seen.count(&[name], &Quiet(watch))?;
-    let mut sizes = BTreeMap::new();
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
     for dictionary in &found.dictionaries {
         for (text, rows) in dictionary.texts.iter().zip(&dictionary.rows) {
             let size = text.parse::<u64>().ok().filter(|size| *size > 0);
             let size = size.ok_or_else(|| {
-                Error::input(format!("column `{name}` must hold whole numbers from 1"))
-                    .in_file(seen.name())
+                wrong(format!("column `{name}` must hold whole numbers from 1"))
             })?;
-            *sizes.entry(size).or_insert(0) += rows;
+            *sizes.entry(size).or_default() += rows;
         }
     }
-    let behind = sizes
-        .iter()
-        .map(|(size, rows): (&u64, &u64)| size.saturating_mul(*rows))
-        .fold(0u64, u64::saturating_add);
+    let behind = sizes.iter().map(|(size, rows)| size.saturating_mul(*rows));
+    let (behind, manifest) = (behind.fold(0, u64::saturating_add), seen.manifest());
     if behind > manifest.rows + manifest.left_out {
-        return Err(Error::input(
-            "published rows stand for more rows than the table had",
-        )
-        .in_file(seen.name()));
+        let what = "published rows stand for more rows than the table had";
+        return Err(wrong(what.to_owned()));
     }
     Ok(sizes.into_iter().collect())
 }

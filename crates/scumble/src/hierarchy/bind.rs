@@ -56,7 +56,7 @@ impl ColumnSpec {
 }
 
 /// A table as methods and audits see it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Microdata {
     /// The quasi columns, in the order of the table.
     pub quasi: Vec<Column>,

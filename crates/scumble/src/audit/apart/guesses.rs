@@ -1,11 +1,11 @@
-//! TupleGuesses about people from what is believed of the rows they may be.
+//! Guesses about people from what is believed of the rows they may be.
 //!
 //! Somebody whose quasi values are in several groups may be in any of them: what is believed
 //! of them is the mean over the rows with these values.
 
 use rayon::prelude::*;
 
-use crate::audit::apart::values::Groups;
+use crate::audit::apart::Groups;
 
 /// The likeliest value of the people of each tuple.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,34 +9,29 @@ pub(crate) mod truth;
 pub(crate) mod values;
 pub(crate) mod worlds;
 
+pub(crate) use guesses::{Gathered, Piece, TupleGuesses};
+pub(crate) use priors::{
+    CountedColumn, Priors, SensitiveTexts, TupleTexts, Work, plain, shown,
+};
+pub(crate) use truth::{ApartTruth, codes_of};
+pub(crate) use values::{ApartValues, Groups, numbered};
+pub(crate) use worlds::{How, Posteriors};
+
 use std::collections::BTreeMap;
 
-use crate::audit::apart::priors::{Priors, Texts, Values, shown};
-use crate::audit::apart::truth::{ApartTruth, SUPPORT};
-use crate::audit::apart::values::ApartValues;
+use crate::audit::apart::truth::SUPPORT;
 use crate::audit::checks::l_diversity::{self, Diversity};
-use crate::audit::checks::r_robustness::{From, Robust};
+use crate::audit::checks::r_robustness::{AskedRobustness, KnowledgeFrom};
 use crate::audit::given::needs_original;
-use crate::audit::{AtRisk, Knowledge, Risk};
+use crate::audit::{Case, Knowledge};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
 use crate::release::Manifest;
-use crate::table::{Domain, Reading, Stated, StatedSet};
-
-/// How sure somebody can be of everybody's value who knows nothing but groups.
-pub(crate) fn risk(view: &ApartValues) -> Risk {
-    let mut risk = Risk::new(AtRisk::Value(view.column.name.clone()));
-    let groups = &view.groups;
-    for group in 0..groups.len() {
-        let size = groups.size(group);
-        risk.add(groups.most(group) as f64 / size.max(1) as f64, size);
-    }
-    risk
-}
+use crate::table::{Reading, Stated, StatedSet};
 
 /// What nobody should be believed more than: 1/r, or else 1/l.
 pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
-    let robust = Robust::asked(manifest).map(|robust| 1.0 / robust.r.to_f64());
+    let robust = AskedRobustness::asked(manifest).map(|robust| 1.0 / robust.r.to_f64());
     let mut notes = manifest.promises.iter();
     robust.or_else(|| {
         notes.find_map(|note| match l_diversity::asked(note).ok()? {
@@ -47,25 +42,31 @@ pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
     })
 }
 
-/// Who knows something before the release: from the table, or from a file.
+/// Adversaries who know something before the release: from the table, or from a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Believers<'a> {
-    pub(crate) manifest: &'a Manifest,
-    pub(crate) values: &'a ApartValues,
+    manifest: &'a Manifest,
+    values: &'a ApartValues,
     pub(crate) truth: Option<&'a ApartTruth<'a>>,
-    pub(crate) stated: Option<&'a Stated>,
+    stated: Option<&'a Stated>,
 }
 
-impl Believers<'_> {
-    /// What an adversary believes who knows what r-robustness speaks of.
-    pub(crate) fn believed(&self, robust: &Robust) -> Result<Vec<Priors>> {
+impl<'a> Believers<'a> {
+    /// What the case has.
+    pub(crate) fn of(case: &'a Case<'_>, values: &'a ApartValues) -> Result<Self> {
+        let (truth, stated) = (case.apart_truth()?, case.stated());
+        Ok(Self { manifest: case.manifest, values, truth, stated })
+    }
+
+    /// The prior beliefs of an adversary who knows what r-robustness speaks of.
+    pub(crate) fn believed(&self, robust: &AskedRobustness) -> Result<Vec<Priors>> {
         let cannot = "r-robustness cannot be rechecked";
         match robust.from {
-            From::Table { support } => {
+            KnowledgeFrom::Table { support } => {
                 let original = self.truth.ok_or_else(|| needs_original(cannot))?;
                 robust.sets.iter().map(|set| counted(original, set, support)).collect()
             }
-            From::File => {
+            KnowledgeFrom::File => {
                 let stated = self.stated.ok_or_else(|| {
                     Error::input(format!("{cannot} without the file of what is known"))
                         .with_hint("give it with `--knowledge FILE`")
@@ -99,10 +100,11 @@ impl Believers<'_> {
             };
         };
         let mut known = original.by_single_columns();
-        let asked = Robust::asked(self.manifest);
-        if let Some(robust) = asked.filter(|robust| robust.from != From::File) {
+        let asked = AskedRobustness::asked(self.manifest);
+        if let Some(robust) = asked.filter(|robust| robust.from != KnowledgeFrom::File)
+        {
             for mut more in self.believed(&robust)? {
-                let From::Table { support } = robust.from else { continue };
+                let KnowledgeFrom::Table { support } = robust.from else { continue };
                 if known.iter().any(|priors| priors.name == more.name) {
                     if support == SUPPORT {
                         continue;
@@ -117,22 +119,23 @@ impl Believers<'_> {
 
     /// What a file says by one set of columns.
     fn stated_by(&self, set: &StatedSet) -> Result<Priors> {
-        let columns = self.values.quasi.iter().map(|column| Texts {
+        let columns = self.values.quasi.iter().map(|column| TupleTexts {
             name: &column.name,
             reading: &column.reading,
             texts: &column.texts,
             codes: &column.codes,
         });
-        let columns: Vec<Texts<'_>> = columns.collect();
+        let columns: Vec<TupleTexts<'_>> = columns.collect();
         let reading = reading_of(self.manifest, &self.values.column.name);
-        let table = self.truth.map(ApartTruth::domain);
+        let table = self.truth.map(|t| &t.table.sensitive[t.sensitive].domain);
         let published = &self.values.column.domain;
-        Priors::stated(set, &columns, Values { reading: &reading, published, table })
+        let values = SensitiveTexts { reading: &reading, published, table };
+        Priors::stated(set, &columns, values)
     }
 }
 
-/// How the sensitive column is read.
-fn reading_of(manifest: &Manifest, name: &str) -> Reading {
+/// How a column is read.
+pub(crate) fn reading_of(manifest: &Manifest, name: &str) -> Reading {
     manifest.column(name).map_or_else(Reading::category, |column| column.reading())
 }
 
@@ -147,22 +150,13 @@ fn counted(original: &ApartTruth<'_>, set: &[String], support: u64) -> Result<Pr
     Ok(original.by(&places, support))
 }
 
-impl ApartTruth<'_> {
-    /// The values of the sensitive column.
-    fn domain(&self) -> &Domain {
-        &self.table.sensitive[self.sensitive].domain
-    }
-}
-
 /// How large groups are, and how surprising the true values are to somebody who sees them.
 pub(crate) fn losses(view: &ApartValues, left_out: u64) -> BTreeMap<String, f64> {
-    let groups = &view.groups;
     let mut sizes = Sizes { left_out, ..Sizes::default() };
     let mut surprise = 0.0;
-    for group in 0..groups.len() {
-        let size = groups.size(group);
+    for (group, size) in view.groups.sizes().enumerate() {
         sizes.add(size);
-        for (_, n) in groups.values(group) {
+        for (_, n) in view.groups.values(group) {
             surprise += *n as f64 * (size as f64 / *n as f64).ln();
         }
     }

@@ -23,8 +23,9 @@
 
 use hashbrown::HashMap;
 
-use crate::audit::apart::values::{Groups, numbered};
-use crate::audit::apart::worlds::{Posteriors, Scratch, believe};
+use crate::audit::apart::worlds::{Scratch, believe};
+use crate::audit::apart::{Groups, Posteriors, TupleGuesses, numbered};
+use crate::audit::given::{canonical_number, values_of};
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::table::{
@@ -58,7 +59,7 @@ pub(crate) struct Priors {
 
 /// A column of tuples as texts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Texts<'a> {
+pub(crate) struct TupleTexts<'a> {
     /// Its name.
     pub(crate) name: &'a str,
     /// How texts are read.
@@ -71,7 +72,7 @@ pub(crate) struct Texts<'a> {
 
 /// The published sensitive column.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Values<'a> {
+pub(crate) struct SensitiveTexts<'a> {
     /// How texts are read.
     pub(crate) reading: &'a Reading,
     /// The published values.
@@ -82,7 +83,7 @@ pub(crate) struct Values<'a> {
 
 /// Whose shares are counted: some columns of a table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Counted<'a> {
+pub(crate) struct CountedColumn<'a> {
     /// The table.
     pub(crate) table: &'a Microdata,
     /// The place of the sensitive column in it.
@@ -93,7 +94,11 @@ pub(crate) struct Counted<'a> {
 
 impl Priors {
     /// From a table, for each of its tuples. `set` are places of quasi columns.
-    pub(crate) fn counted(counted: Counted<'_>, set: &[usize], support: u64) -> Self {
+    pub(crate) fn counted(
+        counted: CountedColumn<'_>,
+        set: &[usize],
+        support: u64,
+    ) -> Self {
         let (census, quasi) = (&counted.table.census, &counted.table.quasi);
         let n_tuples = census.n_tuples();
         let names: Vec<&str> =
@@ -140,20 +145,18 @@ impl Priors {
     /// Adds the shares of new signatures.
     fn count(
         &mut self,
-        counted: Counted<'_>,
+        counted: CountedColumn<'_>,
         numbers: &[u32],
         signature: &[Option<u32>],
         totals: &[u64],
     ) {
         let census = &counted.table.census;
-        let codes = &census.sensitive[counted.sensitive];
         let mut found: Vec<(u32, u32, u64)> = Vec::new();
         for (tuple, number) in census.tuples().zip(numbers) {
             let Some(signature) = signature[*number as usize] else { continue };
-            for entry in census.entries_of(tuple) {
-                if let Some(code) = counted.published[codes[entry]] {
-                    found.push((signature, code, census.entries[entry]));
-                }
+            for (code, n) in values_of(census, counted.sensitive, tuple) {
+                let code = counted.published[code as usize];
+                found.extend(code.map(|code| (signature, code, n)));
             }
         }
         found.sort_unstable();
@@ -178,8 +181,8 @@ impl Priors {
     /// From a file. Fails if it says nothing of some of the tuples.
     pub(crate) fn stated(
         set: &StatedSet,
-        columns: &[Texts<'_>],
-        values: Values<'_>,
+        columns: &[TupleTexts<'_>],
+        values: SensitiveTexts<'_>,
     ) -> Result<Self> {
         let mut ids: Vec<HashMap<Option<String>, u32>> =
             vec![HashMap::new(); set.columns.len()];
@@ -252,7 +255,7 @@ impl Priors {
 
     /// Adds a signature with the values that a file lists.
     /// Whether each is listed once.
-    fn list(&mut self, listed: &[(String, f64)], values: Values<'_>) -> bool {
+    fn list(&mut self, listed: &[(String, f64)], values: SensitiveTexts<'_>) -> bool {
         let start = self.values.len();
         let (mut sum, mut of_table) = (0.0, 0usize);
         let table = values.table.unwrap_or(values.published);
@@ -280,10 +283,14 @@ impl Priors {
         self
     }
 
+    fn listed(&self, signature: usize) -> &[(u32, f64)] {
+        &self.values[self.starts[signature]..self.starts[signature + 1]]
+    }
+
     /// What is believed of a tuple and a value.
-    pub(crate) fn share(&self, tuple: u32, code: u32) -> f64 {
+    fn share(&self, tuple: u32, code: u32) -> f64 {
         let signature = self.of_tuple[tuple as usize] as usize;
-        let listed = &self.values[self.starts[signature]..self.starts[signature + 1]];
+        let listed = self.listed(signature);
         match listed.binary_search_by_key(&code, |(code, _)| *code) {
             Ok(place) => listed[place].1,
             Err(_) => self.rest[signature],
@@ -292,10 +299,9 @@ impl Priors {
 
     /// The likeliest of `n_values` values for each tuple, and how likely it is; of several
     /// the first.
-    pub(crate) fn guesses(&self, n_values: usize) -> Vec<(u32, f64)> {
+    pub(crate) fn guesses(&self, n_values: usize) -> TupleGuesses {
         let guess = |signature: usize| {
-            let listed =
-                &self.values[self.starts[signature]..self.starts[signature + 1]];
+            let listed = self.listed(signature);
             let mut best = (0, -1.0);
             for (code, share) in listed {
                 if *share > best.1 {
@@ -312,7 +318,9 @@ impl Priors {
             }
         };
         let best: Vec<(u32, f64)> = (0..self.rest.len()).map(guess).collect();
-        self.of_tuple.iter().map(|signature| best[*signature as usize]).collect()
+        let tuples = self.of_tuple.iter().map(|signature| best[*signature as usize]);
+        let (values, beliefs) = tuples.unzip();
+        TupleGuesses { values, beliefs }
     }
 
     /// What is believed of the rows of a group once its values are known.
@@ -364,11 +372,8 @@ pub(crate) fn plain(reading: &Reading, text: &str) -> Option<String> {
         return None;
     }
     let iso = (reading.kind == Kind::Date).then(|| parse_date(trimmed, None)).flatten();
-    Some(match (reading.number_of(trimmed), iso) {
-        (Some(number), _) => reading.canonical(trimmed, number),
-        (None, Some(days)) => format_date(days),
-        (None, None) => trimmed.to_owned(),
-    })
+    let known = canonical_number(reading, trimmed).or_else(|| iso.map(format_date));
+    Some(known.unwrap_or_else(|| trimmed.to_owned()))
 }
 
 /// The code of a value, by its text in a file.

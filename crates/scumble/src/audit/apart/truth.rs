@@ -19,14 +19,16 @@
 
 use rayon::prelude::*;
 
-use crate::audit::apart::priors::{Counted, Priors, plain};
-use crate::audit::apart::values::{ApartValues, Groups, numbered};
-use crate::audit::cells::cost::another_table;
-use crate::audit::given::{no_column, quasi_columns};
+use crate::audit::apart::{
+    ApartValues, CountedColumn, Groups, Priors, numbered, plain,
+};
+use crate::audit::cells::another_table;
+use crate::audit::given::{quasi_columns, sensitive_place, values_of};
+use crate::audit::grouped::GroupedValues;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
-use crate::table::{Census, Code, Domain, Of, TupleId};
+use crate::table::Domain;
 use crate::watch::Watch;
 
 /// Groups with more pairs of rows and values are checked more simply.
@@ -57,25 +59,17 @@ impl<'a> ApartTruth<'a> {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let (_, places) = quasi_columns(manifest, table, "original")?;
-        let known = table.sensitive.iter();
-        let sensitive = known.clone().position(|c| c.name == view.column.name);
-        let sensitive =
-            sensitive.ok_or_else(|| no_column("original", &view.column.name))?;
+        let sensitive = sensitive_place(table, &view.column.name)?;
         let domain = &table.sensitive[sensitive].domain;
         let codes = codes_of(&view.column.domain, domain);
         let tuple_of = found(view, table, &places)?;
-        let whole = view.whole();
+        let whole = GroupedValues::Apart(view).whole();
         let rows = &table.sensitive[sensitive].rows;
         let occurs = (0u32..).zip(&codes).all(|(code, own)| {
             let published = whole.count(Code::new(code));
             published == 0 || own.is_some_and(|own| rows[own] >= published)
         });
         if view.rows + manifest.left_out != table.n_rows() || !occurs {
-            return Err(another_table());
-        }
-        let census = &table.census;
-        let enough = view.tuples.iter().zip(&tuple_of);
-        if !enough.clone().all(|(n, tuple)| census.rows[TupleId::new(*tuple)] >= *n) {
             return Err(another_table());
         }
         let published = inverted(&codes, domain.len());
@@ -109,23 +103,16 @@ impl<'a> ApartTruth<'a> {
 
     /// What it says by these quasi columns, of the published tuples.
     pub(crate) fn by(&self, set: &[usize], support: u64) -> Priors {
-        Priors::counted(self.counted(), set, support).at(&self.tuple_of)
-    }
-
-    /// What is needed to count shares in it.
-    fn counted(&self) -> Counted<'_> {
-        let Self { table, sensitive, published, .. } = self;
-        Counted { table, sensitive: *sensitive, published }
+        let Self { table, sensitive, ref published, .. } = *self;
+        let counted = CountedColumn { table, sensitive, published };
+        Priors::counted(counted, set, support).at(&self.tuple_of)
     }
 
     /// How many rows with a published tuple have each published value.
     fn values_of(&self, tuple: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
-        let census: &Census = &self.table.census;
-        let tuple = TupleId::new(self.tuple_of[tuple as usize]);
-        census.entries_of(tuple).filter_map(move |entry| {
-            let code = census.sensitive[self.sensitive][entry];
-            Some((self.published[code]?, census.entries[entry]))
-        })
+        let tuple = self.tuple_of[tuple as usize] as usize;
+        let values = values_of(&self.table.census, self.sensitive, tuple);
+        values.filter_map(|(code, n)| Some((self.published[code as usize]?, n)))
     }
 
     /// Whether the values of a group can be handed out to its people.
@@ -162,12 +149,10 @@ impl<'a> ApartTruth<'a> {
             guess_of[TupleId::new(*tuple)] = *guess;
         }
         let mut right = 0u64;
-        for (tuple, guess) in guess_of.pairs() {
-            for entry in census.entries_of(tuple) {
-                let code = census.sensitive[self.sensitive][entry];
-                if self.published[code] == Some(*guess) {
-                    right += census.entries[entry];
-                }
+        for (tuple, guess) in guess_of.iter().enumerate() {
+            for (code, n) in values_of(census, self.sensitive, tuple) {
+                right +=
+                    if self.published[code as usize] == Some(*guess) { n } else { 0 };
             }
         }
         right as f64 / census.n_rows().max(1) as f64
@@ -195,7 +180,7 @@ fn inverted(codes: &[Option<Code>], n_values: usize) -> Of<Code, Option<u32>> {
     published
 }
 
-/// The tuple of the table that each published one is.
+/// The tuple of the table that each published one is; none more often than there.
 fn found(view: &ApartValues, table: &Microdata, places: &[usize]) -> Result<Vec<u32>> {
     let mut columns: Vec<Vec<Code>> = Vec::with_capacity(places.len());
     for (column, place) in view.quasi.iter().zip(places) {
@@ -227,18 +212,8 @@ fn found(view: &ApartValues, table: &Microdata, places: &[usize]) -> Result<Vec<
     let published = numbers[n_tuples..].iter().map(|number| known[*number as usize]);
     let tuple_of: Option<Vec<u32>> = published.collect();
     let tuple_of = tuple_of.ok_or_else(another_table)?;
-    // Two texts that mean the same value would make two tuples of one.
-    let mut sorted = tuple_of.clone();
-    sorted.par_sort_unstable();
-    match sorted.windows(2).any(|pair| pair[0] == pair[1]) {
-        true => merged(view, tuple_of, census),
-        false => Ok(tuple_of),
-    }
-}
-
-/// Tuples that mean the same must together not be more than the table has.
-fn merged(view: &ApartValues, tuple_of: Vec<u32>, census: &Census) -> Result<Vec<u32>> {
-    let mut rows = vec![0u64; census.n_tuples()];
+    // Two texts may mean the same value: tuples that mean the same are counted together.
+    let mut rows = vec![0u64; n_tuples];
     for (tuple, n) in tuple_of.iter().zip(&view.tuples) {
         rows[*tuple as usize] += n;
     }

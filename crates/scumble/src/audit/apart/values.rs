@@ -4,13 +4,13 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::audit::cells::classes::ValueColumn;
+use crate::audit::cells::ValueColumn;
 use crate::audit::given::in_cell_classes;
 use crate::error::{Error, Result};
 use crate::release::{
     Bucket, BucketsNote, GROUP_COLUMN, Manifest, PublishedColumn, Seen,
 };
-use crate::table::{Code, Histogram, Id, Of, Reading, Role};
+use crate::table::{Reading, Role};
 use crate::watch::Watch;
 
 /// The rows and the values of each group.
@@ -88,6 +88,11 @@ impl Groups {
         self.values(group).iter().map(|(_, n)| n).sum()
     }
 
+    /// How many rows each group has.
+    pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
+        (0..self.len()).map(|group| self.size(group))
+    }
+
     /// How many rows have the commonest value of a group.
     pub(crate) fn most(&self, group: usize) -> u64 {
         self.values(group).iter().map(|(_, n)| *n).max().unwrap_or(0)
@@ -149,15 +154,6 @@ impl ApartValues {
         let quasi = columns.collect();
         Ok(Self { rows: found.n_rows, quasi, tuples, column, groups })
     }
-
-    /// How many rows have each value.
-    pub(crate) fn whole(&self) -> Histogram {
-        let mut values = Histogram::new(self.column.domain.len());
-        for (code, n) in &self.groups.values {
-            values.add(Code::new(*code), *n);
-        }
-        values
-    }
 }
 
 /// The note of a manifest, if it can be, and the sensitive column.
@@ -217,27 +213,27 @@ fn matched(
 }
 
 /// Values by their codes, and how many rows have each.
-type Counted = Vec<(u32, u64)>;
+type ValueCounts = Vec<(u32, u64)>;
 
 /// The sensitive column, and the values of each bucket.
 fn values(
     buckets: &[Bucket],
     sensitive: &PublishedColumn,
     file: &str,
-) -> Result<(ValueColumn, Vec<Counted>)> {
+) -> Result<(ValueColumn, Vec<ValueCounts>)> {
     let mut texts: Vec<Box<str>> = buckets
         .iter()
         .flat_map(|bucket| bucket.values.iter().map(|(text, _)| text.clone()))
         .collect();
     texts.par_sort_unstable();
     texts.dedup();
-    let (column, codes) = ValueColumn::apart(sensitive, &texts, file)?;
+    let (column, codes) = ValueColumn::of(sensitive, &texts, file)?;
     let index: HashMap<&str, u32> =
         texts.iter().zip(&codes).map(|(text, code)| (&**text, *code)).collect();
     let mut values = Vec::with_capacity(buckets.len());
     for bucket in buckets {
         let known = bucket.values.iter();
-        let mut codes: Counted = known
+        let mut codes: ValueCounts = known
             .filter_map(|(text, n)| Some((index.get(&**text).copied()?, *n)))
             .collect();
         codes.sort_unstable();

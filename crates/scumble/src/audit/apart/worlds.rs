@@ -46,7 +46,7 @@ const LAST_DIGITS: f64 = 1e-14;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Posteriors {
     /// Beliefs: of each row, value after value.
-    Shares(Shares),
+    Beliefs(RowBeliefs),
     /// No world is possible: what was believed before is wrong.
     Impossible,
     /// Too large even for one value alone.
@@ -55,7 +55,7 @@ pub(crate) enum Posteriors {
 
 /// Beliefs of the rows of a group.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shares {
+pub(crate) struct RowBeliefs {
     // Of each row, or of one that stands for all, value after value.
     shares: Vec<f64>,
     n_values: usize,
@@ -74,7 +74,7 @@ pub(crate) enum How {
     Binary { bound: f64 },
 }
 
-impl Shares {
+impl RowBeliefs {
     /// The belief that a row has a value, by their places.
     pub(crate) fn share(&self, row: usize, value: usize) -> f64 {
         let row = if self.how == How::Alike { 0 } else { row };
@@ -105,8 +105,8 @@ pub(crate) struct Scratch {
 }
 
 /// Beliefs after a group's values became known. `priors[row * values + value]` is what was
-/// believed before, one row standing for all if they are alike; `counts` says how often the group has each value, all above nought and
-/// as many as rows in sum.
+/// believed before, one row standing for all if they are alike; `counts` says how often the
+/// group has each value, all above nought and as many as rows in sum.
 pub(crate) fn believe(
     priors: &[f64],
     counts: &[u64],
@@ -126,7 +126,7 @@ pub(crate) fn believe(
             return Posteriors::Impossible;
         }
         let shares = counts.iter().map(|count| *count as f64 / n_rows as f64).collect();
-        return Posteriors::Shares(Shares { shares, n_values, how: How::Alike });
+        return Posteriors::Beliefs(RowBeliefs { shares, n_values, how: How::Alike });
     }
     let by_value = states(counts.iter().copied(), MOST_STATES);
     if by_value.is_some_and(|states| states <= FEW_STATES) {
@@ -145,7 +145,7 @@ pub(crate) fn believe(
 
 fn found(shares: Option<Vec<f64>>, n_values: usize) -> Posteriors {
     let found =
-        |shares| Posteriors::Shares(Shares { shares, n_values, how: How::Worlds });
+        |shares| Posteriors::Beliefs(RowBeliefs { shares, n_values, how: How::Worlds });
     shares.map_or(Posteriors::Impossible, found)
 }
 
@@ -386,7 +386,7 @@ fn one_by_one(priors: &[f64], counts: &[u64], scratch: &mut Scratch) -> Posterio
         }
     }
     let how = How::Binary { bound: bound(priors, counts) };
-    Posteriors::Shares(Shares { shares, n_values, how })
+    Posteriors::Beliefs(RowBeliefs { shares, n_values, how })
 }
 
 /// What no belief is above, over all worlds.

@@ -41,7 +41,7 @@ fn enumerated(priors: &[f64], counts: &[u64]) -> Option<Vec<f64>> {
 }
 
 /// Of every row.
-fn all(found: &Shares, n_rows: usize) -> Vec<f64> {
+fn all(found: &RowBeliefs, n_rows: usize) -> Vec<f64> {
     let rows = 0..n_rows;
     let row = |row| (0..found.n_values).map(move |value| found.share(row, value));
     rows.flat_map(row).collect()
@@ -91,7 +91,7 @@ fn beliefs_are_those_of_all_worlds_added_up() {
         let by_kind = Kinds::of(&priors, counts.len());
         let by_kind = by_kind.fill(&priors, &counts, &mut scratch);
         match (wanted, found) {
-            (Some(wanted), Posteriors::Shares(found)) => {
+            (Some(wanted), Posteriors::Beliefs(found)) => {
                 let found = all(&found, priors.len() / counts.len());
                 assert!(near(&found, &wanted), "{priors:?} {counts:?}");
                 assert!(near(&by_kind.unwrap(), &wanted), "{priors:?} {counts:?}");
@@ -123,7 +123,7 @@ fn one_value_alone_is_the_world_of_two_values() {
         }
         let n_values = counts.len();
         let n_rows = priors.len() / n_values;
-        let Posteriors::Shares(found) = one_by_one(&priors, &counts, &mut scratch)
+        let Posteriors::Beliefs(found) = one_by_one(&priors, &counts, &mut scratch)
         else {
             continue;
         };
@@ -157,7 +157,7 @@ fn one_value_alone_is_the_world_of_two_values() {
 #[test]
 fn a_man_and_a_woman() {
     let priors = [0.1, 0.9, 0.003, 0.997];
-    let Posteriors::Shares(found) = believe(&priors, &[1, 1], &mut Scratch::default())
+    let Posteriors::Beliefs(found) = believe(&priors, &[1, 1], &mut Scratch::default())
     else {
         panic!("there are worlds");
     };
@@ -171,9 +171,9 @@ fn a_man_and_a_woman() {
 fn rows_that_are_alike_have_the_shares_of_the_group() {
     let priors = [0.2, 0.3].repeat(5);
     let found = believe(&priors, &[2, 3], &mut Scratch::default());
-    let shares = Shares { shares: vec![0.4, 0.6], n_values: 2, how: How::Alike };
+    let shares = RowBeliefs { shares: vec![0.4, 0.6], n_values: 2, how: How::Alike };
     assert_eq!(all(&shares, 5), [0.4, 0.6].repeat(5));
-    assert_eq!(found, Posteriors::Shares(shares));
+    assert_eq!(found, Posteriors::Beliefs(shares));
     assert_eq!(found, believe(&[0.2, 0.3], &[2, 3], &mut Scratch::default()));
     let impossible = [0.0, 0.3].repeat(5);
     let found = believe(&impossible, &[2, 3], &mut Scratch::default());
@@ -186,7 +186,7 @@ fn large_groups_do_not_underflow() {
     let n_rows = 400;
     let prior = |row: usize| [1e-9 * (1.0 + (row % 3) as f64), 0.5];
     let priors: Vec<f64> = (0..n_rows).flat_map(prior).collect();
-    let Posteriors::Shares(found) =
+    let Posteriors::Beliefs(found) =
         believe(&priors, &[100, 300], &mut Scratch::default())
     else {
         panic!("there are worlds");
@@ -204,12 +204,14 @@ fn what_is_too_large_is_said() {
         (0..n * values).map(prior).collect()
     };
     let mut scratch = Scratch::default();
-    let Posteriors::Shares(found) = believe(&different(18, 18), &[1; 18], &mut scratch)
+    let Posteriors::Beliefs(found) =
+        believe(&different(18, 18), &[1; 18], &mut scratch)
     else {
         panic!("there are worlds");
     };
     assert!(matches!(found.how, How::Binary { .. }));
-    let Posteriors::Shares(found) = believe(&different(13, 13), &[1; 13], &mut scratch)
+    let Posteriors::Beliefs(found) =
+        believe(&different(13, 13), &[1; 13], &mut scratch)
     else {
         panic!("there are worlds");
     };

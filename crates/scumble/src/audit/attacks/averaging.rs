@@ -26,11 +26,9 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::{Map, Value, json};
 
 use crate::audit::attacks::inference::commonest;
-use crate::audit::attacks::{Attack, NOT_RANDOMIZED, Tried};
-use crate::audit::drawn::Believed;
-use crate::audit::drawn::columns::DrawnColumn;
-use crate::audit::drawn::matrix::Matrix;
-use crate::audit::{Attacked, Held, Views};
+use crate::audit::attacks::{Attack, NOT_RANDOMIZED, Stopped};
+use crate::audit::drawn::{Believed, DrawnColumn, Matrix, scaled};
+use crate::audit::{Attacked, Case, detail};
 use crate::error::Result;
 use crate::random::Randomness;
 
@@ -46,30 +44,27 @@ impl Attack for Averaging {
         "averaging"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        let Some(drawn) = views.drawn()? else { return Tried::not(NOT_RANDOMIZED) };
-        let truth = held.true_counts()?;
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        let drawn = case.views.drawn()?.ok_or(NOT_RANDOMIZED)?;
+        let truth = case.true_counts()?;
         let attacks = drawn.each().map(|(place, column, believed)| {
             let mut told = foretold(column, believed);
             if column.keyed {
                 told = [told[0]; LOOKS.len()];
             }
             let [.., (success, worst)] = told;
-            let after: Map<String, Value> = LOOKS
-                .iter()
-                .zip(told)
+            let after = LOOKS.iter().zip(told);
+            let after: Map<String, Value> = after
                 .map(|(releases, (right, _))| (releases.to_string(), json!(right)))
                 .collect();
-            let mut detail = Map::new();
-            detail.insert("column".into(), json!(column.name()));
-            detail.insert("after".into(), after.into());
-            let noise = if column.keyed { "keyed" } else { "fresh" };
-            detail.insert("noise".into(), json!(noise));
-            detail.insert("foretold".into(), json!(true));
+            let detail = detail(json!({
+                "column": column.name(), "after": after, "noise": column.noise(),
+                "foretold": true,
+            }));
             let chance = commonest(column, place, believed, truth);
             Attacked { name: self.name().to_owned(), success, chance, worst, detail }
         });
-        Ok(Tried::Attacked(attacks.collect()))
+        Ok(attacks.collect())
     }
 }
 
@@ -89,7 +84,7 @@ fn foretold(column: &DrawnColumn, believed: &[Believed]) -> [(f64, f64); LOOKS.l
         for (look, (right, surest)) in LOOKS.iter().zip(&mut told) {
             while releases < *look {
                 let published = publish(&mut draws, &table.matrix, value);
-                update(&mut belief, &table.matrix, published);
+                multiply(&mut belief, |value| table.matrix.entry(published, value));
                 releases += 1;
             }
             let (guess, likely) = likeliest(&belief);
@@ -100,16 +95,16 @@ fn foretold(column: &DrawnColumn, believed: &[Believed]) -> [(f64, f64); LOOKS.l
     told
 }
 
-/// Multiplies a belief by the likelihood of what was published.
-fn update(belief: &mut [f64], matrix: &Matrix, published: usize) {
-    let mut total = 0.0;
-    for (value, belief) in belief.iter_mut().enumerate() {
-        *belief *= matrix.entry(published, value);
-        total += *belief;
+/// Multiplies a belief by how likely each value leads to what was published, and says whether
+/// any does; if not, the belief stays.
+fn multiply(belief: &mut Vec<f64>, likely: impl Fn(usize) -> f64) -> bool {
+    let weights = belief.iter().enumerate().map(|(value, held)| held * likely(value));
+    let next: Vec<f64> = weights.collect();
+    let possible = next.iter().sum::<f64>() > 0.0;
+    if possible {
+        *belief = scaled(next);
     }
-    if total > 0.0 {
-        belief.iter_mut().for_each(|belief| *belief /= total);
-    }
+    possible
 }
 
 /// The value believed in most, and how much.

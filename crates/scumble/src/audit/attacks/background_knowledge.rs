@@ -20,17 +20,18 @@
 mod cells;
 
 use rayon::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, json};
 
-use crate::audit::apart::guesses::{Gathered, Piece, TupleGuesses};
-use crate::audit::apart::priors::{Priors, Work};
-use crate::audit::apart::truth::ApartTruth;
-use crate::audit::apart::values::{ApartValues, Groups};
-use crate::audit::apart::worlds::{How, Posteriors};
-use crate::audit::apart::{Believers, bound};
-use crate::audit::attacks::{Attack, Tried, homogeneity, no_cell_classes};
+use crate::audit::apart::{
+    ApartTruth, Believers, Gathered, Groups, How, Piece, Posteriors, Priors,
+    TupleGuesses, Work, bound,
+};
+use crate::audit::attacks::{
+    Attack, NO_SENSITIVE, PublicAttacks, Stopped, found_or, homogeneity,
+    no_cell_classes,
+};
 use crate::audit::given::needs_original;
-use crate::audit::{Attacked, Held, Public, Views};
+use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::watch::Watch;
 
@@ -43,73 +44,50 @@ impl Attack for BackgroundKnowledge {
         "background-knowledge"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        let mut found = Vec::new();
-        if let Some(values) = views.apart()? {
-            found.extend(of_apart(values, views, held)?);
-        }
-        let classes = views.cells()?.filter(|classes| !classes.sensitive.is_empty());
-        if let Some((classes, knowledge)) =
-            classes.and_then(|classes| Some((classes, held.knowledge()?)))
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        let (apart, classes) = (case.views.apart()?, case.views.cells()?);
+        let mut found: Vec<Attacked> = of_apart(case)?.into_iter().collect();
+        if let Some(classes) = classes.filter(|classes| !classes.sensitive.is_empty())
+            && let Some(knowledge) = case.knowledge()
         {
-            let linked = held.linked()?;
+            let linked = case.linked()?;
             let linked =
                 linked.ok_or_else(|| needs_original("what is known cannot be used"))?;
-            found.extend(cells::attack(views, classes, linked, knowledge)?);
+            found.extend(cells::attack(case, classes, linked, knowledge)?);
         }
-        if !found.is_empty() {
-            return Ok(Tried::Attacked(found));
-        }
-        match (views.apart()?, views.cells()?) {
-            (Some(_), _) => Tried::not("needs the original, or what somebody knows"),
-            (None, None) => Tried::not(no_cell_classes(views)),
-            (None, Some(classes)) if classes.sensitive.is_empty() => {
-                Tried::not("no sensitive column is published as it is")
-            }
-            (None, Some(_)) => Tried::not("nothing was given that somebody knows"),
-        }
+        found_or(found, || {
+            Ok(match (apart, classes) {
+                (Some(_), _) => "needs the original, or what somebody knows",
+                (None, None) => no_cell_classes(case),
+                (None, Some(classes)) if classes.sensitive.is_empty() => NO_SENSITIVE,
+                (None, Some(_)) => "nothing was given that somebody knows",
+            })
+        })
     }
 
-    fn shown(
-        &self,
-        _: &[Attacked],
-        views: &Views<'_>,
-        readers: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
-        let found = match views.apart()? {
-            Some(values) => of_apart(values, views, readers)?,
-            None => None,
-        };
-        let found = found.into_iter().collect();
-        Ok(Public::because(
-            "computed from published values and stated knowledge",
-            found,
-        ))
+    fn shown(&self, _: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
+        let because = "computed from published values and stated knowledge";
+        Ok(Public::because(because, of_apart(readers)?.into_iter().collect()))
     }
 }
 
 /// Tries the attack on values that stand apart, by everything that is known; nothing if
 /// nothing is.
-fn of_apart(
-    values: &ApartValues,
-    views: &Views<'_>,
-    held: &Held<'_>,
-) -> Result<Option<Attacked>> {
-    let truth = held.apart()?;
-    let believers =
-        Believers { manifest: views.manifest, values, truth, stated: held.stated() };
-    let known = believers.known(held.knowledge())?;
+fn of_apart(case: &Case<'_>) -> Result<Option<Attacked>> {
+    let Some(values) = case.views.apart()? else { return Ok(None) };
+    let believers = Believers::of(case, values)?;
+    let known = believers.known(case.knowledge())?;
     let target = Target {
         column: &values.column.name,
         groups: &values.groups,
         n_tuples: values.tuples.len(),
         n_values: values.column.domain.len(),
         blind: homogeneity::blind(values),
-        bound: bound(views.manifest),
+        bound: bound(case.manifest),
         left_aside: 0,
-        watch: views.watch,
+        watch: case.watch,
     };
-    target.attack(&known, truth)
+    target.attack(&known, believers.truth)
 }
 
 /// Beliefs above a bound by no more than this are rounding.
@@ -141,7 +119,7 @@ pub(crate) struct Target<'a> {
 struct Conclusions {
     guesses: TupleGuesses,
     /// By knowledge alone.
-    before: Vec<(u32, f64)>,
+    before: TupleGuesses,
     worst: f64,
     /// Rows of which something is believed above the bound.
     above: u64,
@@ -172,7 +150,7 @@ impl Target<'_> {
             let (values, size) = (groups.values(group), groups.size(group));
             let mut found: Vec<Piece> = Vec::new();
             let seen = match priors.believe(groups, group, work) {
-                Posteriors::Shares(shares) => {
+                Posteriors::Beliefs(shares) => {
                     let share = |row, place| shares.share(row, place);
                     gathered.add(group, share, &mut found);
                     let rows = (0..size as usize).map(|row| shares.largest_of(row));
@@ -216,8 +194,7 @@ impl Target<'_> {
         original: Option<&ApartTruth<'_>>,
     ) -> Result<Option<Attacked>> {
         let gathered = Gathered::new(self.groups, self.n_tuples);
-        let rows: u64 =
-            (0..self.groups.len()).map(|group| self.groups.size(group)).sum();
+        let rows: u64 = self.groups.sizes().sum();
         let mut seen = vec![Followed::Exact; self.groups.len()];
         let (mut worst, mut above) = (0.0f64, 0u64);
         let mut posterior = Map::new();
@@ -226,19 +203,13 @@ impl Target<'_> {
             let found = self.conclude(priors, &gathered)?;
             let (success, chance) = match original {
                 Some(original) => {
-                    let before: Vec<u32> = found.before.iter().map(|b| b.0).collect();
-                    (
-                        original.score(&found.guesses.values, self.blind.0),
-                        original.score(&before, self.blind.0),
-                    )
+                    let score = |values: &[u32]| original.score(values, self.blind.0);
+                    (score(&found.guesses.values), score(&found.before.values))
                 }
-                None => {
-                    let before: Vec<f64> = found.before.iter().map(|b| b.1).collect();
-                    (
-                        gathered.expected(&found.guesses.beliefs),
-                        gathered.expected(&before),
-                    )
-                }
+                None => (
+                    gathered.expected(&found.guesses.beliefs),
+                    gathered.expected(&found.before.beliefs),
+                ),
             };
             for (all, this) in seen.iter_mut().zip(&found.followed) {
                 *all = (*all).max(*this);
@@ -254,20 +225,17 @@ impl Target<'_> {
         let groups = |wanted: Followed| {
             seen.iter().filter(|seen| **seen == wanted).count() as u64
         };
-        let mut detail = Map::new();
-        let mut note = |name: &str, value: Value| detail.insert(name.to_owned(), value);
-        note("column", json!(self.column));
-        note("set", json!(set));
-        note("posterior", Value::Object(posterior));
-        note("exact", json!(groups(Followed::Exact)));
-        note("binary", json!(groups(Followed::Binary)));
-        note("skipped", json!(groups(Followed::TooLarge) + self.left_aside));
-        note("impossible", json!(groups(Followed::Impossible)));
+        let mut detail = detail(json!({
+            "column": self.column, "set": set, "posterior": posterior,
+            "exact": groups(Followed::Exact), "binary": groups(Followed::Binary),
+            "skipped": groups(Followed::TooLarge) + self.left_aside,
+            "impossible": groups(Followed::Impossible),
+        }));
         if let Some(bound) = self.bound {
-            note("bound", json!(bound));
-            note("above", json!(above as f64 / rows.max(1) as f64));
+            detail.insert("bound".into(), json!(bound));
+            detail.insert("above".into(), json!(above as f64 / rows.max(1) as f64));
         }
-        note("expected", json!(original.is_none()));
+        detail.insert("expected".into(), json!(original.is_none()));
         let name = "background-knowledge".to_owned();
         Ok(Some(Attacked { name, success, chance, worst, detail }))
     }

@@ -1,4 +1,4 @@
-//! Calibration: who holds the true table computes at which level, or with which spread,
+//! Calibration: somebody who holds the true table computes at which level, or with which spread,
 //! everybody is published, and looks at nothing else.
 //!
 //! # Guarantee
@@ -14,12 +14,11 @@
 //! # Source
 //! docs/methods.md, "The calibration attack".
 
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, NO_NOISE, Tried};
-use crate::audit::noisy::rows::NoisyRows;
-use crate::audit::noisy::{NoisyFindings, NoisyTruth};
-use crate::audit::{Attacked, Held, Public, Views};
+use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, NO_NOISE, PublicAttacks, Stopped};
+use crate::audit::noisy::{NoisyFindings, NoisyRows, NoisyTruth};
+use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 
 /// Tries to find everybody by how wide their noise is.
@@ -31,26 +30,20 @@ impl Attack for Calibration {
         "calibration"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        let Some(rows) = views.noisy()? else { return Tried::not(NO_NOISE) };
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        let rows = case.views.noisy()?.ok_or(NO_NOISE)?;
         if rows.note.strict {
-            let found = by_level(rows, views.manifest.left_out);
-            return Ok(Tried::Attacked(vec![found]));
+            return Ok(vec![by_level(rows, case.manifest.left_out)]);
         }
-        match held.noisy()? {
+        match case.noisy_truth()? {
             Some(NoisyTruth { found: NoisyFindings::Loose(found), .. }) => {
-                Ok(Tried::Attacked(vec![found.attack.clone()]))
+                Ok(vec![found.attack.clone()])
             }
-            _ => Tried::not(NEEDS_ORIGINAL),
+            _ => Err(NEEDS_ORIGINAL.into()),
         }
     }
 
-    fn shown(
-        &self,
-        tried: &[Attacked],
-        _: &Views<'_>,
-        _: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
+    fn shown(&self, tried: &[Attacked], _: &Case<'_>) -> Result<PublicAttacks> {
         // A release without `strict` is for comparison only, and its page must say why.
         let because =
             "counted on published levels, or of a release that is not safe anyway";
@@ -68,15 +61,14 @@ fn by_level(noisy: &NoisyRows, left_out: u64) -> Attacked {
         .collect();
     let held = || sizes.iter().flatten().copied().filter(|n| *n > 0);
     let n_classes = held().count();
-    let mut detail = Map::new();
-    detail.insert("classes".into(), n_classes.into());
-    detail.insert("smallest".into(), held().min().unwrap_or(0).into());
-    detail.insert("rows".into(), json!(sizes));
+    let smallest = held().min();
     Attacked {
         name: Calibration.name().to_owned(),
         success: n_classes as f64 / rows.max(1) as f64,
         chance: 1.0 / (rows + left_out).max(1) as f64,
-        worst: 1.0 / held().min().unwrap_or(1) as f64,
-        detail,
+        worst: 1.0 / smallest.unwrap_or(1) as f64,
+        detail: detail(json!({
+            "classes": n_classes, "smallest": smallest.unwrap_or(0), "rows": sizes,
+        })),
     }
 }

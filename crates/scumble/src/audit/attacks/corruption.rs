@@ -1,47 +1,44 @@
 //! Corruption: somebody knows the true values of others.
 //!
 //! # Guarantee
-//! *Randomized columns.* `shift` is the largest change of a belief about somebody when the true value of another
-//! row becomes known, over every pair of published values and every true one, by adding up
-//! both rows' possible values. Rows are drawn one by one, so it is 0 but for rounding; what
+//! *Randomized columns.* `shift` is the largest change of a belief about somebody when the
+//! true value of another row becomes known, over every pair of published values and every
+//! true one, by adding up both rows' possible values. Rows are drawn one by one, so it is 0 but for rounding; what
 //! holds of one other row holds of any number, one after another.
 //!
 //! `subtraction` says whether the manifest itself gives counts away: a prior that is the
 //! share of a value in a sub-table tells, times its rows, how many rows have the value, and
-//! whoever knows all other rows of it subtracts. `exposed` is the share of people whom such
+//! somebody who knows all other rows of it subtracts. `exposed` is the share of people whom such
 //! an adversary then knows for certain. It is no failure of the promise, which bounds what
 //! a published value tells. `fitted` says that the matrix was made to suit how common values
 //! are, so that such an adversary may learn something by repeating the search for it.
 //!
-//! *Values apart.* `known` says, for each number of known members, how sure somebody can be of another
-//! member's value if the known ones are those that tell most: the worst over all groups, and
-//! the mean over all people. That is exact: who knows c members, none of which has the
-//! commonest value, believes in it with (its count) / (rows - c). `certain_after` is the
+//! *Values apart.* `known` says, for each number of known members, how sure somebody can be
+//! of another member's value if the known ones are those that tell most: the worst over all groups, and
+//! the mean over all people. That is exact: somebody who knows c members, none of whom has
+//! the commonest value, believes in it with (its count) / (rows - c). `certain_after` is the
 //! smallest number of known members that makes somebody else's value certain. The success is
 //! that of knowing one other member, any of them with the same chance.
 //!
 //! # Limits
-//! Of values apart, the adversary knows nothing else. The shift is computed over the [`MOST`] commonest values of a sub-table. Not followed:
-//! what an adversary who knows all others learns from repeating the search for the matrix
+//! Of values apart, the adversary knows nothing else. The shift is computed over the
+//! [`MOST`] commonest values of a sub-table. Not followed: what an adversary who knows all others learns from repeating the search for the matrix
 //! or for the sub-tables. Where all priors of a sub-table are the same, they are taken for
 //! the share of its commonest protected value, which is then taken to be alone so common.
 //!
 //! # Cost
-//! O([`MOST`]⁵) a sub-table, O(values) a group.
+//! O([`MOST`]⁵) for each sub-table, O(values) for each group.
 //!
 //! # Source
 //! `chaytor2010randomization`; docs/methods.md, "Audit and attacks".
 
 use serde_json::{Map, Value, json};
 
-use crate::audit::apart::values::ApartValues;
-use crate::audit::attacks::inference::{self, DrawnGuesses};
-use crate::audit::attacks::{Attack, Tried};
+use crate::audit::apart::ApartValues;
+use crate::audit::attacks::{Attack, Stopped, found_or, inference};
 use crate::audit::checks::{AskedBound, fine_grain};
-use crate::audit::drawn::columns::{DrawnColumn, Subtable};
-use crate::audit::drawn::truth::TrueCounts;
-use crate::audit::drawn::{Drawn, apart};
-use crate::audit::{Attacked, Held, Views};
+use crate::audit::drawn::{Drawn, DrawnColumn, Subtable, TrueCounts, apart};
+use crate::audit::{Attacked, Case, detail};
 use crate::error::Result;
 use crate::release::Manifest;
 
@@ -57,16 +54,13 @@ impl Attack for Corruption {
         "corruption"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let mut found = Vec::new();
-        if let Some(drawn) = views.drawn()? {
-            found.extend(of_drawn(views.manifest, drawn, held.true_counts()?));
+        if let Some(drawn) = case.views.drawn()? {
+            found.extend(of_drawn(case.manifest, drawn, case.true_counts()?));
         }
-        found.extend(views.apart()?.map(of_apart));
-        match found.is_empty() {
-            true => Tried::not("no column is randomized, and no values stand apart"),
-            false => Ok(Tried::Attacked(found)),
-        }
+        found.extend(case.views.apart()?.map(of_apart));
+        found_or(found, || Ok("no column is randomized, and no values stand apart"))
     }
 }
 
@@ -78,35 +72,29 @@ fn of_drawn(
 ) -> Vec<Attacked> {
     let by_share = manifest.promises.iter().any(|note| {
         note.name == "fine-grain"
-            && matches!(fine_grain::asked(note), Ok(AskedBound::Factor { .. }))
+            && matches!(fine_grain::asked(note), Ok(AskedBound::Factor(_)))
     });
     let weights = manifest.method.parameters.get("weights");
     let fitted = weights.is_some_and(|weights| weights == "frequency");
     let attacks = drawn.each().map(|(place, column, believed)| {
-        let tables = || column.tables.iter().zip(believed);
-        let guesses: Vec<DrawnGuesses> = tables()
-            .map(|(table, believed)| inference::guess(table, &believed.shares))
-            .collect();
+        let guesses = inference::guesses(column, believed);
         let true_shares = inference::true_shares(column, place, truth);
         let before =
             inference::success(column, &guesses, believed, true_shares.as_deref());
-        let moved = tables().map(|(table, believed)| shift(table, &believed.shares));
+        let moved = column.tables.iter().zip(believed).map(|(table, believed)| shift(table, &believed.shares));
         let moved = moved.fold(0.0, f64::max);
         let exposed = exposed(column, by_share, apart(manifest, column));
-        let mut detail = Map::new();
-        detail.insert("column".into(), json!(column.name()));
-        detail.insert("known".into(), json!(manifest.rows.saturating_sub(1)));
-        detail.insert("shift".into(), json!(moved));
-        detail.insert("subtraction".into(), json!(exposed > 0.0 || fitted));
-        detail.insert("fitted".into(), json!(fitted));
-        detail.insert("exposed".into(), json!(exposed));
         // A belief that moves by so much is right that much more often, at most.
         Attacked {
             name: "corruption".into(),
             success: (before + moved).min(1.0),
             chance: before,
             worst: (inference::surest(column, &guesses) + moved).min(1.0),
-            detail,
+            detail: detail(json!({
+                "column": column.name(), "known": manifest.rows.saturating_sub(1),
+                "shift": moved, "subtraction": exposed > 0.0 || fitted, "fitted": fitted,
+                "exposed": exposed,
+            })),
         }
     });
     attacks.collect()
@@ -202,10 +190,9 @@ fn of_apart(view: &ApartValues) -> Attacked {
         (c.to_string(), json!({ "worst": worst, "mean": mean }))
     });
     let by_number: Map<String, Value> = by_number.collect();
-    let mut detail = Map::new();
-    detail.insert("column".into(), json!(view.column.name));
-    detail.insert("known".into(), Value::Object(by_number));
-    detail.insert("certain_after".into(), json!(certain_after));
+    let detail = detail(json!({
+        "column": view.column.name, "known": by_number, "certain_after": certain_after,
+    }));
     let (name, chance, worst) = ("corruption".into(), known[0].1, known[1].0);
     Attacked { name, success: success / rows, chance, worst, detail }
 }

@@ -4,8 +4,8 @@
 //! Guarantee, limits, cost and source are those of `cells::counting`.
 
 use crate::audit::attacks::presence::crowd;
-use crate::audit::attacks::{Attack, Tried};
-use crate::audit::{Held, Views};
+use crate::audit::attacks::{Attack, Stopped};
+use crate::audit::{Attacked, Case};
 use crate::error::Result;
 
 /// Tries to say who is in the table, by counting weights.
@@ -17,23 +17,19 @@ impl Attack for Counting {
         "counting"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        if !views.present.weighted {
-            return Tried::not("no cell has weights");
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        const NO_WEIGHTS: &str = "no cell has weights";
+        if !case.views.present.weighted {
+            return Err(NO_WEIGHTS.into());
         }
-        let crowd = match crowd(views, held)? {
-            Ok((_, crowd)) => crowd,
-            Err(reason) => return Tried::not(reason),
-        };
-        let Some(found) = &crowd.presence.counted else {
-            return Tried::not("no cell has weights");
-        };
+        let (_, crowd) = crowd(case)?;
+        let found = crowd.presence.counted.as_ref().ok_or(NO_WEIGHTS)?;
         let beliefs = found.shares.beliefs();
-        let mut scored = held.members(crowd)?.score(self.name(), &beliefs);
+        let mut scored = case.members(crowd)?.score(self.name(), &beliefs);
         scored.worst = found.worst();
         scored.detail.insert("solved".into(), found.solved.into());
         scored.detail.insert("bounded".into(), found.bounded.into());
         scored.detail.insert("wrong".into(), found.wrong.into());
-        Ok(Tried::Attacked(vec![scored]))
+        Ok(vec![scored])
     }
 }

@@ -1,8 +1,8 @@
 //! Homogeneity: what the candidates have in common.
 //!
 //! For every person the adversary counts the sensitive values of all candidates (see
-//! linkage) and guesses the commonest. Who has no candidates was left out; for them the
-//! guess is the commonest value of the whole release. Where values stand apart, the
+//! linkage) and guesses the commonest. Somebody without candidates was left out; for
+//! them the guess is the commonest value of the whole release. Where values stand apart, the
 //! candidates are the rows of the person's group.
 //!
 //! # Guarantee
@@ -20,15 +20,16 @@
 //! # Source
 //! `machanavajjhala2006ldiversity`, section 2; docs/methods.md, "Audit and attacks".
 
-use rayon::prelude::*;
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::audit::apart::guesses::{Gathered, TupleGuesses};
-use crate::audit::apart::truth::ApartTruth;
-use crate::audit::apart::values::ApartValues;
-use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, Tried, no_cell_classes};
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::{Attacked, Held, Public, Views};
+use crate::audit::apart::{ApartTruth, ApartValues, Gathered, TupleGuesses};
+use crate::audit::attacks::{
+    Attack, NEEDS_ORIGINAL, NO_SENSITIVE, PublicAttacks, Stopped, found_or,
+    no_cell_classes,
+};
+use crate::audit::cells::CellClasses;
+use crate::audit::grouped::{GroupedValues, largest_share};
+use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::table::Histogram;
 
@@ -41,36 +42,28 @@ impl Attack for Homogeneity {
         "homogeneity"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let mut found = Vec::new();
-        if let Some((classes, linked)) = views.cells()?.zip(held.linked()?) {
+        if let Some((classes, linked)) = case.views.cells()?.zip(case.linked()?) {
             found.extend(linked.truth.homogeneity(&linked.guesses, classes));
         }
-        if let Some(values) = views.apart()? {
-            found.push(of_apart(values, held.apart()?));
+        if let Some(values) = case.views.apart()? {
+            found.push(of_apart(values, case.apart_truth()?));
         }
-        if !found.is_empty() {
-            return Ok(Tried::Attacked(found));
-        }
-        match views.cells()? {
-            None => Tried::not(no_cell_classes(views)),
-            Some(classes) if classes.sensitive.is_empty() => {
-                Tried::not("no sensitive column is published as it is")
-            }
-            Some(_) => Tried::not(NEEDS_ORIGINAL),
-        }
+        found_or(found, || {
+            Ok(match case.views.cells()? {
+                None => no_cell_classes(case),
+                Some(classes) if classes.sensitive.is_empty() => NO_SENSITIVE,
+                Some(_) => NEEDS_ORIGINAL,
+            })
+        })
     }
 
-    fn shown(
-        &self,
-        tried: &[Attacked],
-        views: &Views<'_>,
-        readers: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
+    fn shown(&self, tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
         let mut found = tried.to_vec();
-        if let Some(values) = views.apart()? {
+        if let Some(values) = readers.views.apart()? {
             found.pop();
-            found.push(of_apart(values, readers.apart()?));
+            found.push(of_apart(values, readers.apart_truth()?));
         }
         let because =
             "of cells a share over all people, of values apart what readers compute";
@@ -87,7 +80,7 @@ pub(crate) struct ValueGuess {
     pub(crate) support: u64,
 }
 
-/// LinkageGuesses from groups.
+/// Guesses from groups.
 #[derive(Debug)]
 pub(crate) struct Guesser<'a> {
     view: &'a CellClasses,
@@ -98,24 +91,10 @@ pub(crate) struct Guesser<'a> {
 
 impl<'a> Guesser<'a> {
     pub(crate) fn new(view: &'a CellClasses) -> Self {
-        let places = 0..view.sensitive.len();
-        let of_group = places.clone().map(|place| {
-            (0..view.n_groups())
-                .into_par_iter()
-                .with_min_len(256)
-                .map_init(
-                    || view.histogram(place),
-                    |values, group| {
-                        values.clear();
-                        view.add_to(group, place, values);
-                        commonest(values)
-                    },
-                )
-                .collect()
-        });
-        let of_group = of_group.collect();
-        let of_nobody = places
-            .map(|place| ValueGuess { support: 0, ..commonest(&view.whole(place)) })
+        let of_group = view.columns().map(|values| values.each(commonest)).collect();
+        let of_nobody = view
+            .columns()
+            .map(|values| ValueGuess { support: 0, ..commonest(&values.whole()) })
             .collect();
         Self { view, of_group, of_nobody }
     }
@@ -166,7 +145,7 @@ fn guess_apart(view: &ApartValues, gathered: &Gathered<'_>) -> TupleGuesses {
 
 /// The commonest value of the whole release, and its share.
 pub(crate) fn blind(view: &ApartValues) -> (u32, f64) {
-    let guess = commonest(&view.whole());
+    let guess = commonest(&GroupedValues::Apart(view).whole());
     (guess.value, guess.support as f64 / view.rows.max(1) as f64)
 }
 
@@ -182,19 +161,15 @@ fn of_apart(view: &ApartValues, original: Option<&ApartTruth<'_>>) -> Attacked {
         ),
         None => (gathered.expected(&guesses.beliefs), share),
     };
-    let groups = &view.groups;
-    let (mut certain, mut worst) = (0u64, 0.0f64);
-    for group in 0..groups.len() {
-        let (most, size) = (groups.most(group), groups.size(group));
-        worst = worst.max(most as f64 / size.max(1) as f64);
-        certain += if most == size { size } else { 0 };
-    }
-    let mut detail = Map::new();
-    detail.insert("column".into(), json!(view.column.name));
-    let certain = certain as f64 / view.rows.max(1) as f64;
-    detail.insert("certain".into(), json!(certain));
-    detail.insert("expected".into(), json!(original.is_none()));
-    detail.insert("people".into(), json!(view.rows));
+    let groups = GroupedValues::Apart(view);
+    let worst = groups.each(largest_share).into_iter().fold(0.0, f64::max);
+    let certain =
+        groups.each(|values| if values.n_present() == 1 { values.total() } else { 0 });
+    let certain = certain.into_iter().sum::<u64>() as f64 / view.rows.max(1) as f64;
+    let detail = detail(json!({
+        "column": view.column.name, "certain": certain, "expected": original.is_none(),
+        "people": view.rows,
+    }));
     Attacked { name: "homogeneity".into(), success, chance, worst, detail }
 }
 

@@ -14,15 +14,14 @@
 //! # Source
 //! `evfimievski2003limiting`; docs/methods.md, "Uniform perturbation".
 
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::audit::attacks::{Attack, NOT_RANDOMIZED, Tried};
+use crate::audit::attacks::{Attack, NOT_RANDOMIZED, Stopped};
 use crate::audit::checks::believed_after;
-use crate::audit::drawn::columns::{DrawnColumn, Subtable};
-use crate::audit::drawn::matrix::Matrix;
-use crate::audit::drawn::truth::TrueCounts;
-use crate::audit::drawn::{Believed, Drawn, overall, single};
-use crate::audit::{AtRisk, Attacked, Held, Risk, Views};
+use crate::audit::drawn::{
+    Believed, Drawn, DrawnColumn, Matrix, Subtable, TrueCounts, overall, single,
+};
+use crate::audit::{AtRisk, Attacked, Case, Risk, detail};
 use crate::error::Result;
 
 /// Tries to guess randomized values.
@@ -34,29 +33,25 @@ impl Attack for Inference {
         "inference"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        let Some(drawn) = views.drawn()? else { return Tried::not(NOT_RANDOMIZED) };
-        let truth = held.true_counts()?;
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        let drawn = case.views.drawn()?.ok_or(NOT_RANDOMIZED)?;
+        let truth = case.true_counts()?;
         let attacks = drawn.each().map(|(place, column, believed)| {
-            let tables = column.tables.iter().zip(believed);
-            let guesses =
-                tables.map(|(table, believed)| guess(table, &believed.shares));
-            let guesses: Vec<DrawnGuesses> = guesses.collect();
+            let guesses = guesses(column, believed);
             let true_shares = true_shares(column, place, truth);
             let largest = guesses.iter().map(|guesses| guesses.largest);
-            let mut detail = Map::new();
-            detail.insert("column".into(), json!(column.name()));
-            detail.insert("largest".into(), json!(largest.fold(0.0, f64::max)));
-            detail.insert("scored".into(), json!(true_shares.is_some()));
             Attacked {
                 name: self.name().to_owned(),
                 success: success(column, &guesses, believed, true_shares.as_deref()),
                 chance: commonest(column, place, believed, truth),
                 worst: surest(column, &guesses),
-                detail,
+                detail: detail(json!({
+                    "column": column.name(), "largest": largest.fold(0.0, f64::max),
+                    "scored": true_shares.is_some(),
+                })),
             }
         });
-        Ok(Tried::Attacked(attacks.collect()))
+        Ok(attacks.collect())
     }
 }
 
@@ -74,8 +69,17 @@ pub(crate) struct DrawnGuesses {
     largest: f64,
 }
 
-/// DrawnGuesses from what was published; the truth is not here.
-pub(crate) fn guess(table: &Subtable, shares: &[f64]) -> DrawnGuesses {
+/// What is guessed about every sub-table of a column.
+pub(crate) fn guesses(
+    column: &DrawnColumn,
+    believed: &[Believed],
+) -> Vec<DrawnGuesses> {
+    let tables = column.tables.iter().zip(believed);
+    tables.map(|(table, believed)| guess(table, &believed.shares)).collect()
+}
+
+/// Guesses from what was published; the truth is not here.
+fn guess(table: &Subtable, shares: &[f64]) -> DrawnGuesses {
     let matrix = &table.matrix;
     let expected = matrix.published(shares);
     let mut guesses =
@@ -219,8 +223,7 @@ pub(crate) fn commonest(
 pub(crate) fn risks(drawn: &Drawn) -> Vec<Risk> {
     let risk = |(_, column, believed): (usize, &DrawnColumn, &[Believed])| {
         let mut risk = Risk::new(AtRisk::Value(column.name()));
-        for (table, believed) in column.tables.iter().zip(believed) {
-            let guesses = guess(table, &believed.shares);
+        for (table, guesses) in column.tables.iter().zip(guesses(column, believed)) {
             for (belief, rows) in guesses.beliefs.iter().zip(&table.published) {
                 risk.add(*belief, *rows);
             }

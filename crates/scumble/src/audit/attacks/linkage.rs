@@ -26,16 +26,16 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use serde_json::Map;
+use serde_json::json;
 
 use crate::audit::attacks::homogeneity::{Guesser, ValueGuess};
-use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, Tried, no_cell_classes};
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::covers::Covers;
-use crate::audit::cells::fits::{Lookup, QuasiKnowledge, Trie, Walk};
+use crate::audit::attacks::{
+    Attack, NEEDS_ORIGINAL, PublicAttacks, Stopped, no_cell_classes,
+};
+use crate::audit::cells::{CellClasses, Covers, Lookup, QuasiKnowledge, Trie, Walk};
 use crate::audit::checks::k_anonymity;
 use crate::audit::redrawn::RedrawnGroups;
-use crate::audit::{Attacked, Held, Public, Views};
+use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::release::Manifest;
 use crate::watch::Watch;
@@ -49,42 +49,32 @@ impl Attack for Linkage {
         "linkage"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        if let Some(groups) = views.redrawn()? {
-            return Ok(Tried::Attacked(vec![of_redrawn(groups, views.manifest)]));
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        if let Some(groups) = case.views.redrawn()? {
+            return Ok(vec![of_redrawn(groups, case.manifest)]);
         }
-        let Some(classes) = views.cells()? else {
-            return Tried::not(no_cell_classes(views));
-        };
-        let Some(linked) = held.linked()? else { return Tried::not(NEEDS_ORIGINAL) };
-        let k = k_anonymity::first(views.manifest);
-        let scored = linked.truth.linkage(&linked.guesses, classes.rows, k);
-        Ok(Tried::Attacked(vec![scored]))
+        let classes = case.views.cells()?.ok_or_else(|| no_cell_classes(case))?;
+        let linked = case.linked()?.ok_or(NEEDS_ORIGINAL)?;
+        let k = k_anonymity::first(case.manifest);
+        Ok(vec![linked.truth.linkage(&linked.guesses, classes.rows, k)])
     }
 
-    fn shown(
-        &self,
-        tried: &[Attacked],
-        _: &Views<'_>,
-        _: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
+    fn shown(&self, tried: &[Attacked], _: &Case<'_>) -> Result<PublicAttacks> {
         let because =
             "candidates are counted on published cells, and no value is compared";
         Ok(Public::because(because, tried.to_vec()))
     }
 }
 
-/// Who knows which group a person is in picks one of its rows.
+/// Somebody who knows which group a person is in picks one of its rows.
 fn of_redrawn(groups: &RedrawnGroups, manifest: &Manifest) -> Attacked {
     let (rows, smallest) = (manifest.rows, groups.smallest());
-    let mut detail = Map::new();
-    detail.insert("smallest".into(), smallest.into());
     Attacked {
         name: "linkage".to_owned(),
         success: groups.sizes.len() as f64 / rows.max(1) as f64,
         chance: 1.0 / (rows + manifest.left_out).max(1) as f64,
         worst: 1.0 / smallest.max(1) as f64,
-        detail,
+        detail: detail(json!({ "smallest": smallest })),
     }
 }
 

@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
 use super::*;
+use crate::audit::Views;
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
 use crate::release::{
     DataFile, DataFormat, FORMAT, Manifest, MethodNote, PublishedColumn, Treatment,
@@ -60,16 +61,8 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
 
 fn original(rows: &str) -> Microdata {
     let spec = |name: &str, role| ColumnSpec {
-        name: name.into(),
-        role,
-        reading: Reading::category(),
-        may_be_numbers: false,
-        rule: Rule::Plain,
-        lowest: 0,
-        highest: None,
-        weight: 1.0,
         cells: Cells::Set,
-        also: Vec::new(),
+        ..ColumnSpec::new(name, role, Reading::category(), Rule::Plain)
     };
     let text = format!("x,y,s\n{rows}").into_bytes();
     let source = Source::from_bytes("o.csv", text, &ReadOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Every attack, one file each: each is tried on every release, or says why it does not apply.
+//! Every attack, one file each: all are tried on every release, or say why they do not apply.
 //!
 //! Functions that guess get the published cells and what their adversary knows; the truth is
 //! known to the scorers alone, and what they find is not for publication unless an attack says
@@ -32,51 +32,63 @@ pub use reversal::Reversal;
 
 use std::fmt::Debug;
 
-use crate::audit::{Attacked, Held, Public, Views};
-use crate::error::Result;
+use crate::audit::{Attacked, Case, Public};
+use crate::error::{Error, Result};
 
 /// Tries to find something out about people.
 pub trait Attack: Debug + Sync {
     /// What it is called in reports.
     fn name(&self) -> &'static str;
 
-    /// Guesses from the release and what the adversary knows, and lets the guesses be scored;
-    /// or says why it does not apply to this release, or with what is given.
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried>;
+    /// Guesses from the release and what the adversary knows, and lets the guesses be scored,
+    /// on each column or all at once; or says why it does not apply to this release, or with
+    /// what is given.
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped>;
 
     /// What of it may be published: what anybody can find out who has what readers have,
     /// unless an attack states more of what it `tried`.
-    fn shown(
-        &self,
-        _tried: &[Attacked],
-        views: &Views<'_>,
-        readers: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
-        let found = self.attempt(views, readers)?.attacked();
-        Ok(Public::because("whoever has the release can try it", found))
+    fn shown(&self, _tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
+        let found = match self.attempt(readers) {
+            Err(Stopped::Failed(error)) => return Err(error),
+            Err(Stopped::NotApplicable(_)) => Vec::new(),
+            Ok(found) => found,
+        };
+        Ok(Public::because("anybody who has the release can try it", found))
     }
 }
 
-/// What came of an attack.
-#[derive(Debug, Clone)]
-pub enum Tried {
-    /// How it went, on each column or all at once; never empty.
-    Attacked(Vec<Attacked>),
-    /// Why it does not apply.
-    NotApplicable(String),
+/// How an attack went, as far as everybody may know.
+pub type PublicAttacks = Public<Vec<Attacked>>;
+
+/// Why an attack found nothing.
+#[derive(Debug)]
+pub enum Stopped {
+    /// It does not apply, for this reason.
+    NotApplicable(&'static str),
+    /// Something went wrong.
+    Failed(Error),
 }
 
-impl Tried {
-    fn not(reason: &str) -> Result<Self> {
-        Ok(Self::NotApplicable(reason.to_owned()))
+impl From<&'static str> for Stopped {
+    fn from(reason: &'static str) -> Self {
+        Self::NotApplicable(reason)
     }
+}
 
-    /// How it went; nothing if it does not apply.
-    fn attacked(self) -> Vec<Attacked> {
-        match self {
-            Self::Attacked(attacked) => attacked,
-            Self::NotApplicable(_) => Vec::new(),
-        }
+impl From<Error> for Stopped {
+    fn from(error: Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// What was found on several parts of a release; if nothing was, the attack does not apply.
+fn found_or(
+    found: Vec<Attacked>,
+    why: impl FnOnce() -> Result<&'static str>,
+) -> Result<Vec<Attacked>, Stopped> {
+    match found.is_empty() {
+        true => Err(why()?.into()),
+        false => Ok(found),
     }
 }
 
@@ -99,11 +111,12 @@ pub static ALL: [&dyn Attack; 12] = [
 const NEEDS_ORIGINAL: &str = "needs the original";
 const NOT_RANDOMIZED: &str = "no column is randomized";
 const NO_NOISE: &str = "no number has noise";
+const NO_SENSITIVE: &str = "no sensitive column is published as it is";
 
 /// Why there are no classes of rows with the same cells.
-fn no_cell_classes(views: &Views<'_>) -> &'static str {
-    let present = views.present;
-    if views.manifest.sampled.is_some() {
+fn no_cell_classes(case: &Case<'_>) -> &'static str {
+    let present = case.views.present;
+    if case.manifest.sampled.is_some() {
         "one row of each group was published, which stands for all of it"
     } else if present.noisy {
         "quasi columns are numbers with noise, or published as they are"

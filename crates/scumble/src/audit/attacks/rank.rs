@@ -1,11 +1,11 @@
-//! Rank: who holds the true table ranks the people of a class by how well they fit a
+//! Rank: somebody who holds the true table ranks the people of a class by how well they fit a
 //! published row.
 //!
 //! Guarantee, limits, cost and source are those of `noisy::ranked`.
 
-use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, NO_NOISE, Tried};
-use crate::audit::noisy::rows::NoisyRows;
-use crate::audit::{Held, Views};
+use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, NO_NOISE, Stopped};
+use crate::audit::noisy::RankAttacks;
+use crate::audit::{Attacked, Case};
 use crate::error::Result;
 
 /// Tries to rank people by how well they fit.
@@ -17,19 +17,17 @@ impl Attack for Rank {
         "rank"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        let Some(rows) = views.noisy()? else { return Tried::not(NO_NOISE) };
-        match held.ranked()? {
-            Some(ranked) => Ok(Tried::Attacked(vec![ranked.rank.clone()])),
-            None => Tried::not(not_ranked(rows)),
-        }
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        ranked(case).map(|attacks| vec![attacks.rank.clone()])
     }
 }
 
-/// Why nobody is ranked.
-pub(super) fn not_ranked(rows: &NoisyRows) -> &'static str {
-    match rows.note.strict {
+/// How people fit published rows; or why nobody is ranked.
+pub(super) fn ranked<'b>(case: &'b Case<'_>) -> Result<&'b RankAttacks, Stopped> {
+    let rows = case.views.noisy()?.ok_or(NO_NOISE)?;
+    let why = match rows.note.strict {
         true => NEEDS_ORIGINAL,
         false => "every row has spreads of its own: calibration finds them",
-    }
+    };
+    Ok(case.ranked()?.ok_or(why)?)
 }

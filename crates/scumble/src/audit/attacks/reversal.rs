@@ -42,15 +42,13 @@
 mod cuts;
 mod levels;
 
-use serde_json::{Map, json};
+use serde_json::json;
 
 use crate::audit::attacks::presence::crowd;
-use crate::audit::attacks::{Attack, Tried};
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::people::People;
-use crate::audit::cells::shares::{Range, Share};
+use crate::audit::attacks::{Attack, PublicAttacks, Stopped};
+use crate::audit::cells::{CellClasses, People, PresenceRange, Share};
 use crate::audit::checks::{delta_presence, k_anonymity};
-use crate::audit::{Attacked, Held, Public, Views};
+use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::release::Manifest;
 
@@ -63,39 +61,22 @@ impl Attack for Reversal {
         "reversal"
     }
 
-    fn attempt(&self, views: &Views<'_>, held: &Held<'_>) -> Result<Tried> {
-        let (classes, crowd) = match crowd(views, held)? {
-            Ok(found) => found,
-            Err(reason) => return Tried::not(reason),
-        };
-        let found = reverse(views.manifest, classes, &crowd.people);
-        views.watch.check()?;
-        match found {
-            Err(reason) => Tried::not(reason),
-            Ok(Reversed { mut attack, certain }) => {
-                held.members(crowd)?.note_certain(&mut attack, &certain);
-                Ok(Tried::Attacked(vec![attack]))
-            }
-        }
+    fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
+        let (classes, crowd) = crowd(case)?;
+        let found = reverse(case.manifest, classes, &crowd.people);
+        case.watch.check()?;
+        let (mut attack, certain) = found?;
+        case.members(crowd)?.note_certain(&mut attack, &certain);
+        Ok(vec![attack])
     }
 
-    fn shown(
-        &self,
-        tried: &[Attacked],
-        _: &Views<'_>,
-        _: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
-        let found = tried.iter().map(|attack| {
-            let told = |name: &&str| {
-                Some(((*name).to_owned(), attack.detail.get(*name)?.clone()))
-            };
-            Attacked {
-                detail: TOLD.iter().filter_map(told).collect(),
-                ..attack.clone()
-            }
-        });
+    fn shown(&self, tried: &[Attacked], _: &Case<'_>) -> Result<PublicAttacks> {
+        let mut found = tried.to_vec();
+        for attack in &mut found {
+            attack.detail.retain(|name, _| TOLD.contains(&&**name));
+        }
         let because = "computed from published classes and the population";
-        Ok(Public::because(because, found.collect()))
+        Ok(Public::because(because, found))
     }
 }
 
@@ -119,13 +100,13 @@ const ROUNDING: f64 = 1e-9;
 
 /// What every group of the population must keep.
 #[derive(Debug, Clone, Copy)]
-struct Rule {
-    range: Range,
+struct SearchRule {
+    range: PresenceRange,
     /// Rows of a group that has any, at least.
     k: u64,
 }
 
-impl Rule {
+impl SearchRule {
     /// The promises, if they are of the kind this attack understands.
     fn of(manifest: &Manifest) -> Option<Self> {
         let (mut range, mut k) = (None, 1);
@@ -160,20 +141,13 @@ struct Told {
 }
 
 /// The attack, and of whom the adversary becomes certain: for each tuple whether they are
-/// in the table.
-#[derive(Debug)]
-struct Reversed {
-    attack: Attacked,
-    certain: Vec<Option<bool>>,
-}
-
-/// The attack, or why it does not apply.
+/// in the table. Or why it does not apply.
 fn reverse(
     manifest: &Manifest,
     view: &CellClasses,
     people: &People<'_>,
-) -> std::result::Result<Reversed, &'static str> {
-    let rule = Rule::of(manifest).ok_or(
+) -> Result<(Attacked, Vec<Option<bool>>), &'static str> {
+    let rule = SearchRule::of(manifest).ok_or(
         "only promises of delta-presence, alone or with k-anonymity, are reversed",
     )?;
     if !people.several.is_empty() {
@@ -195,7 +169,7 @@ fn reverse(
     let (mut smallest, mut largest, mut outside) = (1.0f64, 0.0f64, 0u64);
     let mut certain = vec![None; people.group_of.len()];
     for (tuple, group) in people.group_of.iter().enumerate() {
-        // Who fits no group is known to be absent, before and after.
+        // Somebody who fits no group is known to be absent, before and after.
         if group.is_none() {
             continue;
         }
@@ -213,22 +187,18 @@ fn reverse(
         };
     }
     let total = people.total.max(1) as f64;
-    let mut detail = Map::new();
-    detail.insert("smallest".into(), json!(smallest));
-    detail.insert("largest".into(), json!(largest));
-    detail.insert("outside".into(), json!(outside));
-    detail.insert("people".into(), json!(people.total));
-    detail.insert("events".into(), json!(told.events));
-    detail.insert("skipped".into(), json!(told.skipped));
-    detail.insert("impossible".into(), json!(told.impossible));
     let attack = Attacked {
         name: "reversal".into(),
         success: told.certainty / total,
         chance: before.certainty / total,
         worst: largest.max(1.0 - smallest),
-        detail,
+        detail: detail(json!({
+            "smallest": smallest, "largest": largest, "outside": outside,
+            "people": people.total, "events": told.events, "skipped": told.skipped,
+            "impossible": told.impossible,
+        })),
     };
-    Ok(Reversed { attack, certain })
+    Ok((attack, certain))
 }
 
 /// Whether no row was left out, and none could have been.
@@ -241,13 +211,9 @@ fn nothing_left_out(manifest: &Manifest) -> bool {
 impl Told {
     /// What is known without knowing the method.
     fn before(view: &CellClasses, people: &People<'_>) -> Self {
-        let share = |group: Option<u32>| {
-            group.map_or(0.0, |group| {
-                let group = group as usize;
-                view.sizes[group] as f64 / people.of_group[group].max(1) as f64
-            })
-        };
-        let shares = people.group_of.iter().map(|group| share(*group));
+        let groups = people.group_of.iter();
+        let shares =
+            groups.map(|group| group.map_or(0.0, |group| people.share(view, group)));
         let groups = view.sizes.iter().zip(&people.of_group);
         let published: u64 = groups.map(|(rows, n)| *rows.max(&(n - rows))).sum();
         Self {
@@ -272,7 +238,7 @@ fn certainty(belief: f64) -> f64 {
 }
 
 /// Whether a posterior is out of the range, by more than rounding.
-fn is_outside(range: Range, belief: f64) -> bool {
+fn is_outside(range: PresenceRange, belief: f64) -> bool {
     belief < range.min.to_f64() - ROUNDING || belief > range.max.to_f64() + ROUNDING
 }
 
@@ -281,9 +247,9 @@ mod tests {
     use super::*;
     use crate::decimal::Decimal;
 
-    pub(crate) fn rule(min: f64, max: f64, k: u64) -> Rule {
+    pub(crate) fn rule(min: f64, max: f64, k: u64) -> SearchRule {
         let decimal = |value| Decimal::from_f64("share", value).unwrap();
-        Rule { range: Range { min: decimal(min), max: decimal(max) }, k }
+        SearchRule { range: PresenceRange { min: decimal(min), max: decimal(max) }, k }
     }
 
     /// Every way to draw `rows` of the people of parts with these sizes, as how many of

@@ -1,7 +1,9 @@
 //! The published rows as any reader sees them: groups, their sizes and their values.
 
-use crate::audit::cells::weights::{self, Weights};
+use crate::audit::cells::Weights;
+use crate::audit::cells::weights;
 use crate::audit::given::in_cell_classes;
+use crate::audit::grouped::GroupedValues;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Hierarchy, Rule, Uncovered};
 use crate::release::{GROUP_COLUMN, PublishedColumn, Seen, Treatment};
@@ -24,7 +26,9 @@ pub(crate) struct CellClasses {
     pub(crate) weights: Option<Weights>,
     /// The sensitive columns, in the order of the manifest.
     pub(crate) sensitive: Vec<ValueColumn>,
-    /// How many rows each entry stands for.
+    // For each sensitive column the value of each entry.
+    codes: Vec<Vec<u32>>,
+    // How many rows each entry stands for.
     entries: Vec<u64>,
     // Group `g` has the entries `starts[g]..starts[g + 1]`.
     starts: Vec<usize>,
@@ -71,19 +75,6 @@ pub(crate) struct ValueColumn {
     pub(crate) hierarchy: Option<Hierarchy>,
     /// Whether the manifest has a hierarchy that published values cannot be found in.
     pub(crate) lost: bool,
-    // The value of each entry.
-    codes: Vec<u32>,
-}
-
-impl ValueColumn {
-    /// How many published rows have each value.
-    pub(crate) fn rows(&self, view: &CellClasses) -> Vec<u64> {
-        let mut rows = vec![0; self.domain.len()];
-        for (code, n) in self.codes.iter().zip(&view.entries) {
-            rows[*code as usize] += n;
-        }
-        rows
-    }
 }
 
 impl CellClasses {
@@ -116,7 +107,7 @@ impl CellClasses {
         let found = seen.count(&names, watch)?;
 
         let mut codes = found.counts.columns;
-        let sensitive_codes = codes.split_off(grouped.len());
+        let mut sensitive_codes = codes.split_off(grouped.len());
         let entries = found.counts.rows;
         // Tuples are sorted, quasi columns first, so a group's entries stand together.
         let mut starts = Vec::new();
@@ -136,10 +127,11 @@ impl CellClasses {
         }
         let (published, mut sensitive) = (sensitive, Vec::new());
         for ((column, codes), texts) in
-            published.into_iter().zip(sensitive_codes).zip(texts)
+            published.into_iter().zip(&mut sensitive_codes).zip(texts)
         {
-            let codes = codes.into_iter().map(Code::get).collect();
-            sensitive.push(ValueColumn::of(column, &texts, codes, seen.name())?);
+            let (column, code_of) = ValueColumn::of(column, &texts, seen.name())?;
+            codes.iter_mut().for_each(|code| *code = code_of[*code as usize]);
+            sensitive.push(column);
         }
         let quasi_places = quasi.iter().map(|(place, _)| *place);
         let (quasi, weights) = match (seen.cells(watch)?, columns.pop()) {
@@ -163,8 +155,8 @@ impl CellClasses {
         let sizes =
             starts.windows(2).map(|ends| entries[ends[0]..ends[1]].iter().sum());
         let sizes = sizes.collect();
-        let rows = found.n_rows;
-        Ok(Self { rows, sizes, quasi, weights, sensitive, entries, starts })
+        let (rows, codes) = (found.n_rows, sensitive_codes);
+        Ok(Self { rows, sizes, quasi, weights, sensitive, codes, entries, starts })
     }
 
     /// How many groups there are.
@@ -175,10 +167,15 @@ impl CellClasses {
     /// Adds the values of a group in the sensitive column at `place`.
     pub(crate) fn add_to(&self, group: usize, place: usize, values: &mut Histogram) {
         let entries = self.starts[group]..self.starts[group + 1];
-        let codes = &self.sensitive[place].codes[entries.clone()];
+        let codes = &self.codes[place][entries.clone()];
         for (code, n) in codes.iter().zip(&self.entries[entries]) {
             values.add(Code::new(*code), *n);
         }
+    }
+
+    /// The sensitive columns by group.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = GroupedValues<'_>> {
+        (0..self.sensitive.len()).map(|place| GroupedValues::InRows(self, place))
     }
 
     /// How many entries a group has: the cost of adding its values.
@@ -190,36 +187,15 @@ impl CellClasses {
     pub(crate) fn histogram(&self, place: usize) -> Histogram {
         Histogram::new(self.sensitive[place].domain.len())
     }
-
-    /// The values of all rows in the sensitive column at `place`.
-    pub(crate) fn whole(&self, place: usize) -> Histogram {
-        let mut values = self.histogram(place);
-        for (code, n) in self.sensitive[place].codes.iter().zip(&self.entries) {
-            values.add(Code::new(*code), *n);
-        }
-        values
-    }
 }
 
 impl ValueColumn {
-    /// A column whose values are known apart from the rows; also the code of each text.
-    pub(crate) fn apart(
+    /// A column with these texts, and the code of each.
+    pub(crate) fn of(
         column: &PublishedColumn,
         texts: &[Box<str>],
         file: &str,
     ) -> Result<(Self, Vec<u32>)> {
-        let places = (0..texts.len() as u32).collect();
-        let mut column = Self::of(column, texts, places, file)?;
-        let codes = std::mem::take(&mut column.codes);
-        Ok((column, codes))
-    }
-
-    fn of(
-        column: &PublishedColumn,
-        texts: &[Box<str>],
-        codes: Vec<u32>,
-        file: &str,
-    ) -> Result<Self> {
         let wrong = |what: &str| {
             Error::input(format!("column `{}` {what}", column.name)).in_file(file)
         };
@@ -233,7 +209,7 @@ impl ValueColumn {
             rule.check(&reading)
                 .map_err(|_| wrong("has a hierarchy that does not suit it"))?;
         }
-        let (domain, map) = rule
+        let (domain, codes) = rule
             .unwrap_or(&Rule::Plain)
             .domain(texts, &reading)
             .map_err(|uncovered| match uncovered {
@@ -243,8 +219,7 @@ impl ValueColumn {
                 }
             })?;
         let hierarchy = rule.map(|rule| rule.bind(&domain, &reading));
-        let codes = codes.into_iter().map(|code| map[code as usize].get()).collect();
-        Ok(Self { name: column.name.clone(), domain, hierarchy, lost, codes })
+        Ok((Self { name: column.name.clone(), domain, hierarchy, lost }, codes))
     }
 }
 

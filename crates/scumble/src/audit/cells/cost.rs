@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::audit::attacks::linkage::LinkageGuesses;
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::covers::{ColumnCovers, Covers};
-use crate::audit::cells::fits::{QuasiKnowledge, fitting};
-use crate::audit::cells::weights::{Weights, Whose};
+use crate::audit::cells::{
+    CellClasses, ColumnCovers, Covers, QuasiKnowledge, Weights, Whose, fitting,
+};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
 use crate::loss::{self, CellLoss, Kl, Loss, Shape, Sizes};
@@ -40,14 +39,12 @@ pub(crate) fn another_table() -> Error {
 
 /// Whether the table has every published sensitive value at least as often.
 fn values_occur(view: &CellClasses, original: &Microdata) -> bool {
-    view.sensitive.iter().zip(&original.sensitive).all(|(published, column)| {
-        let held = column.domain.index();
-        published.rows(view).iter().zip(published.domain.texts()).all(|(rows, text)| {
+    view.columns().zip(&original.sensitive).all(|(values, column)| {
+        let (held, published) = (column.domain.index(), &values.column().domain);
+        values.whole().counts().iter().zip(published.texts()).all(|(rows, text)| {
             let code = held.get(&**text).copied();
-            let missing =
-                (published.domain.missing().is_some()).then(|| column.domain.missing());
-            let code = code.or(missing.flatten());
-            code.is_some_and(|code| column.rows[code] >= *rows)
+            let code = code.or(published.missing().and(column.domain.missing()));
+            code.is_some_and(|code| column.rows[code as usize] >= *rows)
         })
     })
 }

@@ -31,12 +31,11 @@ mod shift;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::people::People;
-use crate::audit::cells::shares::{Share, Shares};
-use crate::audit::cells::weights::{Bound, Weights, Whose};
-use crate::audit::cells::worlds::{Type, Worlds, worlds};
-use crate::table::Code;
+use crate::audit::cells::worlds::{PersonType, Worlds, worlds};
+use crate::audit::cells::{
+    CellClasses, People, Share, Shares, Weights, WeightsByCode, Whose,
+};
+use crate::watch::Watch;
 
 /// A count that is a float is off by no more than this.
 const ROUNDING: f64 = 1e-6;
@@ -56,7 +55,7 @@ const MOST_STEPS: u64 = 1 << 24;
 
 /// What a counting adversary finds.
 #[derive(Debug)]
-pub(crate) struct Counted {
+pub(crate) struct CountedPresence {
     pub(crate) shares: Shares,
     /// Groups solved exactly, groups where only bounds were followed, and groups whose
     /// weights cannot be what the manifest says.
@@ -69,7 +68,7 @@ pub(crate) struct Counted {
 type Counts = Vec<(Code, u64)>;
 
 /// What is found out about one group.
-enum Told {
+enum ToldOfGroup {
     /// For each of its tuples a share; whether the group is solved.
     Shares(Vec<Share>, bool),
     /// The weights cannot be what the manifest says.
@@ -81,16 +80,16 @@ pub(crate) fn count(
     view: &CellClasses,
     people: &People<'_>,
     weights: &Weights,
-    bound: &Bound,
-) -> Counted {
+    bound: &WeightsByCode,
+) -> CountedPresence {
     let tuples = people.tuples_of_groups();
-    let told: Vec<Told> = (0..view.n_groups())
+    let told: Vec<ToldOfGroup> = (0..view.n_groups())
         .into_par_iter()
         .map(|group| {
             if people.known.watch.is_cancelled() {
-                return Told::Wrong;
+                return ToldOfGroup::Wrong;
             }
-            let group = Group {
+            let group = CountedGroup {
                 people,
                 tuples: &tuples[group],
                 rows: view.sizes[group],
@@ -101,49 +100,33 @@ pub(crate) fn count(
             group.tell()
         })
         .collect();
-    let mut distinct = vec![Share::of(people.left_out, people.unpublished)];
-    let mut of_tuple = vec![0; people.group_of.len()];
     let (mut solved, mut bounded, mut wrong) = (0, 0, 0);
-    for (group, (told, tuples)) in told.into_iter().zip(&tuples).enumerate() {
-        let shares = match told {
-            Told::Shares(shares, true) => {
-                solved += 1;
-                shares
-            }
-            Told::Shares(shares, false) => {
-                bounded += 1;
-                shares
-            }
-            Told::Wrong => {
-                wrong += 1;
-                let share = view.sizes[group] as f64 / people.of_group[group] as f64;
-                vec![Share::Guess(share); tuples.len()]
-            }
-        };
-        for (tuple, share) in tuples.iter().zip(shares) {
-            if distinct.last() != Some(&share) {
-                distinct.push(share);
-            }
-            of_tuple[*tuple as usize] = distinct.len() as u32 - 1;
+    let shares = told.into_iter().enumerate().map(|(group, told)| match told {
+        ToldOfGroup::Shares(shares, exact) => {
+            *(if exact { &mut solved } else { &mut bounded }) += 1;
+            shares
         }
-    }
-    Counted { shares: Shares { distinct, of_tuple }, solved, bounded, wrong }
+        ToldOfGroup::Wrong => {
+            wrong += 1;
+            let share = view.sizes[group] as f64 / people.of_group[group] as f64;
+            vec![Share::Guess(share); tuples[group].len()]
+        }
+    });
+    let shares = Shares::by_tuple(people, &tuples, shares);
+    CountedPresence { shares, solved, bounded, wrong }
 }
 
-impl Counted {
+impl CountedPresence {
     /// The most certain that is known about anybody; guesses do not count.
     pub(crate) fn worst(&self) -> f64 {
-        let known = |tuple: &u32| match self.shares.distinct[*tuple as usize] {
-            Share::Guess(_) => None,
-            share => Some(share.to_f64()),
-        };
-        let shares = self.shares.of_tuple.iter().filter_map(known);
+        let known = self.shares.all().filter(|share| !matches!(share, Share::Guess(_)));
+        let shares = known.map(Share::to_f64);
         shares.fold(0.0, |worst, share| worst.max(share).max(1.0 - share))
     }
 }
 
 /// One group and everything that is known about it.
-struct Group<'a> {
+struct CountedGroup<'a> {
     people: &'a People<'a>,
     tuples: &'a [u32],
     rows: u64,
@@ -152,17 +135,17 @@ struct Group<'a> {
     whose: &'a [Whose],
 }
 
-impl Group<'_> {
-    fn tell(&self) -> Told {
+impl CountedGroup<'_> {
+    fn tell(&self) -> ToldOfGroup {
         let mut counted: Vec<(usize, Counts)> = Vec::new();
         let mut shifted: Vec<usize> = Vec::new();
         for (column, whose) in self.whose.iter().enumerate() {
             match whose {
                 Whose::Population if self.is_populations(column) => {}
-                Whose::Population => return Told::Wrong,
+                Whose::Population => return ToldOfGroup::Wrong,
                 Whose::Table => match self.counts(column) {
                     Some(counts) => counted.push((column, counts)),
-                    None => return Told::Wrong,
+                    None => return ToldOfGroup::Wrong,
                 },
                 Whose::Shifted => shifted.push(column),
             }
@@ -171,31 +154,22 @@ impl Group<'_> {
             return self.tell_shifted(&shifted);
         }
         match &counted[..] {
-            [] => Told::Shares(vec![self.plain(); self.tuples.len()], true),
+            [] => ToldOfGroup::Shares(vec![self.plain(); self.tuples.len()], true),
             [(column, counts)] => {
                 let people = self.people_of(*column);
                 let share = |tuple: &u32| {
                     let code = self.people.known.tuples[*column][*tuple as usize];
-                    let n = |held: &[(Code, u64)]| {
-                        let place = held.binary_search_by_key(&code, |(code, _)| *code);
-                        place.map_or(0, |place| held[place].1)
-                    };
-                    Share::of(n(counts), n(&people))
+                    Share::of(count_of(counts, code), count_of(&people, code))
                 };
-                Told::Shares(self.tuples.iter().map(share).collect(), true)
+                ToldOfGroup::Shares(self.tuples.iter().map(share).collect(), true)
             }
             _ => {
-                let (types, type_of, places) = self.types(&counted);
-                let counts = places.counts(&counted);
-                let watch = self.people.known.watch;
-                match worlds(&types, &counts, self.steps(CHECKED), watch) {
-                    Worlds::None => Told::Wrong,
-                    Worlds::Counted { shares, .. } => {
-                        Told::Shares(spread(&shares, &type_of), true)
-                    }
+                let puzzle = self.puzzle(&counted);
+                match puzzle.worlds(self.steps(CHECKED), self.people.known.watch) {
+                    Worlds::None => ToldOfGroup::Wrong,
+                    Worlds::Counted { shares, .. } => puzzle.told(&shares, true),
                     Worlds::Unknown { settled } => {
-                        let shares = guesses(&types, &counts, &settled);
-                        Told::Shares(spread(&shares, &type_of), false)
+                        puzzle.told(&puzzle.guesses(&settled), false)
                     }
                 }
             }
@@ -203,7 +177,7 @@ impl Group<'_> {
     }
 
     /// All sets that fit any shift that gives whole numbers.
-    fn tell_shifted(&self, columns: &[usize]) -> Told {
+    fn tell_shifted(&self, columns: &[usize]) -> ToldOfGroup {
         let plain = || vec![self.plain(); self.tuples.len()];
         let capacity: Vec<Counts> =
             columns.iter().map(|column| self.people_of(*column)).collect();
@@ -211,38 +185,36 @@ impl Group<'_> {
             columns.iter().map(|column| &self.weights[*column][..]).collect();
         let Some(shifts) = shift::recover(&weights, &capacity, self.rows) else {
             // Even weights tell nothing.
-            return Told::Shares(plain(), true);
+            return ToldOfGroup::Shares(plain(), true);
         };
         let unsolved = || {
             let share = self.plain().to_f64();
-            Told::Shares(vec![Share::Guess(share); self.tuples.len()], false)
+            ToldOfGroup::Shares(vec![Share::Guess(share); self.tuples.len()], false)
         };
         if shifts.len() > MOST_SHIFTS {
             return unsolved();
         }
         let mut mixed: Vec<(Vec<Share>, f64)> = Vec::new();
-        let mut type_of = Vec::new();
+        let mut last = None;
         for counts in &shifts {
             let counted: Vec<(usize, Counts)> =
                 columns.iter().copied().zip(counts.iter().cloned()).collect();
-            let (types, of, places) = self.types(&counted);
-            let counts = places.counts(&counted);
+            let puzzle = self.puzzle(&counted);
             let steps = self.steps(TRIED) / shifts.len();
-            match worlds(&types, &counts, steps, self.people.known.watch) {
+            match puzzle.worlds(steps, self.people.known.watch) {
                 Worlds::None => {}
                 Worlds::Counted { shares, ln_ways } => mixed.push((shares, ln_ways)),
                 Worlds::Unknown { settled } if shifts.len() == 1 => {
-                    let shares = guesses(&types, &counts, &settled);
-                    return Told::Shares(spread(&shares, &of), false);
+                    return puzzle.told(&puzzle.guesses(&settled), false);
                 }
                 Worlds::Unknown { .. } => return unsolved(),
             }
-            type_of = of;
+            last = Some(puzzle);
         }
-        match &mixed[..] {
-            [] => unsolved(),
-            [(shares, _)] => Told::Shares(spread(shares, &type_of), true),
-            _ => Told::Shares(spread(&mixture(&mixed), &type_of), true),
+        match (&mixed[..], last) {
+            ([], _) | (_, None) => unsolved(),
+            ([(shares, _)], Some(puzzle)) => puzzle.told(shares, true),
+            (_, Some(puzzle)) => puzzle.told(&mixture(&mixed), true),
         }
     }
 
@@ -282,9 +254,7 @@ impl Group<'_> {
     fn is_populations(&self, column: usize) -> bool {
         let people = self.people_of(column);
         self.weights[column].iter().all(|(code, weight)| {
-            let place = people.binary_search_by_key(code, |(code, _)| *code);
-            let n = place.map_or(0, |place| people[place].1);
-            let share = n as f64 / self.n_people as f64;
+            let share = count_of(&people, *code) as f64 / self.n_people as f64;
             (weight - share).abs() <= 1e-9 * share
         })
     }
@@ -301,64 +271,91 @@ impl Group<'_> {
         let counts: Counts =
             self.weights[column].iter().map(exact).collect::<Option<_>>()?;
         let people = self.people_of(column);
-        let enough = counts.iter().all(|(code, n)| {
-            let place = people.binary_search_by_key(code, |(code, _)| *code);
-            *n <= place.map_or(0, |place| people[place].1)
-        });
+        let enough = counts.iter().all(|(code, n)| *n <= count_of(&people, *code));
         let sum: u64 = counts.iter().map(|(_, n)| n).sum();
         (enough && sum == self.rows).then_some(counts)
     }
 
-    /// The people of the group by their values in the counted columns: the types, and the
-    /// type of each tuple.
-    fn types(&self, counted: &[(usize, Counts)]) -> (Vec<Type>, Vec<u32>, Places) {
-        let mut places = Places { starts: vec![0] };
-        for (_, counts) in counted {
-            let start = places.starts.last().copied().unwrap_or(0);
-            places.starts.push(start + counts.len());
-        }
+    /// The people of the group by their values in the counted columns.
+    fn puzzle(&self, counted: &[(usize, Counts)]) -> Puzzle {
         let mut index: HashMap<Vec<u32>, u32> = HashMap::new();
-        let mut types: Vec<Type> = Vec::new();
-        let mut type_of = Vec::with_capacity(self.tuples.len());
+        let (mut types, mut type_of) = (Vec::new(), Vec::new());
         for tuple in self.tuples {
-            let key =
-                counted.iter().zip(&places.starts).map(|((column, counts), start)| {
-                    let code = self.people.known.tuples[*column][*tuple as usize];
-                    // Who fits the group has listed values only.
-                    let place = counts.binary_search_by_key(&code, |(code, _)| *code);
-                    (start + place.unwrap_or(0)) as u32
-                });
+            let mut start = 0;
+            let key = counted.iter().map(|(column, counts)| {
+                let code = self.people.known.tuples[*column][*tuple as usize];
+                // Everybody who fits the group has listed values only.
+                let place = counts.binary_search_by_key(&code, |(code, _)| *code);
+                let here = start + place.unwrap_or(0);
+                start += counts.len();
+                here as u32
+            });
             let key: Vec<u32> = key.collect();
             let place = *index.entry(key).or_insert_with_key(|key| {
-                types.push(Type { people: 0, counts: key.clone() });
+                types.push(PersonType { people: 0, counts: key.clone() });
                 types.len() as u32 - 1
             });
             types[place as usize].people += self.people.known.people[*tuple as usize];
             type_of.push(place);
         }
-        (types, type_of, places)
+        let counts = counted.iter().flat_map(|(_, counts)| counts);
+        Puzzle { types, type_of, counts: counts.map(|(_, n)| *n).collect() }
     }
 }
 
-/// Where the counts of each column begin.
-struct Places {
-    starts: Vec<usize>,
+/// How many there are of a code.
+fn count_of(counts: &[(u32, u64)], code: u32) -> u64 {
+    let place = counts.binary_search_by_key(&code, |(code, _)| *code);
+    place.map_or(0, |place| counts[place].1)
 }
 
-impl Places {
+/// Which people of a group together have the counts of all columns.
+struct Puzzle {
+    types: Vec<PersonType>,
+    /// The type of each tuple.
+    type_of: Vec<u32>,
     /// The counts of all columns, one after the other.
-    fn counts(&self, counted: &[(usize, Counts)]) -> Vec<u64> {
-        let mut all = Vec::with_capacity(self.starts.last().copied().unwrap_or(0));
-        for (_, counts) in counted {
-            all.extend(counts.iter().map(|(_, n)| *n));
-        }
-        all
-    }
+    counts: Vec<u64>,
 }
 
-/// The share of each tuple from those of the types.
-fn spread(shares: &[Share], type_of: &[u32]) -> Vec<Share> {
-    type_of.iter().map(|place| shares[*place as usize]).collect()
+impl Puzzle {
+    fn worlds(&self, most_steps: usize, watch: &dyn Watch) -> Worlds {
+        worlds(&self.types, &self.counts, most_steps, watch)
+    }
+
+    /// The share of each tuple from those of the types.
+    fn told(&self, shares: &[Share], exact: bool) -> ToldOfGroup {
+        let shares = self.type_of.iter().map(|place| shares[*place as usize]);
+        ToldOfGroup::Shares(shares.collect(), exact)
+    }
+
+    /// What is settled is known; the others are guessed from the column that tells most.
+    fn guesses(&self, settled: &[Option<u64>]) -> Vec<Share> {
+        let mut rows = self.counts.clone();
+        let mut people = vec![0u64; rows.len()];
+        for (kind, settled) in self.types.iter().zip(settled) {
+            for count in &kind.counts {
+                match settled {
+                    Some(n) => rows[*count as usize] -= n,
+                    None => people[*count as usize] += kind.people,
+                }
+            }
+        }
+        let guess = |kind: &PersonType| {
+            let shares = kind.counts.iter().map(|count| {
+                rows[*count as usize] as f64 / people[*count as usize].max(1) as f64
+            });
+            let far = |share: &f64| (share - 0.5).abs();
+            shares.max_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(0.5)
+        };
+        let types = self.types.iter().zip(settled);
+        types
+            .map(|(kind, settled)| match settled {
+                Some(n) => Share::of(*n, kind.people),
+                None => Share::Guess(guess(kind)),
+            })
+            .collect()
+    }
 }
 
 /// The shares if any of several numbers of worlds may be, all worlds being equally likely.
@@ -374,31 +371,4 @@ fn mixture(parts: &[(Vec<Share>, f64)]) -> Vec<Share> {
         Share::Near((sum / all).clamp(0.0, 1.0))
     };
     (0..n_types).map(share).collect()
-}
-
-/// Who is settled is known; the others are guessed from the column that tells most.
-fn guesses(types: &[Type], counts: &[u64], settled: &[Option<u64>]) -> Vec<Share> {
-    let mut rows = counts.to_vec();
-    let mut people = vec![0u64; counts.len()];
-    for (kind, settled) in types.iter().zip(settled) {
-        for count in &kind.counts {
-            match settled {
-                Some(n) => rows[*count as usize] -= n,
-                None => people[*count as usize] += kind.people,
-            }
-        }
-    }
-    let guess = |kind: &Type| {
-        let shares = kind.counts.iter().map(|count| {
-            rows[*count as usize] as f64 / people[*count as usize].max(1) as f64
-        });
-        shares.max_by(|a, b| (a - 0.5).abs().total_cmp(&(b - 0.5).abs())).unwrap_or(0.5)
-    };
-    let types = types.iter().zip(settled);
-    types
-        .map(|(kind, settled)| match settled {
-            Some(n) => Share::of(*n, kind.people),
-            None => Share::Guess(guess(kind)),
-        })
-        .collect()
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::audit::cells::classes::{CellClasses, CellTexts};
+use crate::audit::cells::{CellClasses, CellTexts};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover};
 use crate::release::{Manifest, cell};
@@ -14,7 +14,7 @@ use crate::table::{Code, Ids, NodeId};
 /// What the cells of every quasi column stand for.
 #[derive(Debug)]
 pub(crate) struct Covers {
-    /// One a quasi column, in the order of the manifest.
+    /// Those of each quasi column, in the order of the manifest.
     pub(crate) columns: Vec<ColumnCovers>,
 }
 

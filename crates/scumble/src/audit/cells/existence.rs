@@ -16,7 +16,7 @@
 //! and downwards beyond: either way an error is multiplied by at most 1 at each step. ∎
 //!
 //! # Limits
-//! Who counts finds more: see `counting`. Groups that take more than [`MOST_STEPS`] are not
+//! Somebody who counts finds more: see `counting`. Groups that take more than [`MOST_STEPS`] are not
 //! certified.
 //!
 //! # Cost
@@ -30,11 +30,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::people::People;
-use crate::audit::cells::shares::{Share, Shares};
-use crate::audit::cells::weights::Bound;
-use crate::table::Code;
+use crate::audit::cells::{CellClasses, People, Share, Shares, WeightsByCode};
 use crate::watch::Watch;
 
 /// More steps than this are not taken for one group.
@@ -44,20 +40,23 @@ const MOST_STEPS: f64 = 2e9;
 const WINDOW: (f64, f64) = (12.0, 60.0);
 
 /// The shares that the adversary of the source finds.
-pub(crate) fn shares(view: &CellClasses, people: &People<'_>, bound: &Bound) -> Shares {
+pub(crate) fn shares(
+    view: &CellClasses,
+    people: &People<'_>,
+    bound: &WeightsByCode,
+) -> Shares {
     let tuples = people.tuples_of_groups();
     let found: Vec<Vec<Share>> = (0..view.n_groups())
         .into_par_iter()
         .map(|group| {
             let ln = |tuple: u32| ln_likelihood(people, &bound[group], tuple as usize);
-            let mut classes: BTreeMap<u64, Class> = BTreeMap::new();
+            let mut classes: BTreeMap<u64, LikelyPeople> = BTreeMap::new();
             for tuple in &tuples[group] {
-                let ln = ln(*tuple);
+                let (ln, n) = (ln(*tuple), people.known.people[*tuple as usize]);
                 let class = classes.entry(ln.to_bits());
-                class.or_insert(Class { ln, people: 0 }).people +=
-                    people.known.people[*tuple as usize];
+                class.or_insert(LikelyPeople { ln, people: 0 }).people += n;
             }
-            let given: Vec<Class> = classes.values().copied().collect();
+            let given: Vec<LikelyPeople> = classes.values().copied().collect();
             let shares = existence(&given, view.sizes[group], people.known.watch);
             let share_of: BTreeMap<u64, Share> =
                 classes.into_keys().zip(shares).collect();
@@ -65,17 +64,7 @@ pub(crate) fn shares(view: &CellClasses, people: &People<'_>, bound: &Bound) -> 
             tuples[group].iter().map(share).collect()
         })
         .collect();
-    let mut distinct = vec![Share::of(people.left_out, people.unpublished)];
-    let mut of_tuple = vec![0; people.group_of.len()];
-    for (tuples, shares) in tuples.iter().zip(found) {
-        for (tuple, share) in tuples.iter().zip(shares) {
-            if distinct.last() != Some(&share) {
-                distinct.push(share);
-            }
-            of_tuple[*tuple as usize] = distinct.len() as u32 - 1;
-        }
-    }
-    Shares { distinct, of_tuple }
+    Shares::by_tuple(people, &tuples, found.into_iter())
 }
 
 /// The logarithm of the product of the weights of a tuple's values.
@@ -90,18 +79,18 @@ fn ln_likelihood(people: &People<'_>, cells: &[Vec<(Code, f64)>], tuple: usize) 
 
 /// People who are equally likely.
 #[derive(Debug, Clone, Copy)]
-struct Class {
+struct LikelyPeople {
     /// The logarithm of the likelihood of each.
     ln: f64,
     people: u64,
 }
 
 /// For each class the probability to be among the `rows` people who are present.
-fn existence(classes: &[Class], rows: u64, watch: &dyn Watch) -> Vec<Share> {
+fn existence(classes: &[LikelyPeople], rows: u64, watch: &dyn Watch) -> Vec<Share> {
     let able = classes.iter().filter(|class| class.ln > f64::NEG_INFINITY);
     let n_able: u64 = able.clone().map(|class| class.people).sum();
     let of_able = |share: Share| {
-        let share = |class: &Class| match class.ln > f64::NEG_INFINITY {
+        let share = |class: &LikelyPeople| match class.ln > f64::NEG_INFINITY {
             true => share,
             false => Share::of(0, 1),
         };
@@ -125,7 +114,7 @@ fn existence(classes: &[Class], rows: u64, watch: &dyn Watch) -> Vec<Share> {
     }
     let number = Number::of(classes, &chances, width, watch);
     let all = number.at(rows as i64);
-    let share = |(class, q): (&Class, &f64)| match class.ln > f64::NEG_INFINITY {
+    let share = |(class, q): (&LikelyPeople, &f64)| match class.ln > f64::NEG_INFINITY {
         true => Share::Near(q * number.without(*q, rows as i64 - 1) / all),
         false => Share::of(0, 1),
     };
@@ -143,7 +132,7 @@ fn logistic(ln_odds: f64) -> f64 {
 
 /// The logarithm of the number that likelihoods are multiplied with, such that `rows`
 /// people are expected. That grows with it: the interval is halved until nothing is left.
-fn factor(classes: &[Class], rows: f64) -> f64 {
+fn factor(classes: &[LikelyPeople], rows: f64) -> f64 {
     let able = classes.iter().filter(|class| class.ln > f64::NEG_INFINITY);
     let expected = |factor: f64| -> f64 {
         let able = able.clone();
@@ -172,7 +161,12 @@ struct Number {
 
 impl Number {
     /// Of independent people, each present with the probability of their class.
-    fn of(classes: &[Class], chances: &[f64], width: f64, watch: &dyn Watch) -> Self {
+    fn of(
+        classes: &[LikelyPeople],
+        chances: &[f64],
+        width: f64,
+        watch: &dyn Watch,
+    ) -> Self {
         let mut number = Self { start: 0, weights: vec![1.0] };
         let mut mean = 0.0;
         for (class, q) in classes.iter().zip(chances) {
@@ -233,8 +227,11 @@ mod tests {
     use super::*;
     use crate::watch::Unwatched;
 
-    fn classes(given: &[(f64, u64)]) -> Vec<Class> {
-        given.iter().map(|(p, people)| Class { ln: p.ln(), people: *people }).collect()
+    fn classes(given: &[(f64, u64)]) -> Vec<LikelyPeople> {
+        given
+            .iter()
+            .map(|(p, people)| LikelyPeople { ln: p.ln(), people: *people })
+            .collect()
     }
 
     fn found(given: &[(f64, u64)], rows: u64) -> Vec<f64> {

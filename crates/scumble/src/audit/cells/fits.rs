@@ -3,8 +3,7 @@
 use hashbrown::HashMap;
 use rayon::prelude::*;
 
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::covers::Covers;
+use crate::audit::cells::{CellClasses, Covers};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::table::Code;
@@ -67,7 +66,7 @@ pub(crate) fn fitting(
 /// The group of every combination of cells, for columns whose cells do not overlap.
 #[derive(Debug)]
 pub(crate) struct Lookup {
-    // One a column: what a cell's number is multiplied with.
+    // For each column, what a cell's number is multiplied by.
     factors: Vec<u128>,
     groups: HashMap<u128, u32>,
 }

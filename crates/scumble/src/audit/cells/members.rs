@@ -1,11 +1,11 @@
 //! How good beliefs about presence are. The truth, who is in the table, is known here only.
 
 use hashbrown::HashMap;
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::audit::Attacked;
-use crate::audit::cells::people::People;
+use crate::audit::cells::People;
 use crate::audit::given::quasi_columns;
+use crate::audit::{Attacked, detail};
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
@@ -81,19 +81,16 @@ impl<'a> Members<'a> {
         }
         let total = people.total.max(1) as f64;
         let share = people.inside as f64 / total;
-        let mut detail = Map::new();
-        detail.insert("smallest".into(), json!(smallest));
-        detail.insert("largest".into(), json!(largest));
-        detail.insert("certain".into(), json!(certain));
-        detail.insert("certain_in".into(), json!(certain_in));
-        detail.insert("people".into(), json!(people.total));
-        detail.insert("scored".into(), json!(self.inside.is_some()));
         Attacked {
             name: name.into(),
             success: right / total,
             chance: share.max(1.0 - share),
             worst: largest.max(1.0 - smallest),
-            detail,
+            detail: detail(json!({
+                "smallest": smallest, "largest": largest, "certain": certain,
+                "certain_in": certain_in, "people": people.total,
+                "scored": self.inside.is_some(),
+            })),
         }
     }
 
@@ -101,10 +98,9 @@ impl<'a> Members<'a> {
     /// table and, if that is known, of how many that is right.
     pub(crate) fn note_certain(&self, attack: &mut Attacked, certain: &[Option<bool>]) {
         let (mut said, mut right) = (0, 0);
-        for (tuple, (verdict, n)) in
-            certain.iter().zip(self.people.known.people).enumerate()
-        {
-            let Some(present) = verdict else { continue };
+        let people = self.people.known.people.iter();
+        for (tuple, (certain, n)) in certain.iter().zip(people).enumerate() {
+            let Some(present) = certain else { continue };
             said += n;
             if let Some(inside) = &self.inside {
                 right += if *present { inside[tuple] } else { n - inside[tuple] };

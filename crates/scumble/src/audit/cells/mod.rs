@@ -16,3 +16,18 @@ pub(crate) mod shares;
 pub(crate) mod ways;
 pub(crate) mod weights;
 pub(crate) mod worlds;
+
+pub(crate) use classes::{
+    CellClasses, CellColumn, CellTexts, ValueColumn, published_reading,
+};
+pub(crate) use cost::another_table;
+pub(crate) use counting::CountedPresence;
+pub(crate) use covers::{ColumnCovers, Covers};
+pub(crate) use draws::{binomial, ln_choose};
+pub(crate) use fits::{Lookup, QuasiKnowledge, Trie, Walk, fitting};
+pub(crate) use members::Members;
+pub(crate) use people::People;
+pub(crate) use presence::PresenceShares;
+pub(crate) use score::TrueRows;
+pub(crate) use shares::{PresenceRange, Share, Shares};
+pub(crate) use weights::{Weights, WeightsByCode, Whose};

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::covers::Covers;
-use crate::audit::cells::fits::{QuasiKnowledge, fitting};
+use crate::audit::cells::{CellClasses, Covers, QuasiKnowledge, fitting};
 use crate::audit::given::quasi_columns;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
@@ -77,6 +75,12 @@ impl<'a> People<'a> {
                 .with_hint("give the file it was made with"));
         }
         Ok(people)
+    }
+
+    /// The share of a group's people who are in the table, as far as cells tell.
+    pub(crate) fn share(&self, view: &CellClasses, group: u32) -> f64 {
+        let group = group as usize;
+        view.sizes[group] as f64 / self.of_group[group].max(1) as f64
     }
 
     /// How many people fit several groups.

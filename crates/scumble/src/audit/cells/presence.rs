@@ -8,15 +8,15 @@
 //! # Guarantee
 //! If no person fits two groups, the presence of everybody is the exact share of worlds
 //! with them in the table, all tables that give these groups being equally likely; it is
-//! compared with the range in whole numbers, or with a margin for rounding. Nobody is forgotten: people in groups that
-//! were not published count, and so do cells that were taken from the rows of the table
-//! alone, since then fewer people fit.
+//! compared with the range in whole numbers, or with a margin for rounding. Nobody is
+//! forgotten: people in groups that were not published count, and so do cells that were
+//! taken from the rows of the table alone, since then fewer people fit.
 //!
 //! # Limits
 //! If somebody fits two groups, the number of worlds is not a matter of one group at a
 //! time: the promise then counts as broken, and the attack takes the sum of the shares.
 //! How many rows were left out is believed of the manifest, and so is what weights say of the
-//! table; only who has the table can refute it, and then the audit does.
+//! table; only somebody who has the table can refute it, and then the audit does.
 //! Knowing how the release was searched for helps a little: see `reversal`. Weights of pdf
 //! cells may say more: see `counting`.
 //!
@@ -27,27 +27,25 @@
 //! # Source
 //! `nergiz2007presence`, section 3; docs/methods.md, "delta-presence".
 
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::counting::{self, Counted};
-use crate::audit::cells::existence;
-use crate::audit::cells::people::People;
-use crate::audit::cells::shares::{Share, Shares};
-use crate::audit::cells::weights::Whose;
+use crate::audit::cells::counting;
+use crate::audit::cells::{
+    CellClasses, CountedPresence, People, Share, Shares, Whose, existence,
+};
 use crate::audit::checks::delta_presence::Reader;
 use crate::error::Result;
 
 /// The presence of everybody in the eyes of each adversary.
 #[derive(Debug)]
-pub(crate) struct Presence {
-    /// Who looks at cells alone.
+pub(crate) struct PresenceShares {
+    /// To somebody who looks at cells alone.
     pub(crate) plain: Shares,
-    /// Who counts weights, if there are any.
-    pub(crate) counted: Option<Counted>,
-    /// Who takes shifted weights for likelihoods, if there are any.
+    /// To somebody who counts weights, if there are any.
+    pub(crate) counted: Option<CountedPresence>,
+    /// To somebody who takes shifted weights for likelihoods, if there are any.
     likely: Option<Shares>,
 }
 
-impl Presence {
+impl PresenceShares {
     pub(crate) fn of(view: &CellClasses, people: &People<'_>) -> Result<Self> {
         let mut presence =
             Self { plain: plain(view, people), counted: None, likely: None };

@@ -3,11 +3,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::audit::Attacked;
+use crate::audit::apart::codes_of;
 use crate::audit::attacks::homogeneity::{ValueGuess, commonest};
 use crate::audit::attacks::linkage::LinkageGuesses;
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::given::no_column;
+use crate::audit::cells::{CellClasses, ValueColumn};
+use crate::audit::given::{sensitive_place, values_of};
+use crate::audit::{Attacked, detail};
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::table::{Code, Of, TupleId};
@@ -30,20 +31,12 @@ struct TrueColumn {
 impl<'a> TrueRows<'a> {
     /// Finds the published sensitive columns in the original.
     pub(crate) fn of(original: &'a Microdata, view: &CellClasses) -> Result<Self> {
-        let mut columns = Vec::with_capacity(view.sensitive.len());
-        for published in &view.sensitive {
-            let known = original.sensitive.iter();
-            let place = known.clone().position(|column| column.name == published.name);
-            let place = place.ok_or_else(|| no_column("original", &published.name))?;
-            let domain = &original.sensitive[place].domain;
-            let index = domain.index();
-            let code = |code: Code| match published.domain.missing() {
-                Some(missing) if missing == code => domain.missing(),
-                _ => index.get(published.domain.text(code)).copied(),
-            };
-            let codes = published.domain.codes().map(code).collect();
-            columns.push(TrueColumn { place, codes });
-        }
+        let column = |published: &ValueColumn| {
+            let place = sensitive_place(original, &published.name)?;
+            let codes = codes_of(&published.domain, &original.sensitive[place].domain);
+            Ok(TrueColumn { place, codes })
+        };
+        let columns = view.sensitive.iter().map(column).collect::<Result<_>>()?;
         Ok(Self { original, columns })
     }
 
@@ -64,23 +57,19 @@ impl<'a> TrueRows<'a> {
                 continue;
             }
             success += *n as f64 / *candidates as f64;
-            if *candidates == 1 {
-                alone += n;
-            }
-            if k.is_some_and(|k| *candidates < k) {
-                below_k += n;
-            }
+            alone += if *candidates == 1 { *n } else { 0 };
+            below_k += if k.is_some_and(|k| *candidates < k) { *n } else { 0 };
             smallest = Some(smallest.map_or(*candidates, |held| held.min(*candidates)));
         }
         let share = |n: u64| n as f64 / people.max(1) as f64;
-        let mut detail = Map::new();
-        detail.insert("alone".into(), json!(share(alone)));
-        if k.is_some() {
-            detail.insert("below_k".into(), json!(share(below_k)));
+        let mut detail = detail(json!({
+            "alone": share(alone), "below_k": share(below_k),
+            "no_candidates": share(nowhere), "smallest": smallest, "people": people,
+            "sampled": guesses.people_of_group.is_none(),
+        }));
+        if k.is_none() {
+            detail.shift_remove("below_k");
         }
-        detail.insert("no_candidates".into(), json!(share(nowhere)));
-        detail.insert("smallest".into(), json!(smallest));
-        self.note_people(guesses, people, &mut detail);
         Attacked {
             name: "linkage".into(),
             success: success / people.max(1) as f64,
@@ -97,13 +86,10 @@ impl<'a> TrueRows<'a> {
         guesses: &LinkageGuesses,
         view: &CellClasses,
     ) -> Option<Attacked> {
-        let scores: Vec<Score> = self
-            .columns
-            .iter()
-            .zip(&guesses.values)
-            .enumerate()
-            .map(|(place, (column, values))| {
-                self.score(column, guesses, values, commonest(&view.whole(place)))
+        let columns = self.columns.iter().zip(&guesses.values).zip(view.columns());
+        let scores: Vec<Score> = columns
+            .map(|((column, values), published)| {
+                self.score(column, guesses, values, commonest(&published.whole()))
             })
             .collect();
         let gain = |score: &Score| score.success - score.chance;
@@ -125,18 +111,17 @@ impl<'a> TrueRows<'a> {
                 (column.name.clone(), numbers)
             })
             .collect();
-        let mut detail = Map::new();
-        detail.insert("column".into(), json!(best.1.name));
-        detail.insert("certain".into(), json!(largest(|score| score.certain)));
-        detail.insert("columns".into(), Value::Object(by_column));
-        let people = guesses.tuples.iter().map(|(_, n)| n).sum();
-        self.note_people(guesses, people, &mut detail);
+        let people: u64 = guesses.tuples.iter().map(|(_, n)| n).sum();
         Some(Attacked {
             name: "homogeneity".into(),
             success: best.0.success,
             chance: best.0.chance,
             worst: largest(|score| score.worst),
-            detail,
+            detail: detail(json!({
+                "column": best.1.name, "certain": largest(|score| score.certain),
+                "columns": by_column, "people": people,
+                "sampled": guesses.people_of_group.is_none(),
+            })),
         })
     }
 
@@ -149,7 +134,6 @@ impl<'a> TrueRows<'a> {
         blind: ValueGuess,
     ) -> Score {
         let census = &self.original.census;
-        let truth = &census.sensitive[column.place];
         let code = |guess: ValueGuess| {
             column.codes.at(Code::new(guess.value)).copied().flatten()
         };
@@ -162,12 +146,9 @@ impl<'a> TrueRows<'a> {
             let guessed = code(*guess);
             let tuple = TupleId::new(*tuple);
             let (mut n_right, mut n_blindly) = (0u64, 0u64);
-            let entries = census.entries_of(tuple);
-            for (value, n) in
-                truth.slice(&entries).iter().zip(census.entries.slice(&entries))
-            {
-                n_right += if Some(*value) == guessed { *n } else { 0 };
-                n_blindly += if Some(*value) == blind { *n } else { 0 };
+            for (value, n) in values_of(census, column.place, tuple) {
+                n_right += if Some(value) == guessed { n } else { 0 };
+                n_blindly += if Some(value) == blind { n } else { 0 };
             }
             // All of a tuple's people, or as many as were sampled.
             let weight = *n as f64 / census.rows[tuple].max(1) as f64;
@@ -181,16 +162,6 @@ impl<'a> TrueRows<'a> {
         let all = people.max(1) as f64;
         let (success, chance) = (right / all, blindly / all);
         Score { success, chance, worst, certain: certain as f64 / all }
-    }
-
-    fn note_people(
-        &self,
-        guesses: &LinkageGuesses,
-        people: u64,
-        detail: &mut Map<String, Value>,
-    ) {
-        detail.insert("people".into(), json!(people));
-        detail.insert("sampled".into(), json!(guesses.people_of_group.is_none()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! How likely people are to be in the table, and whether that is known for certain.
 
-use crate::audit::cells::people::People;
+use crate::audit::cells::People;
 use crate::decimal::Decimal;
 
 /// How far inside the range a share must be that is known up to rounding. Sums here have
@@ -10,7 +10,7 @@ const MARGIN: f64 = 1e-10;
 
 /// Between which shares the presence of everybody must lie, both included.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Range {
+pub(crate) struct PresenceRange {
     pub(crate) min: Decimal,
     pub(crate) max: Decimal,
 }
@@ -55,7 +55,7 @@ impl Share {
     }
 
     /// Whether it is in the range for certain.
-    pub(crate) fn is_in(self, range: Range) -> bool {
+    pub(crate) fn is_in(self, range: PresenceRange) -> bool {
         // Nothing is below 0 or above 1, whatever the rounding and whatever is unknown.
         let (any_low, any_high) = (!range.min.exceeds(0, 1), range.max.at_least(1, 1));
         match self {
@@ -89,14 +89,33 @@ impl Shares {
         Self { of_tuple: of_tuple.collect(), distinct: shares }
     }
 
-    /// The share of a tuple.
-    pub(crate) fn of(&self, tuple: usize) -> Share {
-        self.distinct[self.of_tuple[tuple] as usize]
+    /// Everybody has a share of their own, given for the tuples of each group.
+    pub(crate) fn by_tuple(
+        people: &People<'_>,
+        tuples: &[Vec<u32>],
+        shares: impl Iterator<Item = Vec<Share>>,
+    ) -> Self {
+        let mut distinct = vec![Share::of(people.left_out, people.unpublished)];
+        let mut of_tuple = vec![0; people.group_of.len()];
+        for (tuples, shares) in tuples.iter().zip(shares) {
+            for (tuple, share) in tuples.iter().zip(shares) {
+                if distinct.last() != Some(&share) {
+                    distinct.push(share);
+                }
+                of_tuple[*tuple as usize] = distinct.len() as u32 - 1;
+            }
+        }
+        Self { distinct, of_tuple }
+    }
+
+    /// The share of every tuple.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Share> {
+        self.of_tuple.iter().map(|place| self.distinct[*place as usize])
     }
 
     /// The shares of all tuples as an adversary believes them.
     pub(crate) fn beliefs(&self) -> Vec<f64> {
-        (0..self.of_tuple.len()).map(|tuple| self.of(tuple).to_f64()).collect()
+        self.all().map(Share::to_f64).collect()
     }
 }
 
@@ -104,9 +123,9 @@ impl Shares {
 mod tests {
     use super::*;
 
-    fn range(min: f64, max: f64) -> Range {
+    fn range(min: f64, max: f64) -> PresenceRange {
         let decimal = |value| Decimal::from_f64("share", value).unwrap();
-        Range { min: decimal(min), max: decimal(max) }
+        PresenceRange { min: decimal(min), max: decimal(max) }
     }
 
     #[test]

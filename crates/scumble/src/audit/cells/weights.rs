@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use hashbrown::HashMap;
 
-use crate::audit::cells::classes::{CellColumn, CellTexts};
+use crate::audit::cells::{CellColumn, CellTexts};
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
 use crate::release::{Manifest, PdfCells};
@@ -143,7 +143,7 @@ impl Lists {
 }
 
 /// For each group and quasi column, code and weight of each listed value, ascending.
-pub(crate) type Bound = Vec<Vec<Vec<(Code, f64)>>>;
+pub(crate) type WeightsByCode = Vec<Vec<Vec<(u32, f64)>>>;
 
 impl Weights {
     /// The weights by the codes of a table's domains, which have every listed value.
@@ -151,8 +151,8 @@ impl Weights {
         &self,
         quasi: &[CellColumn],
         columns: &[Cow<'_, Column>],
-    ) -> Bound {
-        let mut bound: Bound =
+    ) -> WeightsByCode {
+        let mut bound: WeightsByCode =
             vec![Vec::with_capacity(columns.len()); self.whose.len()];
         for (place, (cells, column)) in quasi.iter().zip(columns).enumerate() {
             let CellTexts::Lists(lists) = &cells.cells else { continue };

@@ -1,8 +1,8 @@
 //! Worlds: which sets of people have given counts.
 //!
 //! Weights that are the table's own are counts: of the n rows of a group, n f(v) have the
-//! value v. Who holds the population looks for the sets of n people of the group with
-//! these counts; each is a world, and all are equally likely.
+//! value v. Somebody who holds the population looks for the sets of n people of the group
+//! with these counts; each is a world, and all are equally likely.
 //!
 //! # Guarantee
 //! The share of worlds that contain a person, exactly if there are fewer than 2^128, else
@@ -31,9 +31,8 @@
 
 use hashbrown::HashMap;
 
-use crate::audit::cells::draws::ln_choose;
-use crate::audit::cells::shares::Share;
 use crate::audit::cells::ways::{Scaled, Ways, choices};
+use crate::audit::cells::{Share, ln_choose};
 use crate::watch::Watch;
 
 /// Whether the worlds are still wanted is asked once for so many states.
@@ -41,7 +40,7 @@ const CHECKED_EVERY: usize = 1 << 12;
 
 /// People who agree on all counted columns.
 #[derive(Debug, Clone)]
-pub(crate) struct Type {
+pub(crate) struct PersonType {
     pub(crate) people: u64,
     /// For each counted column, which count they belong to.
     pub(crate) counts: Vec<u32>,
@@ -62,7 +61,7 @@ pub(crate) enum Worlds {
 /// Counts the worlds in which the people of the types that belong to count c are
 /// `counts[c]`.
 pub(crate) fn worlds(
-    types: &[Type],
+    types: &[PersonType],
     counts: &[u64],
     most_steps: usize,
     watch: &dyn Watch,
@@ -105,7 +104,7 @@ const ROUNDS: usize = 200;
 
 /// For each type how few and how many people are present in any world; nothing if there is
 /// none. Bounds are tightened until nothing changes.
-fn settle(types: &[Type], counts: &[u64]) -> Option<Vec<(u64, u64)>> {
+fn settle(types: &[PersonType], counts: &[u64]) -> Option<Vec<(u64, u64)>> {
     let mut bounds: Vec<(u64, u64)> =
         types.iter().map(|kind| (0, kind.people)).collect();
     for _ in 0..ROUNDS {
@@ -145,7 +144,11 @@ fn settle(types: &[Type], counts: &[u64]) -> Option<Vec<(u64, u64)>> {
 
 /// The types whose bounds leave a choice, in parts that share no count. In each part
 /// types stand by the column with the most counts, small counts first.
-fn parts(types: &[Type], bounds: &[(u64, u64)], n_counts: usize) -> Vec<Vec<usize>> {
+fn parts(
+    types: &[PersonType],
+    bounds: &[(u64, u64)],
+    n_counts: usize,
+) -> Vec<Vec<usize>> {
     let open: Vec<usize> =
         (0..types.len()).filter(|place| bounds[*place].0 < bounds[*place].1).collect();
     let mut above: Vec<usize> = (0..n_counts).collect();
@@ -200,7 +203,7 @@ fn parts(types: &[Type], bounds: &[(u64, u64)], n_counts: usize) -> Vec<Vec<usiz
 
 /// A type that is still to be decided, and between which numbers.
 struct Open<'a> {
-    kind: &'a Type,
+    kind: &'a PersonType,
     bounds: (u64, u64),
 }
 

@@ -21,11 +21,11 @@ impl Dice {
 
 /// People with values in some columns, some of them present: types, counts, and for each
 /// type its people as bits.
-fn puzzle(dice: &mut Dice) -> (Vec<Type>, Vec<u64>, Vec<u32>) {
+fn puzzle(dice: &mut Dice) -> (Vec<PersonType>, Vec<u64>, Vec<u32>) {
     let n_people = dice.roll(9) + 2;
     let n_columns = dice.roll(3) + 1;
     let n_values = dice.roll(3) + 1;
-    let mut types: Vec<Type> = Vec::new();
+    let mut types: Vec<PersonType> = Vec::new();
     let mut bits: Vec<u32> = Vec::new();
     let mut counts = vec![0; (n_columns * n_values) as usize];
     for person in 0..n_people {
@@ -41,7 +41,7 @@ fn puzzle(dice: &mut Dice) -> (Vec<Type>, Vec<u64>, Vec<u32>) {
                 bits[place] |= 1 << person;
             }
             None => {
-                types.push(Type { people: 1, counts: values });
+                types.push(PersonType { people: 1, counts: values });
                 bits.push(1 << person);
             }
         }
@@ -50,7 +50,11 @@ fn puzzle(dice: &mut Dice) -> (Vec<Type>, Vec<u64>, Vec<u32>) {
 }
 
 /// How many worlds there are, and the sum of the people of each type over them.
-fn brute_force(types: &[Type], counts: &[u64], bits: &[u32]) -> (u128, Vec<u128>) {
+fn brute_force(
+    types: &[PersonType],
+    counts: &[u64],
+    bits: &[u32],
+) -> (u128, Vec<u128>) {
     let everybody: u32 = bits.iter().sum();
     let (mut all, mut sums) = (0, vec![0; types.len()]);
     for world in 0..=everybody {
@@ -109,7 +113,7 @@ fn counts_that_nobody_can_have_have_no_world() {
 #[test]
 fn floats_take_over_where_whole_numbers_end() {
     // Two columns of two values: x of the first type decides all others.
-    let kind = |people, a, b| Type { people, counts: vec![a, b] };
+    let kind = |people, a, b| PersonType { people, counts: vec![a, b] };
     let types = [kind(300, 0, 2), kind(200, 0, 3), kind(250, 1, 2), kind(150, 1, 3)];
     let counts = [250, 100, 210, 140];
     let Worlds::Counted { shares, .. } =
@@ -134,7 +138,7 @@ fn floats_take_over_where_whole_numbers_end() {
 
 #[test]
 fn what_takes_too_long_is_settled_only() {
-    let kind = |people, a, b| Type { people, counts: vec![a, b] };
+    let kind = |people, a, b| PersonType { people, counts: vec![a, b] };
     let mut types =
         vec![kind(3, 0, 2), kind(2, 0, 3), kind(2, 1, 2), kind(2, 1, 3), kind(2, 4, 5)];
     types.push(kind(1, 6, 7));

@@ -21,15 +21,12 @@
 //! `evfimievski2003limiting`, `chaytor2010randomization`; docs/methods.md,
 //! "Randomization".
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::audit::checks::{columns_of, finite, malformed};
-use crate::audit::drawn::columns::DrawnColumn;
+use crate::audit::checks::{columns_of, finite, malformed, word};
 use crate::audit::drawn::matrix::UP;
-use crate::audit::drawn::shares::margin;
-use crate::audit::drawn::truth::TrueCounts;
-use crate::audit::drawn::{Believed, Drawn, apart, single};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::drawn::{Believed, Drawn, DrawnColumn, apart, margin, single};
+use crate::audit::{Case, Checked};
 use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::release::{BoundNote, PromiseNote, Treatment};
@@ -38,11 +35,11 @@ use crate::release::{BoundNote, PromiseNote, Treatment};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum AskedBound {
     /// The same bound for every value.
-    Breach { prior: f64, posterior: f64, both: bool },
+    Breach { prior: f64, posterior: f64 },
     /// From a value's share to so many times as much.
-    Factor { factor: f64, both: bool },
+    Factor(f64),
     /// The bounds that the manifest lists.
-    Listed { both: bool },
+    Listed,
 }
 
 /// What the recheck of one randomized column found.
@@ -61,11 +58,16 @@ pub(super) fn recheck(
     promise: &PromiseNote,
     asked: AskedBound,
     drawn: &Drawn,
-    (views, held): (&Views<'_>, &Held<'_>),
+    case: &Case<'_>,
 ) -> Result<Checked> {
-    let truth = held.true_counts()?;
+    let both = match word(promise, "kind") {
+        Some("upward") => false,
+        Some("both") => true,
+        _ => return Err(malformed(promise, "known `kind`")),
+    };
+    let truth = case.true_counts()?.filter(|truth| truth.exact);
     // A column that is promised and was not randomized is bare.
-    let bare = columns_of(promise, views.manifest)?.into_iter().any(|column| {
+    let bare = columns_of(promise, case.manifest)?.into_iter().any(|column| {
         match &column.treatment {
             Treatment::Drawn { .. } => false,
             Treatment::Kept
@@ -81,14 +83,16 @@ pub(super) fn recheck(
         if !column.names.iter().any(|name| promise.columns.contains(name)) {
             continue;
         }
-        let sight = Sight {
+        let bounds = ColumnBounds {
             column,
             believed,
-            truth: truth.map(|truth| (truth, &*truth.counts[place])),
-            apart: apart(views.manifest, column),
+            truth: truth.map(|truth| (truth.rows, &*truth.counts[place])),
+            apart: apart(case.manifest, column),
+            // What the manifest says of itself must be true, too.
+            both: both || column.both,
             sampled: drawn.sampled,
         };
-        let found = sight.check(asked);
+        let found = bounds.check(asked);
         all.amplification = all.amplification.max(found.amplification);
         all.posterior = all.posterior.max(found.posterior);
         all.values += found.values;
@@ -99,40 +103,27 @@ pub(super) fn recheck(
         "posterior": all.posterior,
         "values_at_risk": all.values,
     });
-    let rows_at_risk = if bare { views.manifest.rows } else { all.rows };
+    let rows_at_risk = if bare { case.manifest.rows } else { all.rows };
     let holds = all.values == 0 && !bare;
     Ok(Checked { holds, ..Checked::of(promise, measured, rows_at_risk) })
 }
 
-/// Which way beliefs are bounded.
-pub(super) fn both(promise: &PromiseNote) -> Result<bool> {
-    match promise.asked.get("kind").and_then(Value::as_str) {
-        Some("upward") => Ok(false),
-        Some("both") => Ok(true),
-        _ => Err(malformed(promise, "known `kind`")),
-    }
-}
-
 /// One randomized column and what is known of its true values.
-struct Sight<'a> {
+struct ColumnBounds<'a> {
     column: &'a DrawnColumn,
     believed: &'a [Believed],
-    truth: Option<(&'a TrueCounts, &'a [u64])>,
+    /// Rows of the table, and of each value, if those are the ones that were randomized.
+    truth: Option<(u64, &'a [u64])>,
     /// Whether priors are those of sub-tables.
     apart: bool,
+    /// Whether beliefs are bounded both ways.
+    both: bool,
     sampled: bool,
 }
 
-impl Sight<'_> {
+impl ColumnBounds<'_> {
     fn check(&self, asked: AskedBound) -> Amplification {
-        let column = self.column;
-        let asked_both = match asked {
-            AskedBound::Breach { both, .. } | AskedBound::Factor { both, .. } => both,
-            AskedBound::Listed { both } => both,
-        };
-        // What the manifest says of itself must be true, too.
-        let both = asked_both || column.both;
-        let held = self.held();
+        let (column, both, held) = (self.column, self.both, self.held());
         let mut found = Amplification::default();
         for (place, table) in column.tables.iter().enumerate() {
             let mut limits = Vec::new();
@@ -141,25 +132,23 @@ impl Sight<'_> {
             let values = table.values.iter().zip(&table.bounds).zip(&amplified);
             for (value, ((code, bound), amplified)) in values.enumerate() {
                 let fault = self.is_faulty(asked, place, value, &held);
+                let bound = bound.map(|bound| (bound.prior, bound.posterior));
                 let bound = match asked {
-                    AskedBound::Breach { prior, posterior, .. } if !self.apart => {
+                    AskedBound::Breach { prior, posterior } if !self.apart => {
                         // A stricter bound that the manifest says must be kept, too.
-                        let (low, high) =
-                            bound.map_or((0.0, 1.0), |b| (b.prior, b.posterior));
+                        let (low, high) = bound.unwrap_or((0.0, 1.0));
                         Some((prior.max(low), posterior.min(high)))
                     }
                     AskedBound::Breach { posterior, .. } => {
-                        bound.map(|bound| (bound.prior, bound.posterior.min(posterior)))
+                        bound.map(|(low, high)| (low, high.min(posterior)))
                     }
-                    _ => bound.map(|bound| (bound.prior, bound.posterior)),
+                    AskedBound::Factor(_) | AskedBound::Listed => bound,
                 };
                 let mut passes = false;
                 if let Some((prior, posterior)) = bound {
                     let limit = gamma(prior, posterior);
-                    let reached = match both {
-                        true => amplified.up.max(amplified.down),
-                        false => amplified.up,
-                    };
+                    let down = if both { amplified.down } else { 0.0 };
+                    let reached = amplified.up.max(down);
                     let share = if limit.is_infinite() { 0.0 } else { reached / limit };
                     found.amplification = found.amplification.max(share);
                     let after = believed_after(prior, amplified.up);
@@ -202,22 +191,19 @@ impl Sight<'_> {
             return true;
         }
         match (asked, bound) {
-            (AskedBound::Listed { .. }, _) => false,
-            (AskedBound::Breach { prior, posterior, .. }, Some(bound))
-                if !self.apart =>
-            {
+            (AskedBound::Listed, _) => false,
+            (AskedBound::Breach { prior, posterior }, Some(bound)) if !self.apart => {
                 bound.prior < prior || bound.posterior > posterior
             }
             (AskedBound::Breach { .. }, None) if !self.apart => true,
             (AskedBound::Breach { prior, .. }, None) => !self.is_common(code, prior),
             (AskedBound::Breach { posterior, .. }, Some(bound)) => {
+                let most = bound.prior * (1.0 + 1e-12);
                 bound.posterior > posterior
                     || bound.prior >= bound.posterior
-                    || self
-                        .share(table, value)
-                        .is_some_and(|share| share.low > bound.prior * (1.0 + 1e-12))
+                    || self.share(table, value).is_some_and(|share| share.low > most)
             }
-            (AskedBound::Factor { factor, .. }, Some(bound)) => {
+            (AskedBound::Factor(factor), Some(bound)) => {
                 // In a sub-table a belief may grow from the share there to the factor times
                 // the share in the whole table, if that is larger.
                 let whole = held.shares[code].max(bound.prior);
@@ -226,7 +212,7 @@ impl Sight<'_> {
                         !(share.low..=share.high).contains(&bound.prior)
                     })
             }
-            (AskedBound::Factor { factor, .. }, None) => {
+            (AskedBound::Factor(factor), None) => {
                 let here = self.share(table, value);
                 let whole = self.whole(code);
                 let most = here.into_iter().chain(whole).map(|share| share.high);
@@ -239,16 +225,11 @@ impl Sight<'_> {
 
     /// Whether the priors of sub-tables leave no room for all rows of a value.
     fn cannot_hold(&self, asked: AskedBound, code: usize, held: &RoomOfPriors) -> bool {
-        let by_share =
-            matches!(asked, AskedBound::Breach { .. } | AskedBound::Factor { .. });
-        let Some((truth, counts)) = self.truth.filter(|(truth, _)| truth.exact) else {
-            return false;
-        };
-        let needed = counts[code] as f64 / truth.rows.max(1) as f64;
-        by_share
+        let needed = self.true_share(code).map(|share| share * (1.0 - 1e-9));
+        asked != AskedBound::Listed
             && self.apart
             && held.bounded[code]
-            && held.shares[code] < needed * (1.0 - 1e-9)
+            && needed.is_some_and(|needed| held.shares[code] < needed)
     }
 
     /// For each value the share of the table that its priors add up to, and whether it is
@@ -274,8 +255,8 @@ impl Sight<'_> {
 
     /// Whether a value is commoner than a prior, as far as one can know.
     fn is_common(&self, code: usize, prior: f64) -> bool {
-        if let Some((truth, counts)) = self.truth.filter(|(truth, _)| truth.exact) {
-            let (count, rows) = (counts[code], truth.rows);
+        if let Some((rows, counts)) = self.truth {
+            let count = counts[code];
             return match Decimal::from_f64("prior", prior) {
                 Ok(prior) => !prior.at_least(count.into(), rows.into()),
                 Err(_) => count as f64 / rows as f64 > prior,
@@ -286,8 +267,7 @@ impl Sight<'_> {
 
     /// Between which numbers the share of a value in the whole table lies.
     fn whole(&self, code: usize) -> Option<Between> {
-        if let Some((truth, counts)) = self.truth.filter(|(truth, _)| truth.exact) {
-            let share = counts[code] as f64 / truth.rows.max(1) as f64;
+        if let Some(share) = self.true_share(code) {
             return Some(Between::near(share));
         }
         if self.sampled {
@@ -302,27 +282,28 @@ impl Sight<'_> {
             variance += estimate.variances[place];
             step = step.max(estimate.steps[place]);
         }
-        let margin = margin(variance, step, self.tests());
-        Some(Between { low: (count - margin) / rows, high: (count + margin) / rows })
+        Some(Between::around(count, margin(variance, step, self.tests()), rows))
+    }
+
+    /// The true share of a value, if it is known.
+    fn true_share(&self, code: usize) -> Option<f64> {
+        self.truth.map(|(rows, counts)| counts[code] as f64 / rows.max(1) as f64)
     }
 
     /// Between which numbers the share of a value in a sub-table lies.
     fn share(&self, table: usize, value: usize) -> Option<Between> {
         let here = &self.column.tables[table];
-        if let (true, Some((truth, counts))) = (single(self.column), self.truth)
-            && truth.exact
-        {
+        if let (true, Some((rows, counts))) = (single(self.column), self.truth) {
             // A value that nobody has is taken for one that one person has.
             let count = counts[here.values[value]].max(1);
-            return Some(Between::near(count as f64 / truth.rows.max(1) as f64));
+            return Some(Between::near(count as f64 / rows.max(1) as f64));
         }
         if self.sampled || here.rows == 0 {
             return None;
         }
         let estimate = self.believed[table].estimate.as_ref()?;
         let margin = estimate.margin(value, self.tests());
-        let (count, rows) = (estimate.counts[value], here.rows as f64);
-        Some(Between { low: (count - margin) / rows, high: (count + margin) / rows })
+        Some(Between::around(estimate.counts[value], margin, here.rows as f64))
     }
 
     fn tests(&self) -> usize {
@@ -346,6 +327,11 @@ impl Between {
     /// A share that is known, but for rounding.
     fn near(share: f64) -> Self {
         Self { low: share * (1.0 - 1e-9), high: share * (1.0 + 1e-9) }
+    }
+
+    /// So many of `rows`, up to a margin.
+    fn around(count: f64, margin: f64, rows: f64) -> Self {
+        Self { low: (count - margin) / rows, high: (count + margin) / rows }
     }
 }
 

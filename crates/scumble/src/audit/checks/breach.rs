@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::audit::checks::bounds::{self, AskedBound};
 use crate::audit::checks::{Check, malformed, says_nothing};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::{Case, Checked};
 use crate::error::Result;
 use crate::release::PromiseNote;
 
@@ -20,13 +20,8 @@ impl Check for Breach {
         "breach"
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        held: &Held<'_>,
-    ) -> Result<Checked> {
-        let drawn = views.drawn()?.ok_or_else(|| says_nothing(promise, views))?;
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
+        let drawn = case.views.drawn()?.ok_or_else(|| says_nothing(promise, case))?;
         let number = |name: &str| promise.asked.get(name).and_then(Value::as_f64);
         let (prior, posterior) = number("prior")
             .zip(number("posterior"))
@@ -34,9 +29,8 @@ impl Check for Breach {
                 0.0 < *prior && prior < posterior && *posterior < 1.0
             })
             .ok_or_else(|| malformed(promise, "`prior` below a `posterior`"))?;
-        let both = bounds::both(promise)?;
-        let asked = AskedBound::Breach { prior, posterior, both };
-        bounds::recheck(promise, asked, drawn, (views, held))
+        let asked = AskedBound::Breach { prior, posterior };
+        bounds::recheck(promise, asked, drawn, case)
     }
 
     fn is_sharper_with_original(&self) -> bool {

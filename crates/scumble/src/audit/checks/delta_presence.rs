@@ -16,12 +16,10 @@
 use hashbrown::HashSet;
 use serde_json::{Value, json};
 
-use crate::audit::cells::people::People;
-use crate::audit::cells::shares::{Range, Share, Shares};
+use crate::audit::cells::{People, PresenceRange, Share, Shares};
 use crate::audit::checks::k_anonymity::without_quasi;
-use crate::audit::checks::{Check, malformed, says_nothing};
-use crate::audit::{Checked, Held, Views};
-use crate::decimal::Decimal;
+use crate::audit::checks::{Check, decimal, malformed, says_nothing};
+use crate::audit::{Case, Checked};
 use crate::error::{Error, Result};
 use crate::release::{Manifest, PromiseNote};
 
@@ -43,18 +41,13 @@ impl Check for DeltaPresence {
         "delta-presence"
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        held: &Held<'_>,
-    ) -> Result<Checked> {
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
         let (range, reader) = asked(promise)?;
-        let classes = views.cells()?.ok_or_else(|| says_nothing(promise, views))?;
+        let classes = case.views.cells()?.ok_or_else(|| says_nothing(promise, case))?;
         if classes.quasi.is_empty() {
             return Err(without_quasi(promise));
         }
-        let crowd = held.crowd()?.ok_or_else(|| {
+        let crowd = case.crowd()?.ok_or_else(|| {
             Error::input(format!(
                 "{} cannot be rechecked without the population",
                 promise.name
@@ -73,15 +66,12 @@ pub(crate) fn is_promised(manifest: &Manifest) -> bool {
 }
 
 /// What was asked.
-pub(crate) fn asked(promise: &PromiseNote) -> Result<(Range, Reader)> {
+pub(crate) fn asked(promise: &PromiseNote) -> Result<(PresenceRange, Reader)> {
     let share = |name: &str| {
-        let number = promise.asked.get(name).and_then(Value::as_f64);
-        number
-            .and_then(|number| Decimal::from_f64(name, number).ok())
-            .filter(|share| !share.exceeds(1, 1))
-            .ok_or_else(|| malformed(promise, &format!("share `{name}` from 0 to 1")))
+        let wanted = format!("share `{name}` from 0 to 1");
+        decimal(promise, name, |share| !share.exceeds(1, 1), &wanted)
     };
-    let range = Range { min: share("min")?, max: share("max")? };
+    let range = PresenceRange { min: share("min")?, max: share("max")? };
     let reader = match promise.asked.get("adversary") {
         None => Reader::Counting,
         Some(name) if name == "paper" => Reader::Paper,
@@ -92,7 +82,11 @@ pub(crate) fn asked(promise: &PromiseNote) -> Result<(Range, Reader)> {
 
 /// Measures presence, and counts the people at risk: those whose share is not known to be
 /// in the range, and those who fit several groups.
-fn measured(range: Range, shares: &Shares, people: &People<'_>) -> (Value, u64) {
+fn measured(
+    range: PresenceRange,
+    shares: &Shares,
+    people: &People<'_>,
+) -> (Value, u64) {
     let keeps: Vec<bool> =
         shares.distinct.iter().map(|share| share.is_in(range)).collect();
     let several: HashSet<u32> =

@@ -20,15 +20,14 @@ use serde_json::json;
 
 use crate::audit::checks::{Check, columns_of, malformed, says_nothing};
 use crate::audit::given::needs_original;
-use crate::audit::noisy::measure::Measured;
-use crate::audit::noisy::rows::NoisyRows;
 use crate::audit::noisy::{
-    NoiseAsked, NoisyFindings, NoisyTruth, PROMISE, Wish, shortened, wish,
+    MeasuredCompany, NoisyFindings, NoisyRows, NoisyTruth, PROMISE, Wish, noise_asked,
+    shortened, wish,
 };
 use crate::audit::redrawn::RedrawnGroups;
-use crate::audit::{Checked, Held, Views};
+use crate::audit::{Case, Checked};
 use crate::error::{Error, Result};
-use crate::release::{PromiseNote, Treatment};
+use crate::release::{Manifest, PromiseNote, Treatment};
 
 /// What is said if published numbers are not around true ones as they should be.
 const NOT_AS_STATED: &str = "the noise is not as stated";
@@ -42,28 +41,23 @@ impl Check for ExpectedAnonymity {
         PROMISE
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        held: &Held<'_>,
-    ) -> Result<Checked> {
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
         let (mut noisy, mut redrawn) = (false, false);
-        for column in columns_of(promise, views.manifest)? {
+        for column in columns_of(promise, case.manifest)? {
             match &column.treatment {
                 Treatment::Noisy { .. } => noisy = true,
                 Treatment::Redrawn => redrawn = true,
                 // Exact columns: only rows that share them count.
                 Treatment::Kept | Treatment::Coarse { .. } | Treatment::Weighted => {}
                 Treatment::Drawn { .. } | Treatment::Apart => {
-                    return Err(says_nothing(promise, views));
+                    return Err(says_nothing(promise, case));
                 }
             }
         }
-        match (views.noisy()?, views.redrawn()?) {
-            (Some(rows), _) if noisy => of_noisy(promise, rows, views, held),
-            (_, Some(groups)) if redrawn => of_redrawn(promise, groups, views, held),
-            _ => Err(says_nothing(promise, views)),
+        match (case.views.noisy()?, case.views.redrawn()?) {
+            (Some(rows), _) if noisy => of_noisy(promise, rows, case),
+            (_, Some(groups)) if redrawn => of_redrawn(promise, groups, case),
+            _ => Err(says_nothing(promise, case)),
         }
     }
 }
@@ -71,11 +65,10 @@ impl Check for ExpectedAnonymity {
 fn of_noisy(
     promise: &PromiseNote,
     rows: &NoisyRows,
-    views: &Views<'_>,
-    held: &Held<'_>,
+    case: &Case<'_>,
 ) -> Result<Checked> {
-    match held.noisy()?.map(|NoisyTruth { found, .. }| found) {
-        None => without_table(promise, rows, views),
+    match case.noisy_truth()?.map(|NoisyTruth { found, .. }| found) {
+        None => without_table(promise, rows, case.manifest),
         Some(NoisyFindings::Strict { measured, unlike, .. }) => {
             Ok(strict(promise, rows, measured, *unlike))
         }
@@ -98,7 +91,7 @@ fn of_noisy(
 fn strict(
     promise: &PromiseNote,
     rows: &NoisyRows,
-    measured: &Measured,
+    measured: &MeasuredCompany,
     unlike: u64,
 ) -> Checked {
     let mut found = json!({
@@ -123,12 +116,12 @@ fn strict(
 fn without_table(
     promise: &PromiseNote,
     rows: &NoisyRows,
-    views: &Views<'_>,
+    manifest: &Manifest,
 ) -> Result<Checked> {
     let sizes = rows.classes().into_iter().flatten().map(|rows| rows.len());
     let sizes: Vec<usize> = sizes.filter(|n| *n > 0).collect();
     let smallest = sizes.iter().min().copied().unwrap_or(0);
-    match NoiseAsked::of(views.manifest)?.wish {
+    match noise_asked(manifest)? {
         Wish::Same(k) if rows.note.strict && (smallest as f64) < k => {
             let failing = sizes.iter().filter(|n| (**n as f64) < k).sum::<usize>();
             let measured = json!({ "k": smallest, "levels": sizes.len() });
@@ -141,11 +134,9 @@ fn without_table(
 fn of_redrawn(
     promise: &PromiseNote,
     groups: &RedrawnGroups,
-    views: &Views<'_>,
-    held: &Held<'_>,
+    case: &Case<'_>,
 ) -> Result<Checked> {
-    let left_out = views.manifest.left_out;
-    let numbers = held.redrawn()?;
+    let numbers = case.redrawn_numbers()?;
     let failing = match wish(&promise.asked) {
         Some(Wish::Same(k)) => groups.below(k),
         Some(Wish::Column(name)) => {
@@ -157,7 +148,7 @@ fn of_redrawn(
                 ))
                 .with_hint("give it with `--original FILE`")
             })?;
-            groups.crowded(&numbers.wishes, left_out)
+            groups.crowded(&numbers.wishes, case.manifest.left_out)
         }
         None => return Err(malformed(promise, "number `k` from 1 on")),
     };

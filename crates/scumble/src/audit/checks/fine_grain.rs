@@ -5,8 +5,8 @@
 use serde_json::Value;
 
 use crate::audit::checks::bounds::{self, AskedBound};
-use crate::audit::checks::{Check, malformed, says_nothing};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::checks::{Check, malformed, says_nothing, word};
+use crate::audit::{Case, Checked};
 use crate::error::Result;
 use crate::release::PromiseNote;
 
@@ -19,14 +19,9 @@ impl Check for FineGrain {
         "fine-grain"
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        held: &Held<'_>,
-    ) -> Result<Checked> {
-        let drawn = views.drawn()?.ok_or_else(|| says_nothing(promise, views))?;
-        bounds::recheck(promise, asked(promise)?, drawn, (views, held))
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
+        let drawn = case.views.drawn()?.ok_or_else(|| says_nothing(promise, case))?;
+        bounds::recheck(promise, asked(promise)?, drawn, case)
     }
 
     fn is_sharper_with_original(&self) -> bool {
@@ -36,12 +31,11 @@ impl Check for FineGrain {
 
 /// What was asked.
 pub(crate) fn asked(promise: &PromiseNote) -> Result<AskedBound> {
-    let both = bounds::both(promise)?;
-    if promise.asked.get("values").and_then(Value::as_str) == Some("listed") {
-        return Ok(AskedBound::Listed { both });
+    if word(promise, "values") == Some("listed") {
+        return Ok(AskedBound::Listed);
     }
     let factor = promise.asked.get("factor").and_then(Value::as_f64);
     let factor = factor.filter(|factor| *factor > 1.0);
     let factor = factor.ok_or_else(|| malformed(promise, "`factor` above 1"))?;
-    Ok(AskedBound::Factor { factor, both })
+    Ok(AskedBound::Factor(factor))
 }

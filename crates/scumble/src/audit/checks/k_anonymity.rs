@@ -17,7 +17,7 @@
 use serde_json::json;
 
 use crate::audit::checks::{Check, says_nothing, whole};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::{Case, Checked};
 use crate::error::{Error, Result};
 use crate::release::{Manifest, PromiseNote};
 
@@ -30,24 +30,19 @@ impl Check for KAnonymity {
         "k-anonymity"
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        _: &Held<'_>,
-    ) -> Result<Checked> {
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
         let k = asked(promise)?;
-        let (smallest, failing) = if let Some(sizes) = views.sample()? {
+        let (smallest, failing) = if let Some(sizes) = case.views.sample()? {
             let failing = sizes.iter().filter(|(size, _)| *size < k);
             (sizes.first().map_or(0, |size| size.0), failing.map(|(_, n)| n).sum())
-        } else if let Some(classes) = views.cells()? {
+        } else if let Some(classes) = case.views.cells()? {
             if classes.quasi.is_empty() {
                 return Err(without_quasi(promise));
             }
             let failing = classes.sizes.iter().filter(|size| **size < k).sum();
             (classes.sizes.iter().min().copied().unwrap_or(0), failing)
         } else {
-            return Err(says_nothing(promise, views));
+            return Err(says_nothing(promise, case));
         };
         Ok(Checked::of(promise, json!({ "k": smallest }), failing))
     }

@@ -9,16 +9,16 @@
 //! Columns are looked at one by one.
 //!
 //! # Cost
-//! O(values) a group.
+//! O(values) for each group.
 //!
 //! # Source
 //! `machanavajjhala2006ldiversity`; where values stand apart `xiao2006anatomy`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::audit::checks::values::{AskedOfValues, PromisedValues};
-use crate::audit::checks::{Check, finite, malformed, whole};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::checks::{Check, decimal, finite, malformed, whole, word};
+use crate::audit::{Case, Checked};
 use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::release::PromiseNote;
@@ -40,15 +40,10 @@ impl Check for LDiversity {
         "l-diversity"
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        _: &Held<'_>,
-    ) -> Result<Checked> {
-        let promised = PromisedValues::of(promise, views)?;
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
+        let promised = PromisedValues::of(promise, case)?;
         let asked = asked(promise)?;
-        let found = promised.measure(AskedOfValues::Diversity(asked))?;
+        let found = promised.measure(AskedOfValues::Diversity(asked), case)?;
         let mut measured = match asked {
             Diversity::Recursive { .. } => json!({ "c": finite(found.worst) }),
             Diversity::Distinct(_) => json!({ "l": -found.worst as u64 }),
@@ -75,16 +70,10 @@ impl Diversity {
 /// What was asked; an error also if the promise is another one.
 pub(crate) fn asked(promise: &PromiseNote) -> Result<Diversity> {
     let decimal = |name: &str, above: u128| {
-        let number = promise.asked.get(name).and_then(Value::as_f64);
-        number
-            .and_then(|number| Decimal::from_f64(name, number).ok())
-            .filter(|number| number.exceeds(above, 1))
-            .ok_or_else(|| {
-                malformed(promise, &format!("number `{name}` above {above}"))
-            })
+        let wanted = format!("number `{name}` above {above}");
+        decimal(promise, name, |number| number.exceeds(above, 1), &wanted)
     };
-    let kind = promise.asked.get("kind").and_then(Value::as_str);
-    match kind.filter(|_| promise.name == LDiversity.name()) {
+    match word(promise, "kind").filter(|_| promise.name == LDiversity.name()) {
         Some("distinct") => whole(promise, "l").map(Diversity::Distinct),
         Some("entropy") => decimal("l", 1).map(Diversity::Entropy),
         Some("recursive") => {

@@ -13,11 +13,13 @@ pub(crate) struct Finding {
     pub(crate) holds: bool,
     /// The measure, turned so that larger is worse.
     pub(crate) risk: f64,
+    /// The rows of the group.
+    pub(crate) rows: u64,
 }
 
 /// The values of a group and of the whole table.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Values<'a> {
+pub(crate) struct ComparedValues<'a> {
     pub(crate) group: &'a Histogram,
     pub(crate) whole: &'a Histogram,
     /// How they coarsen; nothing if only into one.
@@ -26,20 +28,22 @@ pub(crate) struct Values<'a> {
 
 impl Finding {
     /// Nothing looked at yet.
-    pub(crate) const NOTHING: Self = Self { holds: true, risk: f64::NEG_INFINITY };
+    pub(crate) const NOTHING: Self =
+        Self { holds: true, risk: f64::NEG_INFINITY, rows: 0 };
 
     /// Both must hold.
     pub(crate) fn worse(self, other: Self) -> Self {
-        Self { holds: self.holds && other.holds, risk: self.risk.max(other.risk) }
+        let (holds, risk) = (self.holds && other.holds, self.risk.max(other.risk));
+        Self { holds, risk, rows: self.rows.max(other.rows) }
     }
 }
 
 /// Risk: minus the number of values, minus the entropy, or the ratio c.
 pub(crate) fn diversity(values: &Histogram, asked: Diversity) -> Finding {
-    match asked {
+    let (holds, risk) = match asked {
         Diversity::Distinct(l) => {
             let n = values.n_present() as u64;
-            Finding { holds: n >= l, risk: -(n as f64) }
+            (n >= l, -(n as f64))
         }
         Diversity::Entropy(l) => entropy(values, l),
         Diversity::Recursive { l, c } => {
@@ -49,20 +53,20 @@ pub(crate) fn diversity(values: &Histogram, asked: Diversity) -> Finding {
             let n_rare = counts.len().saturating_sub(l as usize - 1);
             let rare: u64 = counts[..n_rare].iter().sum();
             let holds = rare > 0 && c.exceeds(common.into(), rare.into());
-            Finding { holds, risk: common as f64 / rare as f64 }
+            (holds, common as f64 / rare as f64)
         }
-    }
+    };
+    Finding { holds, risk, rows: values.total() }
 }
 
 /// Evenly spread values have the entropy ln n, exactly. Others must pass ln l by more than
 /// the sum can be off: each of the terms by a few units in the last place.
-fn entropy(values: &Histogram, l: Decimal) -> Finding {
+fn entropy(values: &Histogram, l: Decimal) -> (bool, f64) {
     let n_present = values.n_present();
     let mut counts = values.present().map(|(_, n)| n);
     let first = counts.next();
     if counts.all(|n| Some(n) == first) {
-        let holds = !l.exceeds(n_present as u128, 1);
-        return Finding { holds, risk: -(n_present as f64).ln() };
+        return (!l.exceeds(n_present as u128, 1), -(n_present as f64).ln());
     }
     let total = values.total() as f64;
     let surprise = |n: u64| {
@@ -73,12 +77,12 @@ fn entropy(values: &Histogram, l: Decimal) -> Finding {
     let entropy: f64 =
         values.counts().iter().filter(|n| **n > 0).map(|n| surprise(*n)).sum();
     let margin = 1e-15 * (n_present as f64 + 1000.0) * (1.0 + total.ln());
-    Finding { holds: entropy - l.to_f64().ln() > margin, risk: -entropy }
+    (entropy - l.to_f64().ln() > margin, -entropy)
 }
 
 /// Risk: the earth mover's distance, as a fraction of whole numbers until the last step.
 pub(crate) fn closeness(
-    values: &Values<'_>,
+    values: &ComparedValues<'_>,
     t: Decimal,
     distance: Distance,
 ) -> Finding {
@@ -87,10 +91,11 @@ pub(crate) fn closeness(
         (Distance::Hierarchical, Some(hierarchy)) => hierarchical(values, hierarchy),
         (Distance::Equal, _) | (Distance::Hierarchical, None) => equal(values),
     };
-    Finding { holds: t.at_least(work, scale), risk: work as f64 / scale as f64 }
+    let (holds, risk) = (t.at_least(work, scale), work as f64 / scale as f64);
+    Finding { holds, risk, rows: values.group.total() }
 }
 
-impl Values<'_> {
+impl ComparedValues<'_> {
     /// By how much a value is commoner in the group, times the sizes of both.
     fn excess(&self, code: Code) -> i128 {
         let here = i128::from(self.group.count(code)) * i128::from(self.whole.total());
@@ -104,15 +109,15 @@ impl Values<'_> {
 }
 
 /// Half the sum of the differences.
-fn equal(values: &Values<'_>) -> (u128, u128) {
-    let codes = values.whole.counts().ids();
+fn equal(values: &ComparedValues<'_>) -> (u128, u128) {
+    let codes = 0..values.whole.counts().len() as u32;
     let sum: u128 = codes.map(|code| values.excess(code).unsigned_abs()).sum();
     (sum, 2 * values.unit())
 }
 
 /// The difference of both running sums, summed over the steps between ranks.
-fn ordered(values: &Values<'_>) -> (u128, u128) {
-    let codes = values.whole.counts().ids();
+fn ordered(values: &ComparedValues<'_>) -> (u128, u128) {
+    let codes = 0..values.whole.counts().len() as u32;
     let occurring = codes.filter(|code| values.whole.count(*code) > 0);
     let (mut running, mut work, mut n_values) = (0i128, 0u128, 0u128);
     for code in occurring {
@@ -126,7 +131,7 @@ fn ordered(values: &Values<'_>) -> (u128, u128) {
 /// In a tree, whatever a branch has too much crosses the edge above it. Two leaves whose
 /// lowest common node is on level h are 2h edges apart and h / height far; so an edge is
 /// 1 / (2 height) long, and the distance is the sum over all edges.
-fn hierarchical(values: &Values<'_>, hierarchy: &Hierarchy) -> (u128, u128) {
+fn hierarchical(values: &ComparedValues<'_>, hierarchy: &Hierarchy) -> (u128, u128) {
     let mut work = 0u128;
     for level in &hierarchy.levels()[..hierarchy.height()] {
         let mut branches = Of::repeat(0i128, level.nodes.len());
@@ -160,7 +165,7 @@ mod tests {
         tree: Option<&Hierarchy>,
     ) -> f64 {
         let (group, whole) = (Histogram::of(group), Histogram::of(whole));
-        let values = Values { group: &group, whole: &whole, hierarchy: tree };
+        let values = ComparedValues { group: &group, whole: &whole, hierarchy: tree };
         closeness(&values, decimal(1.0), how).risk
     }
 
@@ -191,7 +196,7 @@ mod tests {
     #[test]
     fn exactly_t_is_close_enough() {
         let (group, whole) = (Histogram::of(&[8, 2]), Histogram::of(&[5, 5]));
-        let values = Values { group: &group, whole: &whole, hierarchy: None };
+        let values = ComparedValues { group: &group, whole: &whole, hierarchy: None };
         assert!(closeness(&values, decimal(0.3), Distance::Equal).holds);
         assert!(!closeness(&values, decimal(0.299999), Distance::Equal).holds);
     }
@@ -215,8 +220,10 @@ mod tests {
             let asked = Diversity::Recursive { l: 2, c: decimal(c) };
             diversity(&Histogram::of(counts), asked)
         };
-        assert_eq!(found(&[5, 1, 1], 3.0), Finding { holds: true, risk: 2.5 });
+        let three = Finding { holds: true, risk: 2.5, rows: 7 };
+        assert_eq!(found(&[5, 1, 1], 3.0), three);
         assert!(!found(&[5, 1, 1], 2.5).holds, "5 < 2.5 * 2 is false");
-        assert_eq!(found(&[5], 100.0), Finding { holds: false, risk: f64::INFINITY });
+        let alone = Finding { holds: false, risk: f64::INFINITY, rows: 5 };
+        assert_eq!(found(&[5], 100.0), alone);
     }
 }

@@ -1,4 +1,4 @@
-//! Every promise, rechecked from the published files: one file a promise.
+//! Every promise, rechecked from the published files: a file for each promise.
 //!
 //! A check looks at the columns that its promise is about, and decides by what was done to
 //! them where to look.
@@ -29,7 +29,8 @@ use std::fmt::Debug;
 
 use serde_json::{Value, json};
 
-use crate::audit::{Checked, Held, Views};
+use crate::audit::{Case, Checked};
+use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::release::{Manifest, PromiseNote, PublishedColumn};
 
@@ -40,12 +41,7 @@ pub trait Check: Debug + Sync {
 
     /// Measures what was promised, on the columns that the promise is about. Fails if what
     /// was asked cannot be read, or nothing in the release can be measured by it.
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        held: &Held<'_>,
-    ) -> Result<Checked>;
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked>;
 
     /// Whether what is measured with the original at hand tells more than anybody can
     /// measure: then only the latter may be published.
@@ -105,8 +101,8 @@ fn columns_of<'a>(
 }
 
 /// That a promise is about columns that were treated otherwise.
-fn says_nothing(promise: &PromiseNote, views: &Views<'_>) -> Error {
-    let (name, present) = (&promise.name, views.present);
+fn says_nothing(promise: &PromiseNote, case: &Case<'_>) -> Error {
+    let (name, present) = (&promise.name, case.views.present);
     let what = if present.apart {
         ", which says nothing of rows in buckets"
     } else if present.noisy {
@@ -128,6 +124,23 @@ fn malformed(promise: &PromiseNote, wanted: &str) -> Error {
         "the manifest's promise `{}` is malformed: `asked` has no {wanted}",
         promise.name
     ))
+}
+
+/// A decimal number that was asked for, if it suits.
+fn decimal(
+    promise: &PromiseNote,
+    name: &str,
+    suits: impl Fn(&Decimal) -> bool,
+    wanted: &str,
+) -> Result<Decimal> {
+    let number = promise.asked.get(name).and_then(Value::as_f64);
+    let number = number.and_then(|number| Decimal::from_f64(name, number).ok());
+    number.filter(suits).ok_or_else(|| malformed(promise, wanted))
+}
+
+/// A word that was asked for.
+fn word<'a>(promise: &'a PromiseNote, name: &str) -> Option<&'a str> {
+    promise.asked.get(name).and_then(Value::as_str)
 }
 
 /// A whole number of at least 2.

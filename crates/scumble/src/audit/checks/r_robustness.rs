@@ -2,10 +2,10 @@
 //! more than 1/r.
 //!
 //! # Guarantee
-//! Every belief of every row and value under every set of columns is computed anew; where all rows
-//! of a group are alike, beliefs are shares of whole numbers, elsewhere they must stay below
-//! 1/r by [`MARGIN`], which is far more than rounding can do. A manifest that claims more
-//! groups to be certified over all worlds than can be found here fails.
+//! Every posterior of every row and value under every set of columns is computed anew; where
+//! all rows of a group are alike, posteriors are shares of whole numbers, elsewhere they must
+//! stay below 1/r by [`MARGIN`], which is far more than rounding can do. A manifest that
+//! claims more groups to be certified over all worlds than can be found here fails.
 //!
 //! # Limits
 //! r-robustness speaks of the knowledge that was asked for. Groups too large for all their
@@ -19,14 +19,11 @@
 //! `wong2010inference`.
 
 use rayon::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::audit::apart::Believers;
-use crate::audit::apart::priors::{Priors, Work};
-use crate::audit::apart::values::ApartValues;
-use crate::audit::apart::worlds::{How, Posteriors};
-use crate::audit::checks::{Check, malformed, says_nothing};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::apart::{ApartValues, Believers, How, Posteriors, Priors, Work};
+use crate::audit::checks::{Check, decimal, malformed, says_nothing, word};
+use crate::audit::{Case, Checked};
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::release::{Manifest, PromiseNote};
@@ -42,18 +39,18 @@ pub(crate) const MARGIN: f64 = 5e-10;
 
 /// What r-robustness asks.
 #[derive(Debug, Clone)]
-pub(crate) struct Robust {
+pub(crate) struct AskedRobustness {
     /// No belief above 1/r.
     pub(crate) r: Decimal,
     /// Where the adversary's knowledge comes from.
-    pub(crate) from: From,
+    pub(crate) from: KnowledgeFrom,
     /// The sets of columns it is known by.
     pub(crate) sets: Vec<Vec<String>>,
 }
 
 /// Where knowledge comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum From {
+pub(crate) enum KnowledgeFrom {
     /// The original, by signatures with so many rows.
     Table { support: u64 },
     /// A file.
@@ -69,23 +66,12 @@ impl Check for RRobustness {
         ROBUST
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        held: &Held<'_>,
-    ) -> Result<Checked> {
-        let values = views.apart()?.ok_or_else(|| says_nothing(promise, views))?;
-        let robust = Robust::of(promise, views.manifest)?;
-        let believers = Believers {
-            manifest: views.manifest,
-            values,
-            truth: held.apart()?,
-            stated: held.stated(),
-        };
-        let priors = believers.believed(&robust)?;
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
+        let values = case.views.apart()?.ok_or_else(|| says_nothing(promise, case))?;
+        let robust = AskedRobustness::of(promise, case.manifest)?;
+        let priors = Believers::of(case, values)?.believed(&robust)?;
         let (measured, at_risk) =
-            robustness(promise, &robust, values, &priors, views.watch)?;
+            robustness(promise, &robust, values, &priors, case.watch)?;
         Ok(Checked::of(promise, measured, at_risk))
     }
 }
@@ -100,7 +86,7 @@ struct Judged {
 
 fn robustness(
     note: &PromiseNote,
-    robust: &Robust,
+    robust: &AskedRobustness,
     view: &ApartValues,
     priors: &[Priors],
     watch: &dyn Watch,
@@ -141,11 +127,11 @@ fn robustness(
 
 fn judged(r: Decimal, found: &Posteriors, size: u64, most: u64) -> Judged {
     match found {
-        Posteriors::Shares(found) if found.how == How::Alike => {
+        Posteriors::Beliefs(found) if found.how == How::Alike => {
             let holds = !r.exceeds(size.into(), most.into());
             Judged { holds, exact: true, posterior: most as f64 / size.max(1) as f64 }
         }
-        Posteriors::Shares(found) => {
+        Posteriors::Beliefs(found) => {
             let below = |belief: f64| belief * r.to_f64() <= 1.0 - MARGIN;
             if let How::Binary { bound } = found.how
                 && below(bound)
@@ -177,7 +163,7 @@ fn claimed(note: &PromiseNote, n_groups: u64) -> Result<u64> {
     }
 }
 
-impl Robust {
+impl AskedRobustness {
     /// What the manifest asks, if it does.
     pub(crate) fn asked(manifest: &Manifest) -> Option<Self> {
         let note = manifest.promises.iter().find(|note| note.name == ROBUST)?;
@@ -187,37 +173,28 @@ impl Robust {
     /// Reads what was asked.
     fn of(note: &PromiseNote, manifest: &Manifest) -> Result<Self> {
         let malformed = |what: &str| malformed(note, what);
-        let asked = note.asked.as_object();
-        let asked = asked.ok_or_else(|| malformed("number `r` above 1"))?;
-        let r = asked.get("r").and_then(Value::as_f64);
-        let r = r.and_then(|r| Decimal::from_f64("r", r).ok());
-        let r = r.filter(|r| r.exceeds(1, 1));
-        let r = r.ok_or_else(|| malformed("number `r` above 1"))?;
-        let from = match asked.get("knowledge").and_then(Value::as_str) {
-            Some("file") => From::File,
+        let r = decimal(note, "r", |r| r.exceeds(1, 1), "number `r` above 1")?;
+        let from = match word(note, "knowledge") {
+            Some("file") => KnowledgeFrom::File,
             Some("table") => {
-                let support = asked.get("support").and_then(Value::as_u64);
+                let support = note.asked.get("support").and_then(Value::as_u64);
                 let support = support.filter(|support| *support > 0);
                 let support = support
                     .ok_or_else(|| malformed("whole number `support` from 1 on"))?;
-                From::Table { support }
+                KnowledgeFrom::Table { support }
             }
             _ => return Err(malformed("known `knowledge`")),
         };
-        let sets = signatures(asked, manifest)
+        let sets = signatures(&note.asked, manifest)
             .ok_or_else(|| malformed("list of sets of quasi columns `signatures`"))?;
         Ok(Self { r, from, sets })
     }
 }
 
 /// The sets of columns: none empty, of quasi columns, no column twice in one.
-fn signatures(
-    asked: &Map<String, Value>,
-    manifest: &Manifest,
-) -> Option<Vec<Vec<String>>> {
+fn signatures(asked: &Value, manifest: &Manifest) -> Option<Vec<Vec<String>>> {
     let quasi = |name: &str| {
-        let mut columns = manifest.columns.iter();
-        columns.any(|column| column.name == name && column.role == Role::Quasi)
+        manifest.column(name).is_some_and(|column| column.role == Role::Quasi)
     };
     let set = |set: &Value| -> Option<Vec<String>> {
         let mut names: Vec<String> = Vec::new();

@@ -8,16 +8,16 @@
 //! YYYY-MM-DD cannot be compared with published values.
 //!
 //! # Cost
-//! O(values) a group.
+//! O(values) for each group.
 //!
 //! # Source
 //! `li2007tcloseness`.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::audit::checks::values::{AskedOfValues, PromisedValues};
-use crate::audit::checks::{Check, finite, malformed};
-use crate::audit::{Checked, Held, Views};
+use crate::audit::checks::{Check, decimal, finite, malformed, word};
+use crate::audit::{Case, Checked};
 use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::release::PromiseNote;
@@ -39,32 +39,23 @@ impl Check for TCloseness {
         "t-closeness"
     }
 
-    fn recheck(
-        &self,
-        promise: &PromiseNote,
-        views: &Views<'_>,
-        _: &Held<'_>,
-    ) -> Result<Checked> {
-        let promised = PromisedValues::of(promise, views)?;
+    fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
+        let promised = PromisedValues::of(promise, case)?;
         let (t, distance) = asked(promise)?;
-        let found = promised.measure(AskedOfValues::Closeness(t, distance))?;
+        let found = promised.measure(AskedOfValues::Closeness(t, distance), case)?;
         Ok(Checked::of(promise, json!({ "t": finite(found.worst) }), found.at_risk))
     }
 }
 
 /// What was asked.
 pub(super) fn asked(promise: &PromiseNote) -> Result<(Decimal, Distance)> {
-    let distance = match promise.asked.get("distance").and_then(Value::as_str) {
+    let distance = match word(promise, "distance") {
         Some("equal") => Distance::Equal,
         Some("ordered") => Distance::Ordered,
         Some("hierarchical") => Distance::Hierarchical,
         _ => return Err(malformed(promise, "known `distance`")),
     };
-    let number = promise.asked.get("t").and_then(Value::as_f64);
-    let t = number
-        .and_then(|number| Decimal::from_f64("t", number).ok())
-        .filter(|t| t.exceeds(0, 1))
-        .ok_or_else(|| malformed(promise, "number `t` above 0"))?;
+    let t = decimal(promise, "t", |t| t.exceeds(0, 1), "number `t` above 0")?;
     match t.exceeds(1, 1) {
         true => Err(malformed(promise, "number `t` of at most 1")),
         false => Ok((t, distance)),

@@ -1,4 +1,4 @@
-//! DrawnColumn columns as any reader sees them: domains, matrices, and how often each value
+//! Randomized columns as any reader sees them: domains, matrices, and how often each value
 //! was published.
 //!
 //! Only the randomized columns are read, and those that tell the sub-table of a row or how
@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
 
-use crate::audit::cells::classes::published_reading;
-use crate::audit::drawn::matrix::Matrix;
+use crate::audit::cells::published_reading;
+use crate::audit::drawn::Matrix;
+use crate::audit::given::canonical_number;
 use crate::error::{Error, Result};
 use crate::release::{
     BoundNote, Manifest, PerturbationNote, PublishedColumn, Seen, SubtableNote,
@@ -96,7 +97,7 @@ pub(crate) fn drawn_columns(manifest: &Manifest) -> Result<Vec<DrawnColumn>> {
 impl DrawnColumn {
     fn of(manifest: &Manifest, note: &PerturbationNote) -> Result<Self> {
         let known = |name: &String| {
-            let found = manifest.columns.iter().find(|column| column.name == *name);
+            let found = manifest.column(name);
             found.ok_or_else(|| malformed("it names a column that is not published"))
         };
         let columns: Vec<&PublishedColumn> =
@@ -104,16 +105,17 @@ impl DrawnColumn {
         if columns.is_empty() || columns.iter().any(|c| c.role != Role::Sensitive) {
             return Err(malformed("it must name sensitive columns"));
         }
-        let both = match note.breaches.as_str() {
-            "upward" => false,
-            "both" => true,
-            _ => return Err(malformed("`breaches` is neither `upward` nor `both`")),
+        let is_second = |key: &str, word: &str, words: [&str; 2]| {
+            let place = words.iter().position(|known| *known == word);
+            place.map(|place| place == 1).ok_or_else(|| {
+                malformed(&format!(
+                    "`{key}` is neither `{}` nor `{}`",
+                    words[0], words[1]
+                ))
+            })
         };
-        let keyed = match note.noise.as_str() {
-            "fresh" => false,
-            "keyed" => true,
-            _ => return Err(malformed("`noise` is neither `fresh` nor `keyed`")),
-        };
+        let both = is_second("breaches", &note.breaches, ["upward", "both"])?;
+        let keyed = is_second("noise", &note.noise, ["fresh", "keyed"])?;
         if note.subtables.is_empty()
             || (note.subtables.len() > 1 && note.subtable_column.is_none())
         {
@@ -153,13 +155,15 @@ impl DrawnColumn {
         self.names.join(" + ")
     }
 
+    /// Whether the same person gets the same draw in every release, in a word.
+    pub(crate) fn noise(&self) -> &'static str {
+        if self.keyed { "keyed" } else { "fresh" }
+    }
+
     /// The code of a value among all values, by the texts of its columns as they stand in a
     /// file.
     pub(crate) fn code(&self, texts: &[&str]) -> Option<usize> {
-        let cells = self.readings.iter().zip(texts);
-        let value: Option<Vec<String>> =
-            cells.map(|(reading, text)| canonical(reading, text)).collect();
-        self.index.get(&value?).copied()
+        self.code_of(&all_canonical(&self.readings, texts)?)
     }
 
     /// The sub-table a text tells, from 0.
@@ -268,9 +272,7 @@ fn domain(table: &SubtableNote, readings: &[Reading]) -> Result<Vec<Vec<String>>
         if texts.len() != readings.len() {
             return Err(malformed("a value needs one text for each column"));
         }
-        let cells = readings.iter().zip(texts);
-        let value: Option<Vec<String>> =
-            cells.map(|(reading, text)| canonical(reading, text)).collect();
+        let value = all_canonical(readings, texts);
         domain.push(value.ok_or_else(|| malformed("a value is not of its type"))?);
     }
     let different: BTreeSet<&Vec<String>> = domain.iter().collect();
@@ -280,12 +282,21 @@ fn domain(table: &SubtableNote, readings: &[Reading]) -> Result<Vec<Vec<String>>
     Ok(domain)
 }
 
+/// The same for each of several columns.
+fn all_canonical(
+    readings: &[Reading],
+    texts: &[impl AsRef<str>],
+) -> Option<Vec<String>> {
+    let cells = readings.iter().zip(texts);
+    cells.map(|(reading, text)| canonical(reading, text.as_ref())).collect()
+}
+
 /// The one text for the value that a text means.
 pub(crate) fn canonical(reading: &Reading, text: &str) -> Option<String> {
     if reading.is_missing(text) {
         return Some(reading.missing_text().to_owned());
     }
-    reading.number_of(text).map(|number| reading.canonical(text, number))
+    canonical_number(reading, text)
 }
 
 /// That a manifest says something that cannot be.

@@ -114,9 +114,10 @@ impl Matrix {
                 keep.iter().zip(shares).map(|(keep, f)| even + keep * f).collect()
             }
             Self::General(rows) => {
-                rows.iter().map(|row| row.iter().zip(shares).map(|(p, f)| p * f).sum())
+                let sum =
+                    |row: &Vec<f64>| row.iter().zip(shares).map(|(p, f)| p * f).sum();
+                rows.iter().map(sum).collect()
             }
-            .collect(),
         }
     }
 
@@ -152,33 +153,32 @@ impl Matrix {
         if self.size() == 1 {
             return vec![Amplified { up: f64::INFINITY, down: f64::INFINITY }];
         }
-        let extremes = Extremes::of(self);
-        let most_kept = match self {
+        let (extremes, values) = (Extremes::of(self), 0..self.size());
+        match self {
             // Where a value is kept it stands out most from below, and where another is
             // kept it is most stood out from.
             Self::Mixed { .. } => {
-                let diagonal: Vec<f64> =
-                    (0..self.size()).map(|code| self.entry(code, code)).collect();
-                Some(largest(&diagonal))
+                let diagonal = values.clone().map(|code| self.entry(code, code));
+                let kept = largest(&diagonal.collect::<Vec<f64>>());
+                let value = |value: usize| {
+                    let other = kept.iter().find(|(_, code)| *code != value);
+                    let other = other.map_or(value, |(_, code)| *code);
+                    let down = extremes.ratios(other, value).down;
+                    Amplified { up: extremes.ratios(value, value).up, down }
+                };
+                values.map(value).collect()
             }
-            Self::General(_) => None,
-        };
-        let value = |value: usize| match &most_kept {
-            Some(kept) => {
-                let other = kept.iter().find(|(_, code)| *code != value);
-                let other = other.map_or(value, |(_, code)| *code);
-                let down = extremes.ratios(other, value).down;
-                let up = extremes.ratios(value, value).up;
-                Amplified { up, down }
+            Self::General(_) => {
+                let value = |value: usize| {
+                    let all = values.clone().map(|row| extremes.ratios(row, value));
+                    all.fold(Amplified { up: 0.0, down: 0.0 }, |a, b| Amplified {
+                        up: a.up.max(b.up),
+                        down: a.down.max(b.down),
+                    })
+                };
+                values.clone().map(value).collect()
             }
-            None => (0..self.size())
-                .map(|published| extremes.ratios(published, value))
-                .fold(Amplified { up: 0.0, down: 0.0 }, |a, b| Amplified {
-                    up: a.up.max(b.up),
-                    down: a.down.max(b.down),
-                }),
-        };
-        (0..self.size()).map(value).collect()
+        }
     }
 
     /// For each published value whether a ratio of one of the `values` passes its limit
@@ -202,10 +202,10 @@ impl Matrix {
 struct Extremes<'a> {
     matrix: &'a Matrix,
     // One for each row; for mixed matrices a single one, of the entries off the diagonal.
-    rows: Vec<([Ranked; 3], [Ranked; 3])>,
+    rows: Vec<([Placed; 3], [Placed; 3])>,
 }
 
-type Ranked = (f64, usize);
+type Placed = (f64, usize);
 
 impl<'a> Extremes<'a> {
     fn of(matrix: &'a Matrix) -> Self {
@@ -220,7 +220,7 @@ impl<'a> Extremes<'a> {
     /// The ratios of a value in the row of a published one.
     fn ratios(&self, published: usize, value: usize) -> Amplified {
         let own = self.matrix.entry(published, value);
-        let first = |ranked: &[Ranked; 3], but: usize| {
+        let first = |ranked: &[Placed; 3], but: usize| {
             let found = ranked.iter().find(|(_, code)| *code != value && *code != but);
             found.map(|(entry, _)| *entry)
         };
@@ -252,7 +252,7 @@ fn ratio(above: f64, below: f64) -> f64 {
 }
 
 /// The three smallest, with their places; filled up with infinity.
-fn smallest(values: &[f64]) -> [Ranked; 3] {
+fn smallest(values: &[f64]) -> [Placed; 3] {
     let mut found = [(f64::INFINITY, usize::MAX); 3];
     for (place, value) in values.iter().enumerate() {
         if *value < found[2].0 {
@@ -264,7 +264,7 @@ fn smallest(values: &[f64]) -> [Ranked; 3] {
 }
 
 /// The three largest, with their places; filled up with minus infinity.
-fn largest(values: &[f64]) -> [Ranked; 3] {
+fn largest(values: &[f64]) -> [Placed; 3] {
     let negative: Vec<f64> = values.iter().map(|value| -value).collect();
     smallest(&negative).map(|(value, place)| (-value, place))
 }

@@ -1,4 +1,4 @@
-//! DrawnColumn columns: promises rechecked, and attacks on what was drawn.
+//! Randomized columns: promises rechecked, and attacks on what was drawn.
 //!
 //! Quasi columns of such a release are untouched: linkage is possible by design, and no
 //! attack pretends otherwise.
@@ -11,12 +11,15 @@ pub(crate) mod truth;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use columns::{DrawnColumn, Subtable, canonical};
+pub(crate) use matrix::Matrix;
+pub(crate) use shares::{margin, scaled};
+pub(crate) use truth::TrueCounts;
+
 use std::collections::BTreeMap;
 
 use crate::audit::attacks::inference;
-use crate::audit::drawn::columns::{DrawnColumn, Subtable};
 use crate::audit::drawn::shares::Estimate;
-use crate::audit::drawn::truth::TrueCounts;
 use crate::error::Result;
 use crate::release::{Manifest, PromiseNote, Seen};
 use crate::watch::Watch;

@@ -19,7 +19,7 @@
 
 use nalgebra::DMatrix;
 
-use crate::audit::drawn::matrix::Matrix;
+use crate::audit::drawn::Matrix;
 
 /// The largest general matrix that is inverted.
 const LARGEST: usize = 500;

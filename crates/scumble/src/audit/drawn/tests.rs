@@ -4,7 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
 use crate::audit::checks::bounds::gamma;
-use crate::audit::drawn::matrix::{Amplified, Matrix};
+use crate::audit::drawn::Matrix;
+use crate::audit::drawn::matrix::Amplified;
 use crate::audit::drawn::shares::{Estimate, likely};
 use crate::release::OperatorNote;
 

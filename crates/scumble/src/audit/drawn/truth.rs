@@ -2,11 +2,9 @@
 
 use hashbrown::HashMap;
 
-use crate::audit::cells::cost::another_table;
-use crate::audit::drawn::Drawn;
-use crate::audit::drawn::columns::DrawnColumn;
-use crate::audit::drawn::shares::margin;
-use crate::audit::given::no_column;
+use crate::audit::cells::another_table;
+use crate::audit::drawn::{Drawn, DrawnColumn, margin};
+use crate::audit::given::sensitive_place;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
@@ -69,11 +67,9 @@ fn follows(column: &DrawnColumn, counts: &[u64]) -> bool {
 
 /// How often each value of a randomized column occurs in the original.
 fn counted(column: &DrawnColumn, original: &Microdata) -> Result<Vec<u64>> {
-    let mut places = Vec::new();
-    for name in &column.names {
-        let place = original.sensitive.iter().position(|known| known.name == *name);
-        places.push(place.ok_or_else(|| no_column("original", name))?);
-    }
+    let names = column.names.iter();
+    let places = names.map(|name| sensitive_place(original, name));
+    let places: Vec<usize> = places.collect::<Result<_>>()?;
     let census = &original.census;
     let mut tuples: HashMap<Vec<Code>, usize> = HashMap::new();
     let mut counts = vec![0; column.values.len()];

@@ -5,10 +5,9 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::audit::noisy::law::{Axes, Tails};
-use crate::audit::noisy::loose::{Group, LooseFindings, ROUNDING, Tally};
-use crate::audit::noisy::rows::NoisyRows;
-use crate::audit::noisy::variances;
+use crate::audit::noisy::law::Tails;
+use crate::audit::noisy::loose::{CalibrationScores, ROUNDING, RowsOfKind};
+use crate::audit::noisy::{Axes, LooseFindings, NoisyRows, variances};
 use crate::release::BlurNote;
 use crate::space::{Shape, Space};
 use crate::table::Numbers;
@@ -45,7 +44,7 @@ impl<'a> AlikeRows<'a> {
         view: Watched<'a, NoisyRows>,
         numbers: &Numbers,
         wishes: &[f64],
-        (group, columns): (&Group, Vec<usize>),
+        (group, columns): (&RowsOfKind, Vec<usize>),
         table: &[f64],
     ) -> Self {
         let axes = Axes::straight(&view.note, columns);
@@ -68,38 +67,27 @@ impl<'a> AlikeRows<'a> {
             row.iter().zip(&scales).filter(|(_, s)| **s > 0.0).map(|(x, s)| x / s)
         });
         let scaled = scaled.collect();
-        let factors = spreads
-            .iter()
-            .map(|spreads| {
-                let axes = spreads.iter().zip(&scales).zip(&axes.cells);
-                let axes = axes.filter(|((_, scale), _)| **scale > 0.0);
-                // A box of one step is as good as none.
-                let least = axes.map(|((spread, scale), cell)| match view.note.shape {
-                    Shape::Uniform => spread.max(*cell) / scale,
-                    Shape::Gaussian => spread / scale,
-                });
-                least.fold(f64::INFINITY, f64::min)
-            })
-            .collect();
-        let lows = spreads
-            .iter()
-            .map(|spreads| {
-                let axes = spreads.iter().zip(&scales).zip(&axes.cells);
-                let axes = axes.filter(|((_, scale), _)| **scale > 0.0);
-                let lows = axes.map(|((spread, scale), cell)| {
-                    let unit = match view.note.shape {
-                        Shape::Uniform => 2.0 * cell,
+        // For each row: how many scales the spread is at least, and was above before rounding.
+        let in_scales = |spreads: &Vec<f64>| {
+            let axes = spreads.iter().zip(&scales).zip(&axes.cells);
+            let axes = axes.filter(|((_, scale), _)| **scale > 0.0);
+            axes.fold(
+                (f64::INFINITY, 0.0f64),
+                |(least, low), ((spread, scale), cell)| {
+                    let (most, unit) = match view.note.shape {
+                        // A box of one step is as good as none.
+                        Shape::Uniform => (spread.max(*cell), 2.0 * cell),
                         // Ten digits.
                         Shape::Gaussian if *spread > 0.0 => {
-                            10f64.powi(spread.log10().floor() as i32 - 9)
+                            (*spread, 10f64.powi(spread.log10().floor() as i32 - 9))
                         }
-                        Shape::Gaussian => 0.0,
+                        Shape::Gaussian => (*spread, 0.0),
                     };
-                    (spread - unit).max(0.0) / scale
-                });
-                lows.fold(0.0, f64::max)
-            })
-            .collect();
+                    (least.min(most / scale), low.max((spread - unit).max(0.0) / scale))
+                },
+            )
+        };
+        let (factors, lows) = spreads.iter().map(in_scales).unzip();
         let n = group.rows.len();
         Self {
             note: &view.task.note,
@@ -204,7 +192,7 @@ impl<'a> AlikeRows<'a> {
         &self,
         number: u64,
         found: &mut LooseFindings,
-        tally: &mut Tally,
+        scores: &mut CalibrationScores,
     ) {
         let tails = Tails::new(8.5);
         let smallest: Vec<f64> =
@@ -245,7 +233,7 @@ impl<'a> AlikeRows<'a> {
         let above =
             self.above(&order.iter().map(|i| smallest[*i]).collect::<Vec<f64>>());
         for least in smallest.iter().filter(|least| least.is_finite()) {
-            tally.add(self.candidates(*least, above));
+            scores.add(self.candidates(*least, above));
         }
         found.noise_fits &= self.noise_fits(number, &smallest);
     }

@@ -24,9 +24,9 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use crate::audit::noisy::guess::Guesses;
-use crate::audit::noisy::law::{CHORD, Law, Tails};
+use crate::audit::noisy::law::{CHORD, Tails};
 use crate::audit::noisy::peel::MARGIN;
+use crate::audit::noisy::{Guesses, NoiseLaw};
 use crate::space::{Shape, Space};
 use crate::watch::Watch;
 
@@ -48,7 +48,7 @@ pub(crate) struct Needs<'a> {
 #[derive(Debug)]
 pub(crate) struct Company<'a> {
     /// The law of their noise.
-    pub(crate) law: &'a Law,
+    pub(crate) law: &'a NoiseLaw,
     /// Which rows of the frame they are.
     pub(crate) rows: Vec<u32>,
     /// Coordinates along all axes.
@@ -66,7 +66,7 @@ pub(crate) struct Company<'a> {
 }
 
 /// How much company there is, and how far off the last one counted is.
-pub(crate) struct Counted {
+pub(crate) struct CompanyCount {
     pub(crate) enough: bool,
     radius: f64,
 }
@@ -75,7 +75,7 @@ impl<'a> Company<'a> {
     /// Divides rows of a frame with these coordinates into companies, and drops those that
     /// are too small for anybody.
     pub(crate) fn all(
-        law: &'a Law,
+        law: &'a NoiseLaw,
         rows: &[u32],
         coordinates: &[f64],
         least: f64,
@@ -102,7 +102,11 @@ impl<'a> Company<'a> {
         apart.map(|rows| Self::new(law, rows.to_vec(), at)).collect()
     }
 
-    fn new<'b>(law: &'a Law, rows: Vec<u32>, at: impl Fn(u32) -> &'b [f64]) -> Self {
+    fn new<'b>(
+        law: &'a NoiseLaw,
+        rows: Vec<u32>,
+        at: impl Fn(u32) -> &'b [f64],
+    ) -> Self {
         let dims = law.spreads.len();
         let moving: Vec<usize> =
             (0..dims).filter(|axis| law.spreads[*axis] > 0.0).collect();
@@ -196,7 +200,7 @@ impl<'a> Company<'a> {
     }
 
     /// Whether a row has the company it needs.
-    pub(crate) fn enough(&self, row: usize, need: f64, tails: &Tails) -> Counted {
+    pub(crate) fn enough(&self, row: usize, need: f64, tails: &Tails) -> CompanyCount {
         let centre = self.space.point(row);
         let reach = self.law.reach();
         let within = reach * (1.0 - BORDER) - self.slip;
@@ -235,7 +239,7 @@ impl<'a> Company<'a> {
             (_, true) => false,
             _ => self.anonymity(row, reach, f64::INFINITY) >= need,
         };
-        Counted { enough, radius }
+        CompanyCount { enough, radius }
     }
 
     /// The company of a row, to about a millionth of the rows within reach: for means.
@@ -276,28 +280,24 @@ impl<'a> Company<'a> {
                 .into_iter()
                 .filter(|row| self.space.lives(*row as usize))
                 .collect();
-            let looked: Vec<Counted> = match (which, needs.best_guess) {
-                (0, _) => rows
-                    .par_iter()
-                    .with_min_len(32)
-                    .map(|row| match needs.watch.is_cancelled() {
-                        true => Counted { enough: true, radius: 0.0 },
-                        false => self.enough(*row as usize, of(*row), tails),
-                    })
-                    .collect(),
-                (_, Some((bound, guesses))) => rows
-                    .par_iter()
-                    .map(|row| {
-                        if needs.watch.is_cancelled() {
-                            return Counted { enough: true, radius: 0.0 };
-                        }
-                        let (share, radius) =
-                            guesses.best_guess(self, *row as usize, bound);
-                        Counted { enough: share <= bound, radius }
-                    })
-                    .collect(),
-                _ => break,
+            if which == 1 && needs.best_guess.is_none() {
+                break;
+            }
+            let look = |row: &u32| match needs.best_guess {
+                _ if needs.watch.is_cancelled() => {
+                    CompanyCount { enough: true, radius: 0.0 }
+                }
+                Some((bound, guesses)) if which == 1 => {
+                    let (share, radius) =
+                        guesses.best_guess(self, *row as usize, bound);
+                    CompanyCount { enough: share <= bound, radius }
+                }
+                _ => self.enough(*row as usize, of(*row), tails),
             };
+            // Company is quickly counted, a best guess is not.
+            let together = if which == 0 { 32 } else { 1 };
+            let looked: Vec<CompanyCount> =
+                rows.par_iter().with_min_len(together).map(look).collect();
             let mut failed = Vec::new();
             for (row, counted) in rows.iter().zip(looked) {
                 match counted.enough {
@@ -311,13 +311,16 @@ impl<'a> Company<'a> {
             failed.iter().for_each(|row| self.space.remove(*row as usize));
             self.touched(&failed, &radii, &mut dirty);
         }
-        let order = self.space.in_order().iter().copied();
-        let left: Vec<u32> =
-            order.filter(|row| self.space.lives(*row as usize)).collect();
         let mut left: Vec<u32> =
-            left.into_iter().map(|row| self.rows[row as usize]).collect();
+            self.living().into_iter().map(|row| self.rows[row as usize]).collect();
         left.sort_unstable();
         left
+    }
+
+    /// The rows that have not been taken away, where there is noise.
+    fn living(&self) -> Vec<u32> {
+        let order = self.space.in_order().iter().copied();
+        order.filter(|row| self.space.lives(*row as usize)).collect()
     }
 
     /// Adds the rows that counted on somebody who left.
@@ -327,10 +330,7 @@ impl<'a> Company<'a> {
         }
         if failed.len() * 32 > self.space.n_living() {
             // Most rows are touched.
-            let order = self.space.in_order().iter().copied();
-            let left: Vec<u32> =
-                order.filter(|row| self.space.lives(*row as usize)).collect();
-            *dirty = [left.clone(), left];
+            *dirty = [self.living(), self.living()];
             return;
         }
         let found: Vec<Vec<(u32, [bool; 2])>> = failed

@@ -18,7 +18,7 @@ use std::ops::ControlFlow;
 
 use statrs::function::erf::erf_inv;
 
-use crate::audit::noisy::company::Company;
+use crate::audit::noisy::Company;
 use crate::space::Shape;
 
 /// How many points stand for the noise.
@@ -53,14 +53,15 @@ impl Guesses {
             return (1.0 / company.n_left() as f64, 0.0);
         }
         let centre = company.space.point(row);
-        let mut seen = Seen {
+        // Radius to the first rival, or how many fit.
+        let start = match self.shape {
+            Shape::Gaussian => f64::INFINITY,
+            Shape::Uniform => 1.0,
+        };
+        let mut seen = RivalsSeen {
             points: &self.points[dims],
             cuts: company.cuts(),
-            // Radius to the first rival, or how many fit.
-            state: match self.shape {
-                Shape::Gaussian => vec![f64::INFINITY; POINTS],
-                Shape::Uniform => vec![1.0; POINTS],
-            },
+            state: vec![start; POINTS],
             equal: 1.0,
         };
         let reach = company.law.reach();
@@ -85,7 +86,6 @@ impl Guesses {
             }
         }
         seen.equal = 1.0;
-        let start = if self.shape == Shape::Gaussian { f64::INFINITY } else { 1.0 };
         seen.state.fill(start);
         company.visit(centre, |other, _, _| {
             if other != row {
@@ -102,7 +102,7 @@ impl Guesses {
         row: usize,
         other: usize,
         reach: f64,
-        seen: &mut Seen<'_>,
+        seen: &mut RivalsSeen<'_>,
     ) {
         let (this, that) = (company.space.point(row), company.space.point(other));
         let apart: Vec<f64> = that.iter().zip(this).map(|(a, b)| a - b).collect();
@@ -146,7 +146,7 @@ impl Guesses {
         }
     }
 
-    fn share(&self, seen: &Seen<'_>, dims: usize) -> f64 {
+    fn share(&self, seen: &RivalsSeen<'_>, dims: usize) -> f64 {
         let sum: f64 = match self.shape {
             Shape::Gaussian => {
                 let states = seen.state.iter();
@@ -159,7 +159,7 @@ impl Guesses {
 }
 
 /// What is known of a row so far.
-struct Seen<'a> {
+struct RivalsSeen<'a> {
     points: &'a [f64],
     cuts: Vec<f64>,
     state: Vec<f64>,

@@ -1,7 +1,7 @@
 //! The noise of a class: who counts as company, and what the noise looks like.
 //!
 //! # Guarantee
-//! [`Law::count`] is the published rule: how much a row at a given difference counts towards
+//! [`NoiseLaw::count`] is the published rule: how much a row at a given difference counts towards
 //! another one's anonymity. [`Axes::noise`] draws from the law that the manifest states.
 //!
 //! # Limits
@@ -106,8 +106,8 @@ impl Axes {
     }
 
     /// The law of a level.
-    pub(crate) fn law(&self, spreads: &[f64]) -> Law {
-        Law { shape: self.shape, spreads: spreads.to_vec(), cuts: self.cuts() }
+    pub(crate) fn law(&self, spreads: &[f64]) -> NoiseLaw {
+        NoiseLaw { shape: self.shape, spreads: spreads.to_vec(), cuts: self.cuts() }
     }
 
     /// Noise along the axes, drawn anew, and rounded as published numbers are: its
@@ -166,7 +166,7 @@ impl Axes {
 
 /// The law of the noise at one level of a frame.
 #[derive(Debug, Clone)]
-pub(crate) struct Law {
+pub(crate) struct NoiseLaw {
     /// The shape of the noise.
     pub(crate) shape: Shape,
     /// Standard deviation or side of the box along each axis.
@@ -175,7 +175,7 @@ pub(crate) struct Law {
     pub(crate) cuts: Vec<f64>,
 }
 
-impl Law {
+impl NoiseLaw {
     /// How far rows count, in halves of the distance by the spread.
     pub(crate) fn reach(&self) -> f64 {
         let axes = self.spreads.len() as f64;

@@ -2,14 +2,13 @@
 //! them.
 //!
 //! A row's noise is known in full, so the company that anybody would have with it can be
-//! counted. Whoever has just enough, and would not have with a little less, is a candidate:
+//! counted. Somebody who has just enough, and would not with a little less, is a candidate:
 //! publishers take the smallest spread.
 
 use rayon::prelude::*;
 
-use crate::audit::noisy::law::Axes;
-use crate::audit::noisy::loose::{Group, LooseFindings, ROUNDING, Tally};
-use crate::audit::noisy::rows::NoisyRows;
+use crate::audit::noisy::loose::{CalibrationScores, ROUNDING, RowsOfKind};
+use crate::audit::noisy::{Axes, LooseFindings, NoisyRows};
 use crate::space::Shape;
 use crate::table::Numbers;
 use crate::watch::Watched;
@@ -28,9 +27,9 @@ pub(crate) fn look(
     view: Watched<'_, NoisyRows>,
     numbers: &Numbers,
     wishes: &[f64],
-    (group, columns, part): (&Group, &[usize], f64),
+    (group, columns, part): (&RowsOfKind, &[usize], f64),
     found: &mut LooseFindings,
-    tally: &mut Tally,
+    scores: &mut CalibrationScores,
 ) {
     let axes = Axes::straight(&view.note, columns.to_vec());
     let dims = axes.dims();
@@ -93,6 +92,6 @@ pub(crate) fn look(
     for (most, enough, candidates) in looked {
         found.smallest = found.smallest.min(most);
         found.at_risk += u64::from(!enough) * step as u64;
-        tally.add(candidates);
+        scores.add(candidates);
     }
 }

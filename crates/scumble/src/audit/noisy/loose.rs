@@ -1,6 +1,6 @@
 //! For comparison only: releases in which every row has spreads of its own, the source's
-//! scheme, which is not safe. Who holds the true table computes everybody's spread and looks up whose was
-//! published.
+//! scheme, which is not safe. Somebody who holds the true table computes everybody's spread
+//! and looks up whose was published.
 //!
 //! # Guarantee
 //! The smallest spread of a row is found by bisection on plain sums over all rows of its
@@ -21,12 +21,11 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::Map;
+use serde_json::json;
 
-use crate::audit::Attacked;
-use crate::audit::noisy::alike::AlikeRows;
-use crate::audit::noisy::rows::NoisyRows;
-use crate::audit::noisy::{another_table, local, variances};
+use crate::audit::given::canonical_number;
+use crate::audit::noisy::{AlikeRows, NoisyRows, another_table, local, variances};
+use crate::audit::{Attacked, detail};
 use crate::error::Result;
 use crate::space::FrameKind;
 use crate::table::{Numbers, Reading};
@@ -52,7 +51,7 @@ pub(crate) struct LooseFindings {
 
 /// True and published rows of one kind, with numbers in the same columns.
 #[derive(Debug, Default)]
-pub(crate) struct Group {
+pub(crate) struct RowsOfKind {
     /// Rows of the table.
     pub(crate) rows: Vec<u32>,
     /// Published rows.
@@ -61,7 +60,7 @@ pub(crate) struct Group {
 
 /// Scores of the attack, in sum.
 #[derive(Debug, Default)]
-pub(crate) struct Tally {
+pub(crate) struct CalibrationScores {
     /// People looked at.
     pub(crate) people: f64,
     /// One by the number of published rows that could be theirs.
@@ -72,7 +71,7 @@ pub(crate) struct Tally {
     pub(crate) worst: f64,
 }
 
-impl Tally {
+impl CalibrationScores {
     /// Counts a person whom so many published rows could be of.
     pub(crate) fn add(&mut self, candidates: usize) {
         self.people += 1.0;
@@ -92,15 +91,16 @@ pub(crate) fn recheck(
     wishes: &[f64],
 ) -> Result<LooseFindings> {
     let groups = groups(view, readings, numbers)?;
-    let mut tally = Tally::default();
+    let mut scores = CalibrationScores::default();
     let mut found = LooseFindings {
         smallest: f64::INFINITY,
         at_risk: 0,
         sampled: false,
-        attack: calibration(&Tally::default(), numbers.n_rows),
+        attack: calibration(&CalibrationScores::default(), numbers.n_rows),
         noise_fits: true,
     };
-    let table = variances(view.note.columns.len(), rows(numbers, 0..numbers.n_rows));
+    let rows = (0..numbers.n_rows).map(|row| numbers.row(row));
+    let table = variances(view.note.columns.len(), rows);
     let everybody: usize = groups.iter().map(|group| group.rows.len()).sum();
     for (number, group) in (0u64..).zip(&groups) {
         view.watch.check()?;
@@ -116,38 +116,30 @@ pub(crate) fn recheck(
                 wishes,
                 (group, &columns, part),
                 &mut found,
-                &mut tally,
+                &mut scores,
             );
             continue;
         }
         let kind = AlikeRows::of(view, numbers, wishes, (group, columns), &table);
         found.sampled |= kind.sample.len() < group.rows.len();
-        kind.look(number, &mut found, &mut tally);
+        kind.look(number, &mut found, &mut scores);
     }
     view.watch.check()?;
-    found.attack = calibration(&tally, numbers.n_rows);
+    found.attack = calibration(&scores, numbers.n_rows);
     Ok(found)
 }
 
-fn calibration(tally: &Tally, n_rows: usize) -> Attacked {
-    let people = tally.people.max(1.0);
-    let mut detail = Map::new();
-    detail.insert("alone".into(), (tally.alone / people).into());
-    detail.insert("people".into(), tally.people.into());
+fn calibration(scores: &CalibrationScores, n_rows: usize) -> Attacked {
+    let people = scores.people.max(1.0);
     Attacked {
         name: "calibration".to_owned(),
-        success: tally.hits / people,
+        success: scores.hits / people,
         chance: 1.0 / n_rows.max(1) as f64,
-        worst: tally.worst,
-        detail,
+        worst: scores.worst,
+        detail: detail(json!({
+            "alone": scores.alone / people, "people": scores.people,
+        })),
     }
-}
-
-fn rows(
-    numbers: &Numbers,
-    rows: impl Iterator<Item = usize> + Clone,
-) -> impl Iterator<Item = &[f64]> + Clone {
-    rows.map(|row| numbers.row(row))
 }
 
 /// Divides true and published rows by exact cells and missing numbers.
@@ -155,17 +147,16 @@ fn groups(
     view: Watched<'_, NoisyRows>,
     readings: &[Reading],
     numbers: &Numbers,
-) -> Result<Vec<Group>> {
+) -> Result<Vec<RowsOfKind>> {
     let key = |cells: &[Box<str>], readings: &[Reading], row: &[f64]| {
         let cells = cells.iter().zip(readings).map(|(cell, reading)| {
-            let number = reading.number_of(cell);
-            number.map_or_else(|| cell.to_string(), |n| reading.canonical(cell, n))
+            canonical_number(reading, cell).unwrap_or_else(|| cell.to_string())
         });
         let missing: Vec<bool> = row.iter().map(|value| value.is_nan()).collect();
         (cells.collect::<Vec<String>>(), missing)
     };
     let n_columns = view.note.columns.len();
-    let mut groups: BTreeMap<_, Group> = BTreeMap::new();
+    let mut groups: BTreeMap<_, RowsOfKind> = BTreeMap::new();
     for row in 0..numbers.n_rows {
         let cells = &numbers.kind_cells[numbers.kinds[row] as usize];
         let key = key(cells, readings, &numbers.row(row)[..n_columns]);
@@ -178,7 +169,7 @@ fn groups(
         let key = key(cells, &plain, view.row(row));
         groups.entry(key).or_default().published.push(row as u32);
     }
-    let mut groups: Vec<Group> = groups.into_values().collect();
+    let mut groups: Vec<RowsOfKind> = groups.into_values().collect();
     if groups.iter().any(|group| group.published.len() > group.rows.len()) {
         return Err(another_table());
     }

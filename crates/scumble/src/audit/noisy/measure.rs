@@ -5,10 +5,8 @@
 
 use rayon::prelude::*;
 
-use crate::audit::noisy::company::Company;
-use crate::audit::noisy::guess::Guesses;
-use crate::audit::noisy::law::{Law, Tails};
-use crate::audit::noisy::peel::Framed;
+use crate::audit::noisy::law::Tails;
+use crate::audit::noisy::{Company, Framed, Guesses};
 use crate::audit::{AtRisk, Risk};
 use crate::watch::Watch;
 
@@ -20,7 +18,7 @@ const MOST_PAIRS: u64 = 40_000_000;
 
 /// What was measured of all classes.
 #[derive(Debug)]
-pub(crate) struct Measured {
+pub(crate) struct MeasuredCompany {
     /// The least company that anybody has.
     pub(crate) smallest: f64,
     /// Company on average.
@@ -43,12 +41,12 @@ pub(crate) fn measure(
     frames: &[Framed],
     promised: Option<f64>,
     watch: &dyn Watch,
-) -> Measured {
+) -> MeasuredCompany {
     let sizes = || frames.iter().flat_map(|frame| frame.levels.iter().map(Vec::len));
     let pairs = sizes().fold(0u64, |sum, n| sum.saturating_add((n as u64).pow(2)));
     let all = pairs <= MOST_PAIRS;
     let rows: usize = sizes().sum();
-    let mut measured = Measured {
+    let mut measured = MeasuredCompany {
         smallest: f64::INFINITY,
         mean: 0.0,
         all,
@@ -72,14 +70,14 @@ pub(crate) fn measure(
                     return measured;
                 }
                 let n = company.rows.len();
-                let reach = reach(&frame.laws[level], all);
+                let reach = if all { f64::INFINITY } else { company.law.reach() };
                 let sample: Vec<usize> = (skip..n).step_by(step).collect();
                 skip = sample
                     .last()
                     .map_or(skip.saturating_sub(n), |last| last + step - n);
                 // At least one row, for something to compare with.
                 let looked = if sample.is_empty() { vec![0] } else { sample.clone() };
-                let tails = Tails::new(frame.laws[level].reach() + 0.1);
+                let tails = Tails::new(company.law.reach() + 0.1);
                 let found: Vec<f64> = looked
                     .par_iter()
                     .map(|row| match all {
@@ -122,10 +120,6 @@ pub(crate) fn measure(
     }
     measured.risk.sampled = companies.len() < rows;
     measured
-}
-
-fn reach(law: &Law, all: bool) -> f64 {
-    if all { f64::INFINITY } else { law.reach() }
 }
 
 /// The least company of anybody, if it is below `least`, and how many need more.

@@ -17,16 +17,22 @@ pub(crate) mod peel;
 pub(crate) mod ranked;
 pub(crate) mod rows;
 
+pub(crate) use alike::AlikeRows;
+pub(crate) use company::{Company, Needs};
+pub(crate) use guess::Guesses;
+pub(crate) use law::{Axes, NoiseLaw};
+pub(crate) use loose::LooseFindings;
+pub(crate) use measure::MeasuredCompany;
+pub(crate) use peel::Framed;
+pub(crate) use ranked::RankAttacks;
+pub(crate) use rows::NoisyRows;
+
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
 use crate::audit::Width;
-use crate::audit::noisy::law::Axes;
-use crate::audit::noisy::loose::LooseFindings;
-use crate::audit::noisy::measure::Measured;
-use crate::audit::noisy::peel::Framed;
-use crate::audit::noisy::rows::NoisyRows;
+use crate::audit::given::no_column;
 use crate::error::{Error, Result};
 use crate::release::{BlurNote, Manifest, PromiseNote};
 use crate::space::Shape;
@@ -53,7 +59,7 @@ pub(crate) enum NoisyFindings {
         /// Who is where, by the public rule.
         frames: Vec<Framed>,
         /// Everybody's company.
-        measured: Box<Measured>,
+        measured: Box<MeasuredCompany>,
         /// Rows whose noise is not as stated.
         unlike: u64,
     },
@@ -69,16 +75,18 @@ impl NoisyTruth {
         numbers: &Numbers,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let (note, asked) = (&rows.note, NoiseAsked::of(manifest)?);
+        let (note, wish) = (&rows.note, noise_asked(manifest)?);
         check_columns(note, numbers)?;
         let mut numbers = numbers.clone();
         let decimals: Vec<u32> = note.columns.iter().map(|c| c.decimals).collect();
         numbers.snap(&decimals);
-        let wishes = asked.wishes(&numbers)?;
+        let wishes = wish.of_rows(&numbers)?;
         if rows.n_rows() as u64 + manifest.left_out != numbers.n_rows as u64 {
             return Err(another_table());
         }
-        let deviations = true_deviations(note, &numbers);
+        let true_rows = (0..numbers.n_rows).map(|row| numbers.row(row));
+        let deviations = variances(note.columns.len(), true_rows);
+        let deviations = deviations.into_iter().map(f64::sqrt).collect();
         let readings = note
             .exact
             .iter()
@@ -144,41 +152,37 @@ pub(crate) enum Wish<'a> {
     Column(&'a str),
 }
 
-/// What is promised.
-#[derive(Debug)]
-pub(crate) struct NoiseAsked<'a> {
-    pub(crate) wish: Wish<'a>,
+/// What is promised of blurred numbers.
+pub(crate) fn noise_asked(manifest: &Manifest) -> Result<Wish<'_>> {
+    let of_noise = |note: &&PromiseNote| note.name == PROMISE;
+    let promise = manifest.promises.iter().find(of_noise).ok_or_else(|| {
+        Error::input("the manifest promises nothing of blurred numbers")
+    })?;
+    let wish = wish(&promise.asked)
+        .ok_or_else(|| Error::input(format!("the manifest's {PROMISE} has no k")))?;
+    let strict = promise.asked.get("strict").and_then(Value::as_bool);
+    let guess = promise.asked.get("best-guess").and_then(Value::as_f64);
+    match manifest.blur() {
+        Some(note)
+            if strict.unwrap_or(true) != note.strict || guess != note.best_guess =>
+        {
+            Err(Error::input(format!(
+                "the manifest promises another {PROMISE} than its noise was made for"
+            )))
+        }
+        _ => Ok(wish),
+    }
 }
 
-impl<'a> NoiseAsked<'a> {
-    pub(crate) fn of(manifest: &'a Manifest) -> Result<Self> {
-        let of_noise = |note: &&PromiseNote| note.name == PROMISE;
-        let promise = manifest.promises.iter().find(of_noise).ok_or_else(|| {
-            Error::input("the manifest promises nothing of blurred numbers")
-        })?;
-        let wish = wish(&promise.asked).ok_or_else(|| {
-            Error::input(format!("the manifest's {PROMISE} has no k"))
-        })?;
-        let strict = promise.asked.get("strict").and_then(Value::as_bool);
-        let guess = promise.asked.get("best-guess").and_then(Value::as_f64);
-        if let Some(note) = &manifest.blur()
-            && (strict.unwrap_or(true) != note.strict || guess != note.best_guess)
-        {
-            return Err(Error::input(format!(
-                "the manifest promises another {PROMISE} than its noise was made for"
-            )));
-        }
-        Ok(Self { wish })
-    }
-
+impl Wish<'_> {
     /// What each row of the table asks for.
-    fn wishes(&self, numbers: &Numbers) -> Result<Vec<f64>> {
-        match self.wish {
-            Wish::Same(k) => Ok(vec![k; numbers.n_rows]),
-            Wish::Column(name) if numbers.wishes.len() != numbers.n_rows => {
-                Err(crate::audit::given::no_column("original", name))
+    fn of_rows(&self, numbers: &Numbers) -> Result<Vec<f64>> {
+        match self {
+            Self::Same(k) => Ok(vec![*k; numbers.n_rows]),
+            Self::Column(name) if numbers.wishes.len() != numbers.n_rows => {
+                Err(no_column("original", name))
             }
-            Wish::Column(_) => Ok(numbers.wishes.clone()),
+            Self::Column(_) => Ok(numbers.wishes.clone()),
         }
     }
 }
@@ -219,24 +223,26 @@ impl NoisyRows {
         };
         let mut known: BTreeMap<(u32, u32), Vec<(usize, f64)>> = BTreeMap::new();
         for row in 0..self.n_rows() {
-            let axes = if self.note.strict {
-                let place = (self.frames[row], self.levels[row]);
-                let found = known.entry(place).or_insert_with(|| {
+            let on_columns = |axes: &Axes, spreads: &[f64]| {
+                axes.columns.iter().copied().zip(axes.deviations(spreads)).collect()
+            };
+            let place = (self.frames[row], self.levels[row]);
+            let found = match self.note.strict {
+                true => known.entry(place).or_insert_with(|| {
                     let frame = &self.note.frames[place.0 as usize];
-                    let spreads = &frame.levels[place.1 as usize];
                     let axes = Axes::of(&self.note, frame);
                     let axes = axes.unwrap_or_else(|_| straight(row));
-                    axes.columns.iter().copied().zip(axes.deviations(spreads)).collect()
-                });
-                found.clone()
-            } else {
-                let axes = straight(row);
-                let all = self.spreads(row);
-                let spreads: Vec<f64> = axes.columns.iter().map(|c| all[*c]).collect();
-                axes.columns.iter().copied().zip(axes.deviations(&spreads)).collect()
+                    on_columns(&axes, &frame.levels[place.1 as usize])
+                }),
+                false => {
+                    let (axes, all) = (straight(row), self.spreads(row));
+                    let spreads: Vec<f64> =
+                        axes.columns.iter().map(|column| all[*column]).collect();
+                    &mut on_columns(&axes, &spreads)
+                }
             };
-            for (column, deviation) in axes {
-                each(column, deviation);
+            for (column, deviation) in found {
+                each(*column, *deviation);
             }
         }
     }
@@ -270,12 +276,6 @@ impl NoisyRows {
             .map(|(all, (n, sum))| (all - sum / f64::max(n, 1.0)).max(0.0).sqrt())
             .collect()
     }
-}
-
-/// The standard deviations of the true columns.
-fn true_deviations(note: &BlurNote, numbers: &Numbers) -> Vec<f64> {
-    let rows = (0..numbers.n_rows).map(|row| numbers.row(row));
-    variances(note.columns.len(), rows).into_iter().map(f64::sqrt).collect()
 }
 
 /// The variance of each column, missing numbers left aside.

@@ -31,10 +31,7 @@ use rand::seq::index;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::audit::noisy::company::Company;
-use crate::audit::noisy::law::Axes;
-use crate::audit::noisy::peel::Framed;
-use crate::audit::noisy::rows::NoisyRows;
+use crate::audit::noisy::{Axes, Company, Framed, NoisyRows};
 use crate::space::Shape;
 use crate::watch::Watched;
 
@@ -92,7 +89,7 @@ pub(crate) fn unlike(
             for row in published {
                 frame.axes.place(view.row(*row as usize), &mut seen);
             }
-            let class = Class { frame, level, published: &seen };
+            let class = BlurredClass { frame, level, published: &seen };
             let fits = match class.nearness(part, stream) {
                 Some(found) => {
                     pooled.add(found);
@@ -109,18 +106,14 @@ pub(crate) fn unlike(
 }
 
 /// True and published rows of a class; as many.
-struct Class<'a> {
+struct BlurredClass<'a> {
     frame: &'a Framed,
     level: usize,
     /// Coordinates of the published rows.
     published: &'a [f64],
 }
 
-impl Class<'_> {
-    fn axes(&self) -> &Axes {
-        &self.frame.axes
-    }
-
+impl BlurredClass<'_> {
     fn spreads(&self) -> &[f64] {
         &self.frame.laws[self.level].spreads
     }
@@ -131,12 +124,12 @@ impl Class<'_> {
 
     /// How near published rows are to true ones; nothing if numbers without noise differ.
     fn nearness(&self, part: f64, stream: u64) -> Option<Nearness> {
-        let dims = self.axes().dims();
+        let dims = self.frame.axes.dims();
         let still = self.spreads().iter().filter(|s| **s == 0.0).count();
         if dims == 0 {
             return Some(Nearness::default());
         }
-        if still > 0 && self.axes().is_turned() {
+        if still > 0 && self.frame.axes.is_turned() {
             // Rounding moves rows along these axes, too.
             return Some(Nearness::default());
         }
@@ -173,7 +166,7 @@ impl Class<'_> {
             let places: Vec<Vec<f64>> = chosen
                 .iter()
                 .map(|row| {
-                    let noise = self.axes().noise(self.spreads(), &mut rng);
+                    let noise = self.frame.axes.noise(self.spreads(), &mut rng);
                     let true_row = self.frame.at(self.rows()[*row]);
                     true_row.iter().zip(noise).map(|(x, noise)| x + noise).collect()
                 })
@@ -202,14 +195,14 @@ impl Class<'_> {
 
     /// Whether means and variances along the axes fit.
     fn moments_fit(&self, x: f64) -> bool {
-        let dims = self.axes().dims();
+        let dims = self.frame.axes.dims();
         let n = self.rows().len() as f64;
         (0..dims).all(|axis| {
             let spread = self.spreads()[axis];
             let truth = self.rows().iter().map(|row| self.frame.at(*row)[axis]);
             let seen = self.published.iter().skip(axis).step_by(dims).copied();
             let (truth, seen) = (Moments::of(truth), Moments::of(seen));
-            let bounds = Bounds::of(self.axes(), axis, spread);
+            let bounds = NoiseBounds::of(&self.frame.axes, axis, spread);
             let shift = n * (seen.mean - truth.mean);
             let rounding = 1e-9 * n * truth.mean.abs();
             if shift.abs() > bounds.most * (2.0 * n * x).sqrt() + rounding {
@@ -256,7 +249,7 @@ impl Moments {
 }
 
 /// What noise on an axis may be.
-struct Bounds {
+struct NoiseBounds {
     shape: Shape,
     spread: f64,
     /// Its variance, if it is bounded.
@@ -267,7 +260,7 @@ struct Bounds {
     most: f64,
 }
 
-impl Bounds {
+impl NoiseBounds {
     fn of(axes: &Axes, axis: usize, spread: f64) -> Self {
         let (shape, cell) = (axes.shape, axes.cells[axis]);
         let (rounding, variance, most) = match shape {

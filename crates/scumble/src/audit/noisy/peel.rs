@@ -5,9 +5,9 @@
 
 use rayon::prelude::*;
 
-use crate::audit::noisy::company::{Company, Needs};
-use crate::audit::noisy::guess::Guesses;
-use crate::audit::noisy::law::{Axes, Law, Tails};
+use crate::audit::given::canonical_number;
+use crate::audit::noisy::law::Tails;
+use crate::audit::noisy::{Axes, Company, Guesses, Needs, NoiseLaw};
 use crate::error::{Error, Result};
 use crate::release::{BlurNote, FrameNote};
 use crate::table::{Numbers, Reading};
@@ -33,7 +33,7 @@ pub(crate) struct Framed {
     /// How many people each row must be hidden among.
     pub(crate) wishes: Vec<f64>,
     /// The law of each level.
-    pub(crate) laws: Vec<Law>,
+    pub(crate) laws: Vec<NoiseLaw>,
     /// The rows of the frame at each level.
     pub(crate) levels: Vec<Vec<u32>>,
 }
@@ -175,13 +175,10 @@ fn kind_frames(
         return found;
     }
     // Dates and numbers may be written another way than in the table.
-    let plain = |reading: &Reading, text: &str| {
-        reading.number_of(text).map(|number| reading.canonical(text, number))
-    };
     of(&|reading, known, cell| {
         let published = Reading { date_format: None, ..reading.clone() };
-        let cell = plain(reading, cell);
-        cell.is_some() && plain(&published, known) == cell
+        let cell = canonical_number(reading, cell);
+        cell.is_some() && canonical_number(&published, known) == cell
     })
 }
 

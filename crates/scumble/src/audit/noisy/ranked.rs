@@ -19,12 +19,10 @@ use std::ops::ControlFlow;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
-use serde_json::Map;
+use serde_json::json;
 
-use crate::audit::Attacked;
-use crate::audit::noisy::company::Company;
-use crate::audit::noisy::measure::Measured;
-use crate::audit::noisy::peel::Framed;
+use crate::audit::noisy::{Company, Framed, MeasuredCompany};
+use crate::audit::{Attacked, detail};
 use crate::space::Shape;
 use crate::watch::Watch;
 
@@ -42,19 +40,19 @@ struct Draw {
 
 /// How the attackers fare who look for the true row by how well rows fit.
 #[derive(Debug)]
-pub(crate) struct Ranked {
-    /// Who ranks all rows of the class.
+pub(crate) struct RankAttacks {
+    /// That of somebody who ranks all rows of the class.
     pub(crate) rank: Attacked,
-    /// Who takes the one that fits best.
+    /// That of somebody who takes the one that fits best.
     pub(crate) best_guess: Attacked,
 }
 
 /// Draws noise anew, and ranks the rows of the class by how well they fit.
 pub(crate) fn ranked(
     frames: &[Framed],
-    measured: &Measured,
+    measured: &MeasuredCompany,
     watch: &dyn Watch,
-) -> Ranked {
+) -> RankAttacks {
     let sizes = frames.iter().flat_map(|frame| frame.levels.iter().map(Vec::len));
     let rows: usize = sizes.sum();
     let step = rows.div_ceil(SAMPLE).max(1);
@@ -90,35 +88,30 @@ pub(crate) fn ranked(
     }
     let n = draws.len().max(1) as f64;
     let mean = |of: fn(&Draw) -> f64| draws.iter().map(of).sum::<f64>() / n;
-    let mut detail = Map::new();
-    detail.insert("mean_rank".into(), mean(|draw| draw.rank).into());
-    detail.insert("expected".into(), measured.mean.into());
-    detail.insert("smallest".into(), measured.smallest.into());
-    detail.insert("k".into(), least.into());
-    detail.insert("below".into(), mean(|draw| f64::from(u8::from(draw.below))).into());
-    detail.insert("people".into(), draws.len().into());
-    detail.insert("sampled".into(), (draws.len() < rows).into());
+    let (people, sampled) = (draws.len(), draws.len() < rows);
     let rank = Attacked {
         name: "rank".to_owned(),
         success: measured.at_risk as f64 / rows.max(1) as f64,
         chance: 0.0,
         worst: 1.0 / measured.smallest.max(1.0),
-        detail,
+        detail: detail(json!({
+            "mean_rank": mean(|draw| draw.rank), "expected": measured.mean,
+            "smallest": measured.smallest, "k": least,
+            "below": mean(|draw| f64::from(u8::from(draw.below))),
+            "people": people, "sampled": sampled,
+        })),
     };
-    let mut detail = Map::new();
-    detail.insert("people".into(), draws.len().into());
-    detail.insert("sampled".into(), (draws.len() < rows).into());
     let best_guess = Attacked {
         name: "best-guess".to_owned(),
         success: mean(|draw| draw.picked),
         chance: measured.classes as f64 / rows.max(1) as f64,
         worst: measured.best_guess,
-        detail,
+        detail: detail(json!({ "people": people, "sampled": sampled })),
     };
-    Ranked { rank, best_guess }
+    RankAttacks { rank, best_guess }
 }
 
-/// Who fits a row that was blurred by this noise.
+/// The people who fit a row that was blurred by this noise.
 fn rank(
     company: &Company<'_>,
     cells: &[f64],

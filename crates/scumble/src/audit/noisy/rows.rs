@@ -1,8 +1,6 @@
 //! A blurred release as any reader sees it: numbers, spreads, and which class each row is in.
 
-use std::collections::BTreeMap;
-
-use crate::audit::cells::classes::published_reading;
+use crate::audit::cells::published_reading;
 use crate::error::{Error, Result};
 use crate::release::{
     BlurNote, FRAME_COLUMN, FrameNote, LEVEL_COLUMN, Manifest, PublishedColumn, Seen,
@@ -41,17 +39,14 @@ impl NoisyRows {
         let wrong = |what: &str| Error::input(what).in_file(seen.name());
         let (with_spreads, with_frames) = (note.has_spreads(), note.has_frames());
 
-        let names: Vec<String> =
-            note.columns.iter().map(|column| spread_column(&column.name)).collect();
-        let mut numbers: Vec<(&str, Reading)> = Vec::new();
-        for column in &note.columns {
-            let reading = published_reading(published(manifest, &column.name)?);
-            numbers.push((&column.name, reading));
-        }
+        let reading = |name: &str| Ok(published_reading(published(manifest, name)?));
+        let columns = note.columns.iter().map(|column| &*column.name);
+        let spreads: Vec<String> = columns.clone().map(spread_column).collect();
+        let readings: Vec<Reading> =
+            columns.clone().map(reading).collect::<Result<_>>()?;
+        let mut numbers: Vec<(&str, Reading)> = columns.zip(readings.clone()).collect();
         if with_spreads {
-            let readings: Vec<Reading> =
-                numbers.iter().map(|(_, reading)| reading.clone()).collect();
-            numbers.extend(names.iter().map(String::as_str).zip(readings));
+            numbers.extend(spreads.iter().map(String::as_str).zip(readings));
         }
         if note.strict {
             numbers.push((LEVEL_COLUMN, Reading::number()));
@@ -59,10 +54,8 @@ impl NoisyRows {
         if with_frames {
             numbers.push((FRAME_COLUMN, Reading::number()));
         }
-        let mut exact: Vec<(&str, Reading)> = Vec::new();
-        for name in &note.exact {
-            exact.push((name, published_reading(published(manifest, name)?)));
-        }
+        let exact = note.exact.iter().map(|name| Ok((&**name, reading(name)?)));
+        let exact = exact.collect::<Result<_>>()?;
         let task = NumbersTask { numbers, exact, wish: None };
         let numbers = seen.numbers(&task, watch)?;
         if numbers.n_rows == 0 {
@@ -104,13 +97,11 @@ impl NoisyRows {
         let frames = self.note.frames.iter();
         let mut classes: Vec<Vec<Vec<u32>>> =
             frames.map(|frame| vec![Vec::new(); frame.levels.len()]).collect();
-        for (row, (frame, level)) in (0u32..).zip(self.frames.iter().zip(&self.levels))
-        {
+        let places = self.frames.iter().zip(&self.levels);
+        for (row, (frame, level)) in (0u32..).zip(places) {
             // Without `strict` there are no levels.
-            if let Some(rows) = classes
-                .get_mut(*frame as usize)
-                .and_then(|levels| levels.get_mut(*level as usize))
-            {
+            let levels = classes.get_mut(*frame as usize);
+            if let Some(rows) = levels.and_then(|l| l.get_mut(*level as usize)) {
                 rows.push(row);
             }
         }
@@ -122,26 +113,8 @@ impl NoisyRows {
         let note = &self.note;
         let n_columns = note.columns.len();
         let at = n_columns * if self.with_spreads { 2 } else { 1 };
-        let texts: Vec<BTreeMap<&str, &str>> = self
-            .numbers
-            .kind_cells
-            .iter()
-            .map(|cells| {
-                let names = note.exact.iter().map(String::as_str);
-                names.zip(cells.iter().map(|cell| &**cell)).collect()
-            })
-            .collect();
-        let wanted: Vec<BTreeMap<&str, &str>> = note
-            .frames
-            .iter()
-            .map(|frame| {
-                frame.exact.iter().map(|(name, cell)| (&**name, &**cell)).collect()
-            })
-            .collect();
         for row in 0..self.numbers.n_rows {
-            let place = |column: &str, what: &str| {
-                Error::input(format!("row {}, column `{column}`: {what}", row + 1))
-            };
+            let place = |column: &str, what: &str| wrong_cell(row, column, what);
             let cells = self.numbers.row(row);
             let number = |cell: f64, most: usize| {
                 let whole = cell >= 1.0 && cell <= most as f64 && cell.fract() == 0.0;
@@ -155,7 +128,11 @@ impl NoisyRows {
             let described = &note.frames[frame as usize];
             let level = number(cells[at], described.levels.len())
                 .ok_or_else(|| place(LEVEL_COLUMN, "the frame has no such level"))?;
-            if texts[self.numbers.kinds[row] as usize] != wanted[frame as usize] {
+            let exact = &self.numbers.kind_cells[self.numbers.kinds[row] as usize];
+            let same = |(name, cell): (&String, &Box<str>)| {
+                described.exact.get(name).is_some_and(|known| **known == **cell)
+            };
+            if !note.exact.iter().zip(exact).all(same) {
                 return Err(place(
                     FRAME_COLUMN,
                     "the row does not have the exact cells of its frame",
@@ -205,20 +182,17 @@ impl NoisyRows {
             let cells = self.numbers.row(row);
             for (place, column) in self.note.columns.iter().enumerate() {
                 let (value, spread) = (cells[place], cells[n_columns + place]);
-                let wrong = |name: &str, what: &str| {
-                    let what = format!("row {}, column `{name}`: {what}", row + 1);
-                    Err(Error::input(what))
-                };
                 if !value.is_nan() && snapped(value, column.decimals) != value {
-                    return wrong(&column.name, "the number has too many decimals");
+                    let what = "the number has too many decimals";
+                    return Err(wrong_cell(row, &column.name, what));
                 }
                 let fits = match value.is_nan() {
                     true => spread.is_nan(),
                     false => spread_fits(self.note.shape, spread, column.decimals),
                 };
                 if !fits {
-                    let what = "this cannot be a spread";
-                    return wrong(&spread_column(&column.name), what);
+                    let name = spread_column(&column.name);
+                    return Err(wrong_cell(row, &name, "this cannot be a spread"));
                 }
             }
         }
@@ -226,12 +200,16 @@ impl NoisyRows {
     }
 }
 
+fn wrong_cell(row: usize, column: &str, what: &str) -> Error {
+    Error::input(format!("row {}, column `{column}`: {what}", row + 1))
+}
+
 /// What the manifest says of a column.
 pub(crate) fn published<'a>(
     manifest: &'a Manifest,
     name: &str,
 ) -> Result<&'a PublishedColumn> {
-    manifest.columns.iter().find(|column| column.name == name).ok_or_else(|| {
+    manifest.column(name).ok_or_else(|| {
         Error::input(format!("the manifest has no column `{name}`, but speaks of it"))
     })
 }

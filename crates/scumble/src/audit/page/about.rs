@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::audit::page::{TABLE_END, table};
 use crate::picture::Html;
 use crate::release::Manifest;
 
@@ -14,7 +15,7 @@ pub(super) fn method(manifest: &Manifest) -> &'static str {
         }
         "mondrian" => {
             "Rows were cut into ever smaller groups as long as the promises held, and the quasi \
-             values of a group were put together into one cell a column."
+             values of a group were put together into a cell for each column."
         }
         "uniform-perturbation" => {
             "Sensitive values were kept with a fixed probability, and otherwise replaced by one \
@@ -57,10 +58,8 @@ pub(super) fn files(html: &mut String, manifest: &Manifest) {
     if manifest.checksums.is_empty() {
         return;
     }
-    html.push_str(
-        "<section>\n<h2>Which files this is about</h2>\n<table class=\"files\">\n<thead><tr>\
-         <th>file</th><th>BLAKE3 checksum</th></tr></thead>\n<tbody>\n",
-    );
+    html.push_str("<section>\n<h2>Which files this is about</h2>\n");
+    html.push_str(&table(" class=\"files\"", &["file", "BLAKE3 checksum"]));
     for (file, checksum) in &manifest.checksums {
         let _ = writeln!(
             html,
@@ -69,5 +68,6 @@ pub(super) fn files(html: &mut String, manifest: &Manifest) {
             Html(checksum)
         );
     }
-    html.push_str("</tbody>\n</table>\n</section>\n");
+    html.push_str(TABLE_END);
+    html.push_str("</section>\n");
 }

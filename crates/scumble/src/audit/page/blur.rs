@@ -1,99 +1,16 @@
-//! Blurred and condensed numbers: what was promised, what attacks found, and how wide the
-//! noise is.
+//! Blurred numbers: how wide the noise is.
 
 use std::fmt::Write;
 
-use serde_json::Value;
-
-use crate::audit::page::words::{decimal, rows, share};
-use crate::audit::{Attacked, Checked, Report};
-use crate::picture::{Bar, Bars, Html, figure};
+use crate::audit::Report;
+use crate::audit::page::{TABLE_END, table};
+use crate::picture::{Bar, Bars, figure};
 use crate::release::{BlurNote, FrameNote, Manifest};
 use crate::space::{FrameKind, Shape};
 use crate::text::grouped;
 
 /// The most levels that the table and the picture show.
 const MOST: usize = 24;
-
-/// Among how many people.
-fn company(checked: &Checked) -> Option<String> {
-    Some(match checked.asked.get("k")? {
-        Value::String(name) => format!("as many people as “{name}” says"),
-        value => format!("{} people", value.as_f64().map(decimal)?),
-    })
-}
-
-/// The promise of numbers that were drawn anew, as a sentence.
-pub(super) fn redrawn(checked: &Checked) -> Option<String> {
-    let k = company(checked)?;
-    Some(format!("Groups of rows that are drawn anew have at least {k} each."))
-}
-
-/// The promise of noisy numbers as a sentence.
-pub(super) fn promise(checked: &Checked, manifest: &Manifest) -> Option<String> {
-    let (k, note) = (company(checked)?, manifest.blur()?);
-    let company = match note.strict {
-        true => {
-            " Only people count whose rows have the same exact cells, frame and level, as \
-             these can be computed from the table."
-        }
-        false => {
-            " All people count, also those who would have been published with another \
-             spread: somebody who computes spreads from the table can tell them apart, and \
-             is not promised against."
-        }
-    };
-    let guess = match note.best_guess {
-        Some(bound) => format!(
-            " The one who fits best is the true one with a probability of at most {}, for \
-             everybody.",
-            share(bound)
-        ),
-        None => String::new(),
-    };
-    Some(format!(
-        "Whoever holds the original table and ranks its people by how well they fit a \
-         published row finds, on average over the noise, at least {k} who fit as well as the \
-         true one, that one included.{company}{guess}"
-    ))
-}
-
-/// What an attack found out; nothing if it is another one, or of another release.
-pub(super) fn attack(attack: &Attacked, manifest: &Manifest) -> Option<String> {
-    let note = manifest.blur()?;
-    let detail = |name: &str| attack.detail.get(name);
-    let part = |name: &str| detail(name).and_then(Value::as_f64).unwrap_or(0.0);
-    let count = |name: &str| detail(name).and_then(Value::as_u64).unwrap_or(0);
-    let sentence = match attack.name.as_str() {
-        "calibration" if note.strict => format!(
-            "Computes from the original table at which level everybody is published, and \
-             guesses among the rows of that level. There are {} such classes; the smallest \
-             has {}.",
-            grouped(count("classes")),
-            rows(count("smallest")),
-        ),
-        "calibration" => format!(
-            "Computes everybody’s spread from the original table, and looks up who has been \
-             published with it. For {} of all people a single row has their spread.",
-            share(part("alone")),
-        ),
-        "rank" => format!(
-            "Ranks the people of a class by how well they fit a published row. The true one \
-             was in place {} on average, and before place {} in {} of all draws; over the \
-             noise, nobody is expected before place {}.",
-            decimal(part("mean_rank")),
-            decimal(part("k")),
-            share(part("below")),
-            decimal(part("smallest")),
-        ),
-        "best-guess" => {
-            "Takes the one who fits a published row best; of noise that was drawn anew."
-                .to_owned()
-        }
-        _ => return None,
-    };
-    Some(sentence)
-}
 
 /// What is published of a noisy column.
 pub(super) fn column(shape: Shape, decimals: Option<u32>) -> String {
@@ -152,9 +69,8 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
     };
     html.push_str(&figure(&picture(&levels), &caption));
     html.push_str("<div class=\"wide\">\n");
-    table(html, &note, &levels);
-    html.push_str("</div>\n");
-    html.push_str("</section>\n");
+    spreads(html, &note, &levels);
+    html.push_str("</div>\n</section>\n");
 }
 
 /// A level that has rows.
@@ -174,19 +90,18 @@ impl Level<'_> {
     }
 }
 
-fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
-    let heading = match note.frames.len() {
-        1 => "level",
-        _ => "frame and level",
-    };
-    let _ =
-        write!(html, "<table>\n<thead><tr><th>{heading}</th><th class=\"n\">rows</th>");
+/// A table of how wide the noise of each level is.
+fn spreads(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
+    let first = if note.frames.len() == 1 { "level" } else { "frame and level" };
     let turned = note.frame == FrameKind::Rotated;
-    for (place, column) in (1..).zip(&note.columns) {
-        let name = if turned { format!("axis {place}") } else { column.name.clone() };
-        let _ = write!(html, "<th class=\"n\">{}</th>", Html(&name));
-    }
-    html.push_str("</tr></thead>\n<tbody>\n");
+    let columns = (1..).zip(&note.columns).map(|(place, column)| match turned {
+        true => format!("#axis {place}"),
+        false => format!("#{}", column.name),
+    });
+    let columns: Vec<String> = columns.collect();
+    let mut headings = vec![first, "#rows"];
+    headings.extend(columns.iter().map(String::as_str));
+    html.push_str(&table("", &headings));
     for level in levels.iter().take(MOST) {
         let _ = write!(
             html,
@@ -204,7 +119,7 @@ fn table(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
         }
         html.push_str("</tr>\n");
     }
-    html.push_str("</tbody>\n</table>\n");
+    html.push_str(TABLE_END);
     if levels.len() > MOST {
         let _ = writeln!(
             html,

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::audit::page::words::decimal;
-use crate::audit::page::{blur, randomized};
+use crate::audit::page::{TABLE_END, blur, randomized, table};
 use crate::audit::views::Present;
 use crate::hierarchy::{Cells, Rule, Side};
 use crate::picture::Html;
@@ -12,10 +12,8 @@ use crate::table::Role;
 
 /// The section on columns.
 pub(super) fn section(html: &mut String, manifest: &Manifest) {
-    html.push_str(
-        "<section>\n<h2>Which columns changed how</h2>\n<table>\n<thead><tr><th>column</th>\
-         <th>role</th><th>what is published</th></tr></thead>\n<tbody>\n",
-    );
+    html.push_str("<section>\n<h2>Which columns changed how</h2>\n");
+    html.push_str(&table("", &["column", "role", "what is published"]));
     for column in &manifest.columns {
         let role = match column.role {
             Role::Quasi => "quasi",
@@ -32,7 +30,8 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
             Html(&what),
         );
     }
-    html.push_str("</tbody>\n</table>\n</section>\n");
+    html.push_str(TABLE_END);
+    html.push_str("</section>\n");
 }
 
 /// What is published of a column, by what was done to it.

@@ -7,13 +7,13 @@ use crate::text::grouped;
 
 /// Sizes a bar stands for, both included.
 #[derive(Debug, PartialEq, Eq)]
-struct Bar {
+struct SizeBar {
     low: u64,
     high: u64,
     groups: u64,
 }
 
-impl Bar {
+impl SizeBar {
     fn name(&self) -> String {
         match self.low == self.high {
             true => short(self.low),
@@ -61,14 +61,14 @@ pub(super) fn svg(sizes: &[(u64, u64)]) -> String {
 }
 
 /// One bar a size if there are few, else bars that begin at 1, 2, 5, 10, 20, 50 and so on.
-fn bars(sizes: &[(u64, u64)]) -> Vec<Bar> {
+fn bars(sizes: &[(u64, u64)]) -> Vec<SizeBar> {
     let (Some((smallest, _)), Some((largest, _))) = (sizes.first(), sizes.last())
     else {
         return Vec::new();
     };
-    let mut bars: Vec<Bar> = if largest - smallest < SINGLE {
+    let mut bars: Vec<SizeBar> = if largest - smallest < SINGLE {
         (*smallest..=*largest)
-            .map(|size| Bar { low: size, high: size, groups: 0 })
+            .map(|size| SizeBar { low: size, high: size, groups: 0 })
             .collect()
     } else {
         let starts =
@@ -77,7 +77,7 @@ fn bars(sizes: &[(u64, u64)]) -> Vec<Bar> {
         let between = starts.windows(2).map(|ends| (ends[0], ends[1] - 1));
         between
             .filter(|(low, high)| high >= smallest && low <= largest)
-            .map(|(low, high)| Bar { low, high, groups: 0 })
+            .map(|(low, high)| SizeBar { low, high, groups: 0 })
             .collect()
     };
     for (size, groups) in sizes {

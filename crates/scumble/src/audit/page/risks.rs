@@ -55,8 +55,8 @@ fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
         }
         AtRisk::Row => {
             "How sure somebody who knows a person’s quasi values can be which row is \
-             theirs: one in as many as have the same cells. Whoever fits several groups is \
-             harder to find, so attacks may find less."
+             theirs: one in as many as have the same cells. Somebody who fits several groups \
+             is harder to find, so attacks may find less."
         }
         AtRisk::Value(column) => of_value(manifest, column),
         AtRisk::Presence => {
@@ -64,14 +64,14 @@ fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
              the table."
         }
         AtRisk::Company => {
-            "One in as many as a person is hidden among, on average over the noise. Who fits \
-             best may be the right one more often."
+            "One in as many as a person is hidden among, on average over the noise. The one \
+             who fits best may be the right one more often."
         }
     };
     let robust = report.promises.iter().any(|promise| promise.name == "r-robustness");
     let more = match &risk.what {
         AtRisk::Value(_) if robust => {
-            " Who has the knowledge that the promise speaks of is bounded by the promise."
+            " Somebody who has the knowledge that the promise speaks of is bounded by it."
         }
         _ => "",
     };
@@ -104,8 +104,8 @@ fn of_value(manifest: &Manifest, column: &str) -> &'static str {
             | Treatment::Redrawn,
         ) => {
             "How sure somebody can be who knows a person’s quasi values and nothing else: \
-             the share of the commonest value among rows with the same cells. Whoever fits \
-             several groups is harder to find, so attacks may find less."
+             the share of the commonest value among rows with the same cells. Somebody \
+             who fits several groups is harder to find, so attacks may find less."
         }
     }
 }

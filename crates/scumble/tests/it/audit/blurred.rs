@@ -817,7 +817,7 @@ fn the_page_tells_of_the_noise() {
         "guesses among the rows of that level",
         "normal noise was added; numbers have 2 decimals",
         "in standard deviations of its column",
-        "Who has the original table can recheck",
+        "Anybody who has the original table can recheck",
     ] {
         assert!(page.contains(text), "{text}");
     }

@@ -19,15 +19,15 @@
 //! # Source
 //! `chaytor2010randomization`, open problem; docs/methods.md, "Random numbers".
 
-use serde_json::{Map, json};
+use serde_json::json;
 
-use crate::audit::Attacked;
-use crate::audit::attacks::averaging::likeliest;
-use crate::audit::cells::cost::another_table;
-use crate::audit::drawn::columns::{DrawnColumn, Subtable, canonical};
-use crate::audit::drawn::matrix::Matrix;
-use crate::audit::drawn::{Believed, Drawn, overall};
+use crate::audit::attacks::averaging::{likeliest, multiply};
+use crate::audit::cells::another_table;
+use crate::audit::drawn::{
+    Believed, Drawn, DrawnColumn, Matrix, Subtable, canonical, overall,
+};
 use crate::audit::views::Views;
+use crate::audit::{Attacked, detail};
 use crate::error::{Error, Result};
 use crate::release::{Manifest, PublishedColumn, Release, Treatment};
 use crate::table::{Reading, Source};
@@ -70,11 +70,12 @@ pub fn averaging(
                     column.name()
                 ))
             })?;
-            let rows = Rows::read(views.rows(), found, &untouched, true, watch)?;
-            same.push(Linked::of(found, column, rows));
+            let rows =
+                LinkableRows::read(views.rows(), found, &untouched, true, watch)?;
+            same.push(LinkedRelease::of(found, column, rows));
         }
         let guesses = guess(&same, watch)?;
-        let truth = Rows::read(original, column, &untouched, false, watch)?;
+        let truth = LinkableRows::read(original, column, &untouched, false, watch)?;
         if release.manifest.rows + release.manifest.left_out != truth.n_rows {
             return Err(another_table());
         }
@@ -105,17 +106,17 @@ fn untouched(releases: &[&Release]) -> Result<Vec<(String, Reading)>> {
 }
 
 /// A release whose rows can be linked.
-struct Linked<'a> {
+struct LinkedRelease<'a> {
     column: &'a DrawnColumn,
-    rows: Rows,
+    rows: LinkableRows,
     /// For each value of the first release, its code in this one.
     codes: Vec<Option<usize>>,
     /// A digest of the domain of each sub-table.
     domains: Vec<u128>,
 }
 
-impl<'a> Linked<'a> {
-    fn of(column: &'a DrawnColumn, first: &DrawnColumn, rows: Rows) -> Self {
+impl<'a> LinkedRelease<'a> {
+    fn of(column: &'a DrawnColumn, first: &DrawnColumn, rows: LinkableRows) -> Self {
         let codes = first.values.iter().map(|value| column.code_of(value)).collect();
         let domain = |table: &Subtable| {
             let values = table.values.iter().flat_map(|code| &column.values[*code]);
@@ -127,13 +128,13 @@ impl<'a> Linked<'a> {
 }
 
 /// Rows that are alone in their untouched columns.
-struct Rows {
+struct LinkableRows {
     /// Sorted by a hash of the untouched columns; with sub-table and value.
     alone: Vec<(u128, u32, u32)>,
     n_rows: u64,
 }
 
-impl Rows {
+impl LinkableRows {
     /// Reads the rows of a release, or of the original, which tells no sub-tables.
     fn read(
         source: &Source,
@@ -208,8 +209,8 @@ struct LinkedGuesses {
     sampled: bool,
 }
 
-/// LinkedGuesses from the releases alone.
-fn guess(releases: &[Linked<'_>], watch: &dyn Watch) -> Result<LinkedGuesses> {
+/// Guesses from the releases alone.
+fn guess(releases: &[LinkedRelease<'_>], watch: &dyn Watch) -> Result<LinkedGuesses> {
     let mut guesses = LinkedGuesses { people: Vec::new(), sampled: false };
     let Some((first, others)) = releases.split_first() else { return Ok(guesses) };
     let believed = Believed::of(first.column, false, watch)?;
@@ -247,7 +248,7 @@ fn guess(releases: &[Linked<'_>], watch: &dyn Watch) -> Result<LinkedGuesses> {
 
 /// What one release has published of a person.
 struct Sighting<'a> {
-    release: &'a Linked<'a>,
+    release: &'a LinkedRelease<'a>,
     domain: u128,
     table: &'a Subtable,
     /// The place of the published value in the domain.
@@ -255,7 +256,7 @@ struct Sighting<'a> {
 }
 
 impl<'a> Sighting<'a> {
-    fn of(release: &'a Linked<'a>, table: usize, code: usize) -> Self {
+    fn of(release: &'a LinkedRelease<'a>, table: usize, code: usize) -> Self {
         let domain = release.domains[table];
         let table = &release.column.tables[table];
         Self { release, domain, table, published: table.place(code) }
@@ -309,17 +310,6 @@ fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
     }
 }
 
-/// Multiplies a belief, and says whether anything was possible.
-fn multiply(belief: &mut Vec<f64>, likely: impl Fn(usize) -> f64) -> bool {
-    let weights = belief.iter().enumerate().map(|(value, held)| held * likely(value));
-    let next: Vec<f64> = weights.collect();
-    let total: f64 = next.iter().sum();
-    if total > 0.0 {
-        *belief = next.into_iter().map(|weight| weight / total).collect();
-    }
-    total > 0.0
-}
-
 /// How likely a value is published as it was by matrices that share their draws: one number
 /// decides in each whether the value is kept, and if not, one value is drawn for all.
 fn together(published: &[(&[f64], usize)], value: usize) -> f64 {
@@ -346,8 +336,8 @@ fn together(published: &[(&[f64], usize)], value: usize) -> f64 {
 /// Compares guesses with the truth.
 fn score(
     guesses: &LinkedGuesses,
-    truth: &Rows,
-    releases: &[Linked<'_>],
+    truth: &LinkableRows,
+    releases: &[LinkedRelease<'_>],
 ) -> Result<Attacked> {
     let Some(first) = releases.first() else { return Err(another_table()) };
     let mut counts = vec![0u64; first.column.values.len()];
@@ -361,28 +351,22 @@ fn score(
     }
     let share = |n: u64| n as f64 / people.max(1) as f64;
     let keyed = releases.iter().all(|release| release.column.keyed);
-    let mut detail = Map::new();
-    detail.insert("column".into(), json!(first.column.name()));
-    detail.insert("noise".into(), json!(if keyed { "keyed" } else { "fresh" }));
-    let matrices = |release: &Linked<'_>| {
-        let tables = release.column.tables.iter();
-        let matrices: Vec<Matrix> = tables.map(|table| table.matrix.clone()).collect();
-        (release.domains.clone(), matrices)
-    };
-    let (known, mut all) = (matrices(first), releases.iter());
-    let same = all.all(|release| matrices(release) == known);
-    detail.insert("same_matrix".into(), json!(same));
-    detail.insert("releases".into(), json!(releases.len()));
-    detail.insert("foretold".into(), json!(false));
-    detail.insert("people".into(), json!(people));
-    detail.insert("linked".into(), json!(people as f64 / truth.n_rows.max(1) as f64));
-    detail.insert("sampled".into(), json!(guesses.sampled));
+    let same = releases.iter().all(|release| {
+        let tables = release.column.tables.iter().map(|table| &table.matrix);
+        release.domains == first.domains
+            && tables.eq(first.column.tables.iter().map(|table| &table.matrix))
+    });
     Ok(Attacked {
         name: "averaging".into(),
         success: share(right),
         chance: share(counts.into_iter().max().unwrap_or(0)),
         worst,
-        detail,
+        detail: detail(json!({
+            "column": first.column.name(), "noise": if keyed { "keyed" } else { "fresh" },
+            "same_matrix": same, "releases": releases.len(), "foretold": false,
+            "people": people, "linked": people as f64 / truth.n_rows.max(1) as f64,
+            "sampled": guesses.sampled,
+        })),
     })
 }
 

@@ -2,30 +2,27 @@
 //! the people who fit into it are known with all their quasi values, and the group's
 //! sensitive values are published.
 
-use crate::audit::Knowledge;
-use crate::audit::apart::bound;
-use crate::audit::apart::priors::{Priors, Texts, Values};
-use crate::audit::apart::truth::{ApartTruth, codes_of};
-use crate::audit::apart::values::Groups;
+use crate::audit::apart::{
+    ApartTruth, Groups, Priors, SensitiveTexts, TupleTexts, bound, codes_of, reading_of,
+};
 use crate::audit::attacks::background_knowledge::Target;
 use crate::audit::attacks::homogeneity::commonest;
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::fits::fitting;
-use crate::audit::given::no_column;
-use crate::audit::held::Linked;
-use crate::audit::{Attacked, Views};
+use crate::audit::case::Linked;
+use crate::audit::cells::{CellClasses, fitting};
+use crate::audit::given::sensitive_place;
+use crate::audit::{Attacked, Case, Knowledge};
 use crate::error::{Error, Result};
-use crate::release::Manifest;
+use crate::hierarchy::Column;
 use crate::table::{Reading, Role};
 
 /// Tries the attack on every sensitive column.
 pub(super) fn attack(
-    views: &Views<'_>,
+    case: &Case<'_>,
     view: &CellClasses,
     linked: &Linked<'_>,
     knowledge: &Knowledge,
 ) -> Result<Vec<Attacked>> {
-    let (manifest, table): (&Manifest, _) = (views.manifest, linked.table);
+    let (manifest, table) = (case.manifest, linked.table);
     if matches!(knowledge, Knowledge::Stated(_)) && view.sensitive.len() > 1 {
         return Err(Error::input(
             "what is known is about one sensitive column, but the release has several",
@@ -34,21 +31,16 @@ pub(super) fn attack(
     }
     let (members, left_aside) = members(view, linked)?;
     let mut attacks = Vec::new();
-    for (place, column) in view.sensitive.iter().enumerate() {
-        let known = table.sensitive.iter();
-        let sensitive = known.clone().position(|known| known.name == column.name);
-        let sensitive = sensitive.ok_or_else(|| no_column("original", &column.name))?;
+    for published in view.columns() {
+        let column = published.column();
+        let sensitive = sensitive_place(table, &column.name)?;
         let domain = &table.sensitive[sensitive].domain;
         let mut groups = Groups::new();
-        let mut values = view.histogram(place);
-        for (group, members) in members.iter().enumerate() {
+        let values = published.each(|values| values.present().collect::<Vec<_>>());
+        for (members, mut values) in members.iter().zip(values) {
             if let Some(members) = members {
-                values.clear();
-                view.add_to(group, place, &mut values);
-                let present = values.present().map(|(code, n)| (code.get(), n));
-                let mut present: Vec<(u32, u64)> = present.collect();
-                present.sort_unstable();
-                groups.push(members.iter().copied(), present);
+                values.sort_unstable();
+                groups.push(members.iter().copied(), values);
             }
         }
         let codes = codes_of(&column.domain, domain);
@@ -56,33 +48,29 @@ pub(super) fn attack(
         let priors = match knowledge {
             Knowledge::Table => original.by_single_columns(),
             Knowledge::Stated(stated) => {
-                let reading = |name: &str| -> Reading {
-                    let known = manifest.column(name);
-                    known.map_or_else(Reading::category, |column| column.reading())
-                };
-                let readings: Vec<Reading> =
-                    table.quasi.iter().map(|column| reading(&column.name)).collect();
+                let reading = |column: &Column| reading_of(manifest, &column.name);
+                let readings: Vec<Reading> = table.quasi.iter().map(reading).collect();
                 let quasi = |name: &str| {
-                    let mut columns = manifest.columns.iter();
-                    columns.any(|c| c.name == name && c.role == Role::Quasi)
+                    manifest.column(name).is_some_and(|c| c.role == Role::Quasi)
                 };
                 let texts = table.quasi.iter().zip(&table.census.quasi).zip(&readings);
-                let texts = texts.map(|((column, codes), reading)| Texts {
+                let texts = texts.map(|((column, codes), reading)| TupleTexts {
                     name: &column.name,
                     reading,
                     texts: column.domain.texts(),
                     codes,
                 });
-                let texts: Vec<Texts<'_>> = texts.filter(|t| quasi(t.name)).collect();
-                let reading = &reading(&column.name);
+                let texts: Vec<TupleTexts<'_>> =
+                    texts.filter(|texts| quasi(texts.name)).collect();
+                let reading = &reading_of(manifest, &column.name);
                 let (published, table) = (&column.domain, Some(domain));
-                let values = Values { reading, published, table };
+                let values = SensitiveTexts { reading, published, table };
                 let sets = stated.sets.iter();
                 sets.map(|set| Priors::stated(set, &texts, values))
                     .collect::<Result<_>>()?
             }
         };
-        let blind = commonest(&view.whole(place));
+        let blind = commonest(&published.whole());
         let target = Target {
             column: &column.name,
             groups: &groups,
@@ -91,7 +79,7 @@ pub(super) fn attack(
             blind: (blind.value, blind.support as f64 / view.rows.max(1) as f64),
             bound: bound(manifest),
             left_aside,
-            watch: views.watch,
+            watch: case.watch,
         };
         attacks.extend(target.attack(&priors, Some(&original))?);
     }
@@ -99,16 +87,17 @@ pub(super) fn attack(
 }
 
 /// A group's people: tuples, and how many have each.
-type People = Vec<(u32, u64)>;
+type MemberCounts = Vec<(u32, u64)>;
 
 /// The people of each group, if it is certain who they are; also of how many groups it is
 /// not.
 fn members(
     view: &CellClasses,
     linked: &Linked<'_>,
-) -> Result<(Vec<Option<People>>, u64)> {
+) -> Result<(Vec<Option<MemberCounts>>, u64)> {
     let Linked { covers, known, .. } = linked;
-    let mut members: Vec<Option<People>> = vec![Some(Vec::new()); view.n_groups()];
+    let mut members: Vec<Option<MemberCounts>> =
+        vec![Some(Vec::new()); view.n_groups()];
     let mut fits = fitting(view, covers, known)?;
     fits.sort_unstable();
     for (tuple, groups) in fits {

@@ -2,18 +2,15 @@
 
 use rayon::prelude::*;
 
-use crate::audit::attacks::reversal::{MOST_STEPS, Rule, Told, certainty};
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::draws::ln_choose;
-use crate::audit::cells::people::People;
-use crate::table::Code;
+use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty};
+use crate::audit::cells::{CellClasses, People, ln_choose};
 
 /// A step here takes a logarithm and an exponential; so many steps of a convolution, which
 /// are done several at once, take no longer.
 const STEP: u64 = 100;
 
 /// What follows from each group not having been cut.
-pub(crate) fn tell(view: &CellClasses, people: &People<'_>, rule: Rule) -> Told {
+pub(crate) fn tell(view: &CellClasses, people: &People<'_>, rule: SearchRule) -> Told {
     let tuples = people.tuples_of_groups();
     let cuts: Vec<Vec<Cut>> = tuples
         .par_iter()
@@ -97,7 +94,7 @@ fn tell_group(
     cuts: &[Cut],
     rows: u64,
     n: u64,
-    rule: Rule,
+    rule: SearchRule,
 ) -> GroupTold {
     let prior = rows as f64 / n.max(1) as f64;
     let mut told = GroupTold {
@@ -128,14 +125,12 @@ fn tell_group(
         gather(&mut sides);
         let codes = people.known.tuples[cuts[0].column];
         for (tuple, held) in tuples.iter().zip(&mut told.posteriors) {
-            let place =
-                sides.partition_point(|side| side.code <= codes[*tuple as usize]);
-            if let Some(side) = sides.get(place) {
-                *held = wider(*held, side.below);
-            }
-            if let Some(side) = place.checked_sub(1).and_then(|place| sides.get(place))
-            {
-                *held = wider(*held, side.from);
+            let code = codes[*tuple as usize];
+            let (from, below) =
+                sides.split_at(sides.partition_point(|side| side.code <= code));
+            let told = below.first().map(|side| side.below);
+            for side in told.into_iter().chain(from.last().map(|side| side.from)) {
+                *held = wider(*held, side);
             }
         }
     }
@@ -149,7 +144,7 @@ struct Sides {
     from: (f64, f64),
 }
 
-/// Whoever is below a cut is below all later ones, and whoever is not is not below any
+/// Somebody below a cut is below all later ones, and somebody not below it not below any
 /// earlier one: each side gets the posteriors of all of them.
 fn gather(sides: &mut [Sides]) {
     for place in 1..sides.len() {
@@ -167,7 +162,7 @@ fn wider(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
 /// How many of the `rows` are expected among the `below` people, if one of the sides breaks
 /// the promise; nothing if neither can. Which of the people are in the table is a draw
 /// without replacement: the number below is hypergeometric.
-fn expected_below(below: u64, rest: u64, rows: u64, rule: Rule) -> Option<f64> {
+fn expected_below(below: u64, rest: u64, rows: u64, rule: SearchRule) -> Option<f64> {
     let least = rows.saturating_sub(rest);
     let most = below.min(rows);
     let mut ln_weight = ln_choose(below, least) + ln_choose(rest, rows - least);

@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use crate::audit::attacks::reversal::{MOST_STEPS, Rule, Told, certainty};
-use crate::audit::cells::classes::CellClasses;
-use crate::audit::cells::draws::binomial;
-use crate::audit::cells::people::People;
+use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty};
+use crate::audit::cells::{CellClasses, People, binomial};
 use crate::release::Manifest;
 use crate::table::NodeId;
 use crate::watch::Watch;
@@ -18,7 +16,7 @@ pub(crate) fn tell(
     manifest: &Manifest,
     view: &CellClasses,
     people: &People<'_>,
-    rule: Rule,
+    rule: SearchRule,
 ) -> Option<Told> {
     let levels = manifest.method.levels.as_ref()?;
     let level = |name: &str| levels.get(name)?.as_u64().map(|level| level as usize);
@@ -55,7 +53,7 @@ pub(crate) fn tell(
             continue;
         };
         told.events += 1;
-        // Who fits no group is known to be absent, before and after.
+        // Somebody who fits no group is known to be absent, before and after.
         let mut sum = people.unpublished as f64;
         for ((tuples, posterior), finer) in tuples.iter().zip(&posteriors).zip(&finer) {
             for tuple in tuples {
@@ -94,6 +92,10 @@ impl Finer {
             *size_of.entry(node(*tuple)).or_default() +=
                 people.known.people[*tuple as usize];
         }
+        Self::of_sizes(size_of, rows)
+    }
+
+    fn of_sizes(size_of: BTreeMap<u32, u64>, rows: u64) -> Self {
         let mut sizes = BTreeMap::new();
         for size in size_of.values() {
             *sizes.entry(*size).or_default() += 1;
@@ -126,7 +128,12 @@ struct Broken {
 
 impl Event {
     /// Looks at the cheapest groups first, as many as `most_steps` allow.
-    fn of(finer: &[Finer], rule: Rule, most_steps: u64, watch: &dyn Watch) -> Self {
+    fn of(
+        finer: &[Finer],
+        rule: SearchRule,
+        most_steps: u64,
+        watch: &dyn Watch,
+    ) -> Self {
         let mut order: Vec<usize> = (0..finer.len()).collect();
         order.sort_by_key(|group| finer[*group].steps());
         let mut left = most_steps;
@@ -178,31 +185,26 @@ impl Event {
 /// The rows of subgroups are independent binomials given their sum, whatever the common
 /// probability; with rows / people the sum is likely, so nothing becomes too small.
 #[derive(Debug, Clone)]
-struct Weights {
+struct RowWeights {
     kept: Vec<f64>,
     broken: Vec<f64>,
 }
 
-impl Weights {
+impl RowWeights {
     /// Of nobody.
     fn nobody() -> Self {
         Self { kept: vec![1.0], broken: vec![0.0] }
     }
 
     /// Of one subgroup.
-    fn of(size: u64, p: f64, rows: u64, rule: Rule) -> Self {
+    fn of(size: u64, p: f64, rows: u64, rule: SearchRule) -> Self {
         let all = binomial(size, p, rows);
-        let split = |wanted: bool| {
-            let numbered = (0u64..).zip(&all);
-            numbered
-                .map(
-                    |(x, weight)| {
-                        if rule.keeps(x, size) == wanted { *weight } else { 0.0 }
-                    },
-                )
-                .collect()
-        };
-        Self { kept: split(true), broken: split(false) }
+        let split = (0u64..).zip(all).map(|(x, weight)| match rule.keeps(x, size) {
+            true => (weight, 0.0),
+            false => (0.0, weight),
+        });
+        let (kept, broken) = split.unzip();
+        Self { kept, broken }
     }
 
     /// Of both together, up to `rows`. The promise is kept if both keep it.
@@ -245,7 +247,7 @@ impl Weights {
 
 impl Broken {
     /// Nothing if it is no longer wanted.
-    fn of(finer: &Finer, rule: Rule, watch: &dyn Watch) -> Option<Self> {
+    fn of(finer: &Finer, rule: SearchRule, watch: &dyn Watch) -> Option<Self> {
         let prior = finer.rows as f64 / finer.people.max(1) as f64;
         if finer.rows == 0 || finer.rows == finer.people {
             // Everybody's presence is certain, and so is what every subgroup does.
@@ -257,41 +259,41 @@ impl Broken {
             let chance = if kept { 0.0 } else { 1.0 };
             return Some(Self { chance, shares: shares.collect() });
         }
-        let classes: Vec<Class> = finer
+        let classes: Vec<Subgroups> = finer
             .sizes
             .iter()
             .map(|(size, n)| {
-                let one = Weights::of(*size, prior, finer.rows, rule);
+                let one = RowWeights::of(*size, prior, finer.rows, rule);
                 let rest = one.times(n - 1, finer.rows, watch)?;
                 let all = rest.with(&one, finer.rows);
-                Some(Class { size: *size, all, one, rest })
+                Some(Subgroups { size: *size, all, one, rest })
             })
             .collect::<Option<_>>()?;
         let whole = classes
             .iter()
-            .fold(Weights::nobody(), |sum, class| sum.with(&class.all, finer.rows));
+            .fold(RowWeights::nobody(), |sum, class| sum.with(&class.all, finer.rows));
         let (kept, broken) = whole.at(finer.rows);
         let mut shares = BTreeMap::new();
-        let outside = Weights::nobody();
+        let outside = RowWeights::nobody();
         expect(&classes, &outside, finer.rows, prior, &mut shares, watch);
         Some(Self { chance: broken / (kept + broken), shares })
     }
 }
 
 /// The subgroups of one size. By symmetry all have the same expected rows.
-struct Class {
+struct Subgroups {
     size: u64,
-    one: Weights,
+    one: RowWeights,
     /// All but one.
-    rest: Weights,
-    all: Weights,
+    rest: RowWeights,
+    all: RowWeights,
 }
 
 /// Expected shares of each class, given the weights of everybody outside `classes`. Halves
 /// are handed down with the other half added to what is outside.
 fn expect(
-    classes: &[Class],
-    outside: &Weights,
+    classes: &[Subgroups],
+    outside: &RowWeights,
     rows: u64,
     prior: f64,
     shares: &mut BTreeMap<u64, (f64, f64)>,
@@ -335,13 +337,7 @@ mod tests {
     use crate::watch::Unwatched;
 
     fn finer(sizes: &[u64], rows: u64) -> Finer {
-        let size_of: BTreeMap<NodeId, u64> =
-            NodeId::first(sizes.len()).zip(sizes.iter().copied()).collect();
-        let mut counts = BTreeMap::new();
-        for size in sizes {
-            *counts.entry(*size).or_default() += 1;
-        }
-        Finer { rows, people: sizes.iter().sum(), size_of, sizes: counts }
+        Finer::of_sizes((0u32..).zip(sizes.iter().copied()).collect(), rows)
     }
 
     /// Two groups of people in parts, and every world of both.

@@ -1,7 +1,6 @@
 //! Undoing a shift of weights towards even ones.
 
-use crate::audit::cells::counting::{Counts, ROUNDING};
-use crate::table::Code;
+use crate::audit::cells::counting::{Counts, ROUNDING, count_of};
 
 /// Below this weights are taken to be even.
 const EVEN: f64 = 1e-12;
@@ -57,10 +56,9 @@ fn counts(
     let count = |(code, weight): &(Code, f64)| {
         let exact = n * (even + (weight - even) / shift);
         let whole = exact.round();
-        let place = capacity.binary_search_by_key(code, |(code, _)| *code);
-        let most = place.map_or(0, |place| capacity[place].1);
         let fits = (exact - whole).abs() <= rounding && whole >= 0.0;
-        (fits && whole as u64 <= most).then_some((*code, whole as u64))
+        (fits && whole as u64 <= count_of(capacity, *code))
+            .then_some((*code, whole as u64))
     };
     weights.iter().map(count).collect()
 }

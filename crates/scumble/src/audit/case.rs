@@ -1,0 +1,260 @@
+//! A release on the auditor's desk: what its files show, and what the auditor was given, bound
+//! to it: who could be whom, how often values truly occur, who must be at which level.
+//!
+//! An input is used once something asks for it. Attackers get what they may know from here;
+//! the truth goes to scorers and exact rechecks only.
+
+use std::borrow::Cow;
+use std::cell::{Cell, OnceCell};
+use std::rc::Rc;
+
+use crate::audit::apart::ApartTruth;
+use crate::audit::attacks::linkage::{self, LinkageGuesses};
+use crate::audit::cells::{
+    Covers, Members, People, PresenceShares, QuasiKnowledge, TrueRows, cost,
+};
+use crate::audit::drawn::TrueCounts;
+use crate::audit::given::{Given, Knowledge, quasi_columns};
+use crate::audit::noisy::ranked::ranked;
+use crate::audit::noisy::{NoisyFindings, NoisyTruth, RankAttacks};
+use crate::audit::views::{Views, facet};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Column, Microdata};
+use crate::release::Manifest;
+use crate::table::{Numbers, Stated};
+use crate::watch::Watch;
+
+/// A release, and what the auditor has beside it.
+#[derive(Debug)]
+pub struct Case<'a> {
+    pub(super) views: &'a Views<'a>,
+    pub(super) manifest: &'a Manifest,
+    pub(super) watch: &'a dyn Watch,
+    inputs: Inputs<'a>,
+    used: Rc<Used>,
+    crowd: Rc<OnceCell<Crowd<'a>>>,
+    truths: Truths<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Inputs<'a> {
+    // The counted table alone, without people of a population.
+    table: Option<&'a Microdata>,
+    numbers: Option<&'a Numbers>,
+    population: Option<&'a Microdata>,
+    knowledge: Option<&'a Knowledge>,
+}
+
+/// Which inputs something asked for.
+#[derive(Debug, Default)]
+struct Used {
+    original: Cell<bool>,
+    population: Cell<bool>,
+    knowledge: Cell<bool>,
+}
+
+/// What was found with the original, made when it is first asked for.
+#[derive(Debug, Default)]
+struct Truths<'a> {
+    linked: OnceCell<Linked<'a>>,
+    counts: OnceCell<TrueCounts>,
+    apart: OnceCell<ApartTruth<'a>>,
+    noisy: OnceCell<NoisyTruth>,
+    ranked: OnceCell<RankAttacks>,
+}
+
+/// Everybody of the table, and the rows that could be theirs.
+#[derive(Debug)]
+pub(crate) struct Linked<'a> {
+    pub(super) table: &'a Microdata,
+    pub(super) columns: Vec<Cow<'a, Column>>,
+    pub(super) covers: Covers,
+    pub(super) known: QuasiKnowledge<'a>,
+    pub(super) guesses: LinkageGuesses,
+    /// For scorers.
+    pub(super) truth: TrueRows<'a>,
+}
+
+/// Everybody of the population, and how likely each is in the table.
+#[derive(Debug)]
+pub(crate) struct Crowd<'a> {
+    pub(super) people: People<'a>,
+    pub(super) presence: PresenceShares,
+}
+
+impl<'a> Case<'a> {
+    /// What is given; `table` is the counted original without people of a population.
+    pub(super) fn new(
+        views: &'a Views<'a>,
+        given: &'a Given<'a>,
+        table: Option<&'a Microdata>,
+    ) -> Self {
+        let numbers = given.original.and_then(|original| original.numbers.as_deref());
+        let Given { population, knowledge, .. } = *given;
+        let inputs = Inputs { table, numbers, population, knowledge };
+        Self::of(views, inputs, Rc::default(), Rc::default())
+    }
+
+    /// The same without what no reader has: the original, and knowledge counted from it.
+    pub(super) fn of_readers(&self) -> Self {
+        let stated = |knowledge: &&Knowledge| matches!(knowledge, Knowledge::Stated(_));
+        let inputs = Inputs {
+            table: None,
+            numbers: None,
+            knowledge: self.inputs.knowledge.filter(stated),
+            ..self.inputs
+        };
+        Self::of(self.views, inputs, Rc::clone(&self.used), Rc::clone(&self.crowd))
+    }
+
+    fn of(
+        views: &'a Views<'a>,
+        inputs: Inputs<'a>,
+        used: Rc<Used>,
+        crowd: Rc<OnceCell<Crowd<'a>>>,
+    ) -> Self {
+        let (manifest, watch) = (views.manifest, views.watch);
+        Self { views, manifest, watch, inputs, used, crowd, truths: Truths::default() }
+    }
+
+    /// Both, if both are there: then the original is used.
+    fn with_original<S, T>(&self, seen: Option<S>, truth: Option<T>) -> Option<(S, T)> {
+        let both = seen.zip(truth);
+        self.used.original.set(self.used.original.get() || both.is_some());
+        both
+    }
+
+    /// The rows that could be everybody's, by equal cells.
+    pub(super) fn linked(&self) -> Result<Option<&Linked<'a>>> {
+        let both = self.with_original(self.views.cells()?, self.inputs.table);
+        facet(both, &self.truths.linked, |(classes, table)| {
+            let truth = TrueRows::of(table, classes)?;
+            let (columns, places) = quasi_columns(self.manifest, table, "original")?;
+            let covers = Covers::read(self.manifest, classes, &columns)?;
+            let known = QuasiKnowledge::of(table, &places, self.watch);
+            let guesses = linkage::guess(classes, &covers, &known);
+            self.watch.check()?;
+            cost::check_same_table(classes, &guesses, table, self.manifest.left_out)?;
+            Ok(Linked { table, columns, covers, known, guesses, truth })
+        })
+    }
+
+    /// Everybody of the population, where rows are classes of cells.
+    pub(super) fn crowd(&self) -> Result<Option<&Crowd<'a>>> {
+        let both = self.views.cells()?.zip(self.inputs.population);
+        self.used.population.set(self.used.population.get() || both.is_some());
+        facet(both, &self.crowd, |(classes, population)| {
+            let people = People::of(self.manifest, classes, population, self.watch)?;
+            let presence = PresenceShares::of(classes, &people)?;
+            Ok(Crowd { people, presence })
+        })
+    }
+
+    /// Who of the population is in the table, for scorers.
+    pub(super) fn members<'b>(&self, crowd: &'b Crowd<'a>) -> Result<Members<'b>>
+    where
+        'a: 'b,
+    {
+        Members::of(self.manifest, &crowd.people, self.inputs.table)
+    }
+
+    /// How often values of randomized columns truly occur.
+    pub(super) fn true_counts(&self) -> Result<Option<&TrueCounts>> {
+        let both = self.with_original(self.views.drawn()?, self.inputs.table);
+        let count = |(drawn, table)| TrueCounts::of(self.manifest, drawn, table);
+        facet(both, &self.truths.counts, count)
+    }
+
+    /// Who truly has the values that stand apart. Beside coarse or noisy quasi cells rows
+    /// cannot be found in the table.
+    pub(super) fn apart_truth(&self) -> Result<Option<&ApartTruth<'a>>> {
+        let present = self.views.present;
+        let hidden = present.coarse || present.noisy || present.redrawn;
+        let values = self.views.apart()?.filter(|_| !hidden);
+        let both = self.with_original(values, self.inputs.table);
+        facet(both, &self.truths.apart, |(values, table)| {
+            ApartTruth::of(self.manifest, values, table, self.watch)
+        })
+    }
+
+    /// What the true numbers tell about blurred ones.
+    pub(super) fn noisy_truth(&self) -> Result<Option<&NoisyTruth>> {
+        let both = self.with_original(self.views.noisy()?, self.inputs.numbers);
+        facet(both, &self.truths.noisy, |(rows, numbers)| {
+            NoisyTruth::of(self.manifest, rows, numbers, self.watch)
+        })
+    }
+
+    /// How well true rows fit published ones, over noise that is drawn anew.
+    pub(super) fn ranked(&self) -> Result<Option<&RankAttacks>> {
+        let strict = match self.noisy_truth()?.map(|truth| &truth.found) {
+            Some(NoisyFindings::Strict { frames, measured, .. }) => {
+                Some((frames, measured))
+            }
+            Some(NoisyFindings::Loose(_)) | None => None,
+        };
+        facet(strict, &self.truths.ranked, |(frames, measured)| {
+            let found = ranked(frames, measured, self.watch);
+            self.watch.check()?;
+            Ok(found)
+        })
+    }
+
+    /// The true numbers of rows that were drawn anew.
+    pub(super) fn redrawn_numbers(&self) -> Result<Option<&'a Numbers>> {
+        let both = self.with_original(self.views.redrawn()?, self.inputs.numbers);
+        let rows = self.manifest.rows + self.manifest.left_out;
+        match both {
+            Some((_, numbers)) if numbers.n_rows as u64 != rows => {
+                Err(cost::another_table())
+            }
+            _ => Ok(both.map(|(_, numbers)| numbers)),
+        }
+    }
+
+    /// What the adversary knows of how values depend on quasi columns.
+    pub(super) fn knowledge(&self) -> Option<&'a Knowledge> {
+        self.used.knowledge.set(true);
+        self.inputs.knowledge
+    }
+
+    /// What a file says that the adversary knows.
+    pub(super) fn stated(&self) -> Option<&'a Stated> {
+        match self.knowledge()? {
+            Knowledge::Stated(stated) => Some(stated),
+            Knowledge::Table => None,
+        }
+    }
+
+    /// That an input was given and nothing asked for it.
+    pub(super) fn check_used(&self, given: &Given<'_>) -> Result<()> {
+        let inputs = [
+            (
+                given.population.is_some() && !self.used.population.get(),
+                "population",
+                "nothing in this release is about who is in the table",
+                "leave `--population` away; presence is looked at where quasi columns are \
+                 made coarser",
+            ),
+            (
+                given.knowledge.is_some() && !self.used.knowledge.get(),
+                "knowledge",
+                "no sensitive value of this release is published by group",
+                "leave `--knowledge` away; it is looked at where values stand in groups",
+            ),
+            (
+                given.original.is_some() && !self.used.original.get(),
+                "original",
+                "nothing in this release can be compared with it",
+                "leave `--original` away",
+            ),
+        ];
+        match inputs.into_iter().find(|(unused, ..)| *unused) {
+            None => Ok(()),
+            Some((_, name, why, hint)) => {
+                let what = format!("the {name} was not used: {why}");
+                Err(Error::input(what).with_hint(hint))
+            }
+        }
+    }
+}

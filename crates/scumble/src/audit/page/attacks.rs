@@ -1,0 +1,336 @@
+//! What attacks could do, in a table and in sentences.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+
+use crate::audit::page::words::{groups, people, rows, share};
+use crate::audit::page::{TABLE_END, table};
+use crate::audit::views::Present;
+use crate::audit::{Attacked, Report};
+use crate::picture::Html;
+use crate::release::{Manifest, Treatment};
+use crate::text::{decimals, grouped};
+
+/// The section on attacks.
+pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
+    if report.attacks.is_empty() {
+        return;
+    }
+    let tried = |name: &str| report.attacks.iter().any(|attack| attack.name == name);
+    let Present { coarse: _, weighted: _, drawn, noisy, apart, redrawn: _ } =
+        Present::of(manifest);
+    let attacker = match (drawn || apart, tried("presence")) {
+        (true, _) => "knows which row is whose",
+        (false, true) => "knows the quasi values of everybody in the population",
+        (false, false) => "knows the quasi values of everybody in the original table",
+    };
+    let without = if drawn {
+        "who sees no published value, or, for corruption, knows nobody else's"
+    } else if apart {
+        "who does not use groups (with background knowledge: has that knowledge and no \
+         release; for corruption: knows nobody else's value)"
+    } else if noisy {
+        "who does not use published numbers (for the best guess: only which class a \
+         row is in)"
+    } else if tried("background-knowledge") {
+        "who does not use quasi values (with background knowledge: has that knowledge \
+         and no release)"
+    } else {
+        "who does not use quasi values"
+    };
+    let whom = match drawn {
+        true => {
+            "protected value, of those that are believed in no more than their bound before; \
+             for averaging, of any value, after ten releases or those that were given"
+        }
+        false => "person",
+    };
+    let _ = write!(
+        html,
+        "<section>\n<h2>What our attacks could do</h2>\n<p>The attacker has this release and \
+         {attacker}.</p>\n{}",
+        table("", &["attack", "#success", "#chance", "#worst"]),
+    );
+    for attack in &report.attacks {
+        let again = report.attacks.iter().filter(|known| known.name == attack.name);
+        let name = match attack.word("column") {
+            column if !column.is_empty() && again.count() > 1 => {
+                format!("{} ({column})", attack.name)
+            }
+            _ => attack.name.clone(),
+        };
+        let _ = write!(
+            html,
+            "<tr><th>{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"n\">{}</td></tr>\n<tr class=\"note\"><td colspan=\"4\">{}</td></tr>\n",
+            Html(&name),
+            share(attack.success),
+            share(attack.chance),
+            share(attack.worst),
+            Html(&sentence(attack, manifest).unwrap_or_default()),
+        );
+    }
+    let _ = writeln!(
+        html,
+        "{TABLE_END}<p class=\"small\"><em>Success</em>: the share of people for \
+         whom the guess is right. <em>Chance</em>: the same for an attacker {without}. \
+         <em>Worst</em>: how sure the attacker can be about the most exposed {whom}.</p>",
+    );
+    if let Some(attack) = report.attacks.iter().find(|a| a.is("sampled") == Some(true))
+    {
+        let _ = writeln!(
+            html,
+            "<p class=\"small\">The table is large: the attacks were tried on a sample of {} \
+             people, so the worst case may be worse than shown.</p>",
+            grouped(attack.count("people")),
+        );
+    }
+    html.push_str("</section>\n");
+}
+
+/// What an attack found out; nothing if it is not known.
+fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
+    let (detail, column) =
+        (|name: &str| attack.detail.get(name), attack.word("column"));
+    let part = |name: &str| share(attack.number(name));
+    let decimal = |name: &str| decimals(attack.number(name), 4);
+    let apart =
+        manifest.column(column).is_some_and(|c| c.treatment == Treatment::Apart);
+    let certain = || match attack.number("certain") {
+        0.0 => "About nobody is the attacker certain.".to_owned(),
+        certain => {
+            format!("About {} of all people the attacker is certain.", share(certain))
+        }
+    };
+    Some(match attack.name.as_str() {
+        "linkage" => format!(
+            "Picks the row of a person among those that fit. Nobody has fewer than {} \
+             that fit{}.",
+            rows(attack.count("smallest")),
+            match attack.number("alone") {
+                0.0 => String::new(),
+                alone => format!("; {} of all people have a single one", share(alone)),
+            }
+        ),
+        "homogeneity" if apart => {
+            format!("Guesses the commonest value of each person’s group. {}", certain())
+        }
+        "homogeneity" => format!(
+            "Guesses the commonest sensitive value among the rows that fit; it helps \
+             most for “{column}”. {}",
+            certain()
+        ),
+        "background-knowledge" => format!(
+            "Knows how values of “{column}” depend on quasi columns, and adds up the possible \
+             worlds of each group. The best such knowledge is by “{}”.{}{}",
+            attack.word("set"),
+            match detail("above") {
+                None => String::new(),
+                Some(_) => format!(
+                    " Of {} of all people something is believed with more than {}.",
+                    match attack.number("above") {
+                        0.0 => "none".to_owned(),
+                        above => share(above),
+                    },
+                    part("bound")
+                ),
+            },
+            not_followed(attack),
+        ),
+        "presence" => format!(
+            "Holds the population, and says who of it is in the table from how many people \
+             fit each group. {}",
+            of_presence(attack),
+        ),
+        "counting" => format!(
+            "Does the same and takes weights for the counts they are: only those people can \
+             be in the table who together have these counts. {}{}",
+            of_presence(attack),
+            match attack.count("bounded") {
+                0 => String::new(),
+                n => format!(
+                    " In {} the counts were too many to be followed to the end.",
+                    groups(n)
+                ),
+            },
+        ),
+        "reversal" => format!(
+            "Holds the population, looks at published groups without their weights, and knows \
+             how the release was searched for: that a finer one must have broken a promise. {} \
+             For {} that is outside of the promised range, which does not cover this attack. \
+             {}{}",
+            believed(attack),
+            match attack.count("outside") {
+                0 => "nobody".to_owned(),
+                n => people(n),
+            },
+            certain_of(attack),
+            match attack.count("skipped") {
+                0 => "",
+                _ => " Not everything could be looked at.",
+            },
+        ),
+        "inference" => format!(
+            "Guesses the value of “{column}” of each row from the published one and the \
+             matrix. The surest guess of any value, protected or not, and however common, has \
+             a probability of {}.",
+            part("largest"),
+        ),
+        "corruption" if apart => corruption_apart(attack),
+        "corruption" => corruption_drawn(attack),
+        "averaging" => averaging(attack, manifest),
+        "calibration" if manifest.blur()?.strict => format!(
+            "Computes from the original table at which level everybody is published, and \
+             guesses among the rows of that level. There are {} such classes; the smallest \
+             has {}.",
+            grouped(attack.count("classes")),
+            rows(attack.count("smallest")),
+        ),
+        "calibration" => format!(
+            "Computes everybody’s spread from the original table, and looks up who has been \
+             published with it. For {} of all people a single row has their spread.",
+            part("alone"),
+        ),
+        "rank" => format!(
+            "Ranks the people of a class by how well they fit a published row. The true one \
+             was in place {} on average, and before place {} in {} of all draws; over the \
+             noise, nobody is expected before place {}.",
+            decimal("mean_rank"),
+            decimal("k"),
+            part("below"),
+            decimal("smallest"),
+        ),
+        "best-guess" => {
+            "Takes the one who fits a published row best; of noise that was drawn anew."
+                .to_owned()
+        }
+        _ => return None,
+    })
+}
+
+/// Between which probabilities presence is believed.
+fn believed(attack: &Attacked) -> String {
+    format!(
+        "They are believed to be there with probabilities from {} to {}.",
+        share(attack.number("smallest")),
+        share(attack.number("largest"))
+    )
+}
+
+/// About how many people an attacker is certain.
+fn certain_of(attack: &Attacked) -> String {
+    match attack.count("certain") {
+        0 => "The attacker is certain about nobody.".to_owned(),
+        n => format!("The attacker is certain about {}.", people(n)),
+    }
+}
+
+fn of_presence(attack: &Attacked) -> String {
+    format!("{} {}", believed(attack), certain_of(attack))
+}
+
+fn corruption_apart(attack: &Attacked) -> String {
+    let worst = |known: &str| {
+        let found =
+            attack.detail.get("known").and_then(|all| all.get(known)?.get("worst"));
+        share(found.and_then(Value::as_f64).unwrap_or(1.0))
+    };
+    format!(
+        "Knows the value of another member of the group, and takes it out. Somebody who knows \
+         two others can be {} sure of a third one, with three others {}; {} The promise does \
+         not cover that.",
+        worst("2"),
+        worst("3"),
+        match attack.count("certain_after") {
+            0 => "of somebody the attacker is certain without.".to_owned(),
+            1 => "one other can be enough to be certain.".to_owned(),
+            n => format!("{} others can be enough to be certain.", grouped(n)),
+        }
+    )
+}
+
+fn corruption_drawn(attack: &Attacked) -> String {
+    format!(
+        "Knows the true values of other people. That moves a belief about anybody else \
+         by {}.{}",
+        match attack.number("shift") {
+            0.0 => "nothing".to_owned(),
+            shift => share(shift),
+        },
+        match attack.number("exposed") {
+            0.0 if attack.is("fitted") == Some(true) => {
+                " But the matrix was fitted to how common values are: somebody who knows \
+                 everybody else's value may learn the last one from it. The promise does not \
+                 cover that."
+                    .to_owned()
+            }
+            0.0 => String::new(),
+            exposed => format!(
+                " But the manifest's bounds are shares of values, which are counts: somebody \
+                 who knows everybody else's value subtracts, and is certain about up to {} \
+                 of all people, one at a time. The promise does not cover that.",
+                share(exposed)
+            ),
+        }
+    )
+}
+
+fn averaging(attack: &Attacked, manifest: &Manifest) -> String {
+    if attack.is("foretold") == Some(false) {
+        return format!(
+            "Links people in {} releases by their untouched columns, and puts together \
+             what was published of them ({} noise{}). {} of all people can be linked.",
+            attack.count("releases"),
+            attack.word("noise"),
+            match attack.is("same_matrix") {
+                Some(false) => ", but not the same domains and matrices",
+                _ => "",
+            },
+            share(attack.number("linked")),
+        );
+    }
+    if attack.word("noise") == "keyed" {
+        return "Sees the same people in further releases. The noise is drawn by \
+                a secret key, the same every time as long as value, domain and \
+                matrix stay the same: then nothing is added."
+            .to_owned();
+    }
+    let after = |releases: &str| {
+        let found = attack.detail.get("after").and_then(|after| after.get(releases));
+        share(found.and_then(Value::as_f64).unwrap_or(0.0))
+    };
+    format!(
+        "Sees the same people in further releases with fresh noise (foretold, not \
+         tried): {} guessed right after one release, {} after two, {} after \
+         five, {} after ten.{}",
+        after("1"),
+        after("2"),
+        after("5"),
+        after("10"),
+        match manifest.sampled {
+            Some(_) => " That takes people to be drawn from their groups again.",
+            None => " A key keeps it at the first.",
+        },
+    )
+}
+
+/// What the background-knowledge attack could not follow to the end.
+fn not_followed(attack: &Attacked) -> String {
+    let [binary, skipped, impossible] =
+        ["binary", "skipped", "impossible"].map(|name| attack.count(name));
+    let mut text = String::new();
+    if binary > 0 {
+        text += &format!(
+            " Of {} each value was looked at alone, as all worlds are too many.",
+            groups(binary)
+        );
+    }
+    if skipped > 0 {
+        text += &format!(" {} could not be looked at.", groups(skipped));
+    }
+    if impossible > 0 {
+        text += &format!(" In {} the knowledge cannot be right.", groups(impossible));
+    }
+    text
+}
