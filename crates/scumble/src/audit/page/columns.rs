@@ -15,14 +15,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
     html.push_str("<section>\n<h2>Which columns changed how</h2>\n");
     html.push_str(&table("", &["column", "role", "what is published"]));
     for column in &manifest.columns {
-        let role = match column.role {
-            Role::Quasi => "quasi",
-            Role::Sensitive => "sensitive",
-            Role::Other => "other",
-            Role::Identifier => "identifier",
-            Role::Drop => "drop",
-        };
-        let what = treated(manifest, column);
+        let (role, what) = (column.role.name(), treated(manifest, column));
         let _ = writeln!(
             html,
             "<tr><th>{}</th><td>{role}</td><td>{}</td></tr>",
