@@ -6,7 +6,9 @@ use crate::audit::views::{Present, forms_cell_classes};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
 use crate::release::{Manifest, Parameters, PublishedColumn, Treatment};
-use crate::table::{Numbers, NumbersTask, Reading, Role, Source, Stated};
+use crate::table::{
+    Census, Code, Numbers, NumbersTask, Reading, Role, Source, Stated, TupleId,
+};
 use crate::watch::Watch;
 
 /// What an auditor is given besides the release. What nothing uses is an error.
@@ -208,9 +210,9 @@ pub(super) fn sensitive_place(original: &Microdata, name: &str) -> Result<usize>
 pub(super) fn values_of(
     census: &Census,
     sensitive: usize,
-    tuple: usize,
-) -> impl Iterator<Item = (u32, u64)> {
-    let entries = census.starts[tuple]..census.starts[tuple + 1];
+    tuple: TupleId,
+) -> impl Iterator<Item = (Code, u64)> {
+    let entries = census.entries_of(tuple);
     entries
         .map(move |entry| (census.sensitive[sensitive][entry], census.entries[entry]))
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use crate::audit::apart::ApartValues;
 use crate::audit::cells::{CellClasses, ValueColumn};
 use crate::audit::{AtRisk, Risk};
-use crate::table::Histogram;
+use crate::table::{Code, Histogram};
 
 /// A sensitive column whose values are known by group.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl<'a> GroupedValues<'a> {
             Self::InRows(classes, place) => classes.add_to(group, place, values),
             Self::Apart(apart) => {
                 let held = apart.groups.values(group).iter();
-                held.for_each(|(code, n)| values.add(*code, *n));
+                held.for_each(|(code, n)| values.add(Code::new(*code), *n));
             }
         }
     }

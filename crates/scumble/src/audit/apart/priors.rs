@@ -155,7 +155,7 @@ impl Priors {
         for (tuple, number) in census.tuples().zip(numbers) {
             let Some(signature) = signature[*number as usize] else { continue };
             for (code, n) in values_of(census, counted.sensitive, tuple) {
-                let code = counted.published[code as usize];
+                let code = counted.published[code];
                 found.extend(code.map(|code| (signature, code, n)));
             }
         }

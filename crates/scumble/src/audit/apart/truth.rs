@@ -28,7 +28,7 @@ use crate::audit::grouped::GroupedValues;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::release::Manifest;
-use crate::table::Domain;
+use crate::table::{Code, Domain, Of, TupleId};
 use crate::watch::Watch;
 
 /// Groups with more pairs of rows and values are checked more simply.
@@ -110,9 +110,9 @@ impl<'a> ApartTruth<'a> {
 
     /// How many rows with a published tuple have each published value.
     fn values_of(&self, tuple: u32) -> impl Iterator<Item = (u32, u64)> + '_ {
-        let tuple = self.tuple_of[tuple as usize] as usize;
+        let tuple = TupleId::new(self.tuple_of[tuple as usize]);
         let values = values_of(&self.table.census, self.sensitive, tuple);
-        values.filter_map(|(code, n)| Some((self.published[code as usize]?, n)))
+        values.filter_map(|(code, n)| Some((self.published[code]?, n)))
     }
 
     /// Whether the values of a group can be handed out to its people.
@@ -149,10 +149,9 @@ impl<'a> ApartTruth<'a> {
             guess_of[TupleId::new(*tuple)] = *guess;
         }
         let mut right = 0u64;
-        for (tuple, guess) in guess_of.iter().enumerate() {
+        for (tuple, guess) in guess_of.pairs() {
             for (code, n) in values_of(census, self.sensitive, tuple) {
-                right +=
-                    if self.published[code as usize] == Some(*guess) { n } else { 0 };
+                right += if self.published[code] == Some(*guess) { n } else { 0 };
             }
         }
         right as f64 / census.n_rows().max(1) as f64

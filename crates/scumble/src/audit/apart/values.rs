@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::release::{
     Bucket, BucketsNote, GROUP_COLUMN, Manifest, PublishedColumn, Seen,
 };
-use crate::table::{Reading, Role};
+use crate::table::{Code, Id, Of, Reading, Role};
 use crate::watch::Watch;
 
 /// The rows and the values of each group.
@@ -229,7 +229,7 @@ fn values(
     texts.dedup();
     let (column, codes) = ValueColumn::of(sensitive, &texts, file)?;
     let index: HashMap<&str, u32> =
-        texts.iter().zip(&codes).map(|(text, code)| (&**text, *code)).collect();
+        texts.iter().zip(&codes).map(|(text, code)| (&**text, code.get())).collect();
     let mut values = Vec::with_capacity(buckets.len());
     for bucket in buckets {
         let known = bucket.values.iter();

@@ -27,7 +27,7 @@ pub(crate) struct CellClasses {
     /// The sensitive columns, in the order of the manifest.
     pub(crate) sensitive: Vec<ValueColumn>,
     // For each sensitive column the value of each entry.
-    codes: Vec<Vec<u32>>,
+    codes: Vec<Vec<Code>>,
     // How many rows each entry stands for.
     entries: Vec<u64>,
     // Group `g` has the entries `starts[g]..starts[g + 1]`.
@@ -130,7 +130,7 @@ impl CellClasses {
             published.into_iter().zip(&mut sensitive_codes).zip(texts)
         {
             let (column, code_of) = ValueColumn::of(column, &texts, seen.name())?;
-            codes.iter_mut().for_each(|code| *code = code_of[*code as usize]);
+            codes.iter_mut().for_each(|code| *code = code_of[code.index()]);
             sensitive.push(column);
         }
         let quasi_places = quasi.iter().map(|(place, _)| *place);
@@ -169,7 +169,7 @@ impl CellClasses {
         let entries = self.starts[group]..self.starts[group + 1];
         let codes = &self.codes[place][entries.clone()];
         for (code, n) in codes.iter().zip(&self.entries[entries]) {
-            values.add(Code::new(*code), *n);
+            values.add(*code, *n);
         }
     }
 
@@ -195,7 +195,7 @@ impl ValueColumn {
         column: &PublishedColumn,
         texts: &[Box<str>],
         file: &str,
-    ) -> Result<(Self, Vec<u32>)> {
+    ) -> Result<(Self, Vec<Code>)> {
         let wrong = |what: &str| {
             Error::input(format!("column `{}` {what}", column.name)).in_file(file)
         };

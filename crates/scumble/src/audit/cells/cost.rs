@@ -44,7 +44,7 @@ fn values_occur(view: &CellClasses, original: &Microdata) -> bool {
         values.whole().counts().iter().zip(published.texts()).all(|(rows, text)| {
             let code = held.get(&**text).copied();
             let code = code.or(published.missing().and(column.domain.missing()));
-            code.is_some_and(|code| column.rows[code as usize] >= *rows)
+            code.is_some_and(|code| column.rows[code] >= *rows)
         })
     })
 }

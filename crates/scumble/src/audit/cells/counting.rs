@@ -35,6 +35,7 @@ use crate::audit::cells::worlds::{PersonType, Worlds, worlds};
 use crate::audit::cells::{
     CellClasses, People, Share, Shares, Weights, WeightsByCode, Whose,
 };
+use crate::table::Code;
 use crate::watch::Watch;
 
 /// A count that is a float is off by no more than this.
@@ -304,7 +305,7 @@ impl CountedGroup<'_> {
 }
 
 /// How many there are of a code.
-fn count_of(counts: &[(u32, u64)], code: u32) -> u64 {
+fn count_of(counts: &[(Code, u64)], code: Code) -> u64 {
     let place = counts.binary_search_by_key(&code, |(code, _)| *code);
     place.map_or(0, |place| counts[place].1)
 }

@@ -31,6 +31,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use crate::audit::cells::{CellClasses, People, Share, Shares, WeightsByCode};
+use crate::table::Code;
 use crate::watch::Watch;
 
 /// More steps than this are not taken for one group.

@@ -34,7 +34,7 @@ impl<'a> TrueRows<'a> {
         let column = |published: &ValueColumn| {
             let place = sensitive_place(original, &published.name)?;
             let codes = codes_of(&published.domain, &original.sensitive[place].domain);
-            Ok(TrueColumn { place, codes })
+            Ok(TrueColumn { place, codes: codes.into() })
         };
         let columns = view.sensitive.iter().map(column).collect::<Result<_>>()?;
         Ok(Self { original, columns })

@@ -143,7 +143,7 @@ impl Lists {
 }
 
 /// For each group and quasi column, code and weight of each listed value, ascending.
-pub(crate) type WeightsByCode = Vec<Vec<Vec<(u32, f64)>>>;
+pub(crate) type WeightsByCode = Vec<Vec<Vec<(Code, f64)>>>;
 
 impl Weights {
     /// The weights by the codes of a table's domains, which have every listed value.

@@ -110,14 +110,14 @@ impl ComparedValues<'_> {
 
 /// Half the sum of the differences.
 fn equal(values: &ComparedValues<'_>) -> (u128, u128) {
-    let codes = 0..values.whole.counts().len() as u32;
+    let codes = Code::first(values.whole.counts().len());
     let sum: u128 = codes.map(|code| values.excess(code).unsigned_abs()).sum();
     (sum, 2 * values.unit())
 }
 
 /// The difference of both running sums, summed over the steps between ranks.
 fn ordered(values: &ComparedValues<'_>) -> (u128, u128) {
-    let codes = 0..values.whole.counts().len() as u32;
+    let codes = Code::first(values.whole.counts().len());
     let occurring = codes.filter(|code| values.whole.count(*code) > 0);
     let (mut running, mut work, mut n_values) = (0i128, 0u128, 0u128);
     for code in occurring {

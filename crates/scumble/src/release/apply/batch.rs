@@ -277,7 +277,7 @@ impl Applier<'_> {
                     let own = plan.columns.iter();
                     coded.extend(own.map(|c| (&*c.name, c.reading.clone())));
                     // What is counted beside groups is published as values, too.
-                    let columns = self.layout.columns.iter();
+                    let columns = self.columns.iter();
                     let columns = columns.filter(|c| c.role == Role::Sensitive);
                     coded.extend(columns.map(|c| (&*c.name, c.reading())));
                 }

@@ -36,7 +36,10 @@ pub(super) fn attack(
         let sensitive = sensitive_place(table, &column.name)?;
         let domain = &table.sensitive[sensitive].domain;
         let mut groups = Groups::new();
-        let values = published.each(|values| values.present().collect::<Vec<_>>());
+        let values = published.each(|values| {
+            let present = values.present().map(|(code, n)| (code.get(), n));
+            present.collect::<Vec<_>>()
+        });
         for (members, mut values) in members.iter().zip(values) {
             if let Some(members) = members {
                 values.sort_unstable();

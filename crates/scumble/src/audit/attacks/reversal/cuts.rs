@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty};
 use crate::audit::cells::{CellClasses, People, ln_choose};
+use crate::table::Code;
 
 /// A step here takes a logarithm and an exponential; so many steps of a convolution, which
 /// are done several at once, take no longer.

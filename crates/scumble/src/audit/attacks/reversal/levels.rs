@@ -95,7 +95,7 @@ impl Finer {
         Self::of_sizes(size_of, rows)
     }
 
-    fn of_sizes(size_of: BTreeMap<u32, u64>, rows: u64) -> Self {
+    fn of_sizes(size_of: BTreeMap<NodeId, u64>, rows: u64) -> Self {
         let mut sizes = BTreeMap::new();
         for size in size_of.values() {
             *sizes.entry(*size).or_default() += 1;
@@ -337,7 +337,8 @@ mod tests {
     use crate::watch::Unwatched;
 
     fn finer(sizes: &[u64], rows: u64) -> Finer {
-        Finer::of_sizes((0u32..).zip(sizes.iter().copied()).collect(), rows)
+        let nodes = NodeId::first(sizes.len());
+        Finer::of_sizes(nodes.zip(sizes.iter().copied()).collect(), rows)
     }
 
     /// Two groups of people in parts, and every world of both.

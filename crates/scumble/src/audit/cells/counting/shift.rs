@@ -1,6 +1,7 @@
 //! Undoing a shift of weights towards even ones.
 
 use crate::audit::cells::counting::{Counts, ROUNDING, count_of};
+use crate::table::Code;
 
 /// Below this weights are taken to be even.
 const EVEN: f64 = 1e-12;
