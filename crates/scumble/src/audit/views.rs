@@ -162,11 +162,11 @@ impl<'a> Views<'a> {
 }
 
 /// What is made of what is there, when it is first asked for.
-pub(super) fn facet<'b, S, T>(
+pub(super) fn facet<S, T>(
     there: Option<S>,
-    made: &'b OnceCell<T>,
+    made: &OnceCell<T>,
     make: impl FnOnce(S) -> Result<T>,
-) -> Result<Option<&'b T>> {
+) -> Result<Option<&T>> {
     if let (Some(there), None) = (there, made.get()) {
         let new = make(there)?;
         return Ok(Some(made.get_or_init(|| new)));

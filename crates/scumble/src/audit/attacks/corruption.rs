@@ -3,28 +3,31 @@
 //! # Guarantee
 //! *Randomized columns.* `shift` is the largest change of a belief about somebody when the
 //! true value of another row becomes known, over every pair of published values and every
-//! true one, by adding up both rows' possible values. Rows are drawn one by one, so it is 0 but for rounding; what
-//! holds of one other row holds of any number, one after another.
+//! true one, by adding up both rows' possible values. Rows are drawn one by one, so it is 0
+//! but for rounding; what holds of one other row holds of any number, one after another.
 //!
 //! `subtraction` says whether the manifest itself gives counts away: a prior that is the
 //! share of a value in a sub-table tells, times its rows, how many rows have the value, and
-//! somebody who knows all other rows of it subtracts. `exposed` is the share of people whom such
-//! an adversary then knows for certain. It is no failure of the promise, which bounds what
-//! a published value tells. `fitted` says that the matrix was made to suit how common values
-//! are, so that such an adversary may learn something by repeating the search for it.
+//! somebody who knows all other rows of it subtracts. `exposed` is the share of people whom
+//! such an adversary then knows for certain. It is no failure of the promise, which bounds
+//! what a published value tells. `fitted` says that the matrix was made to suit how common
+//! values are, so that such an adversary may learn something by repeating the search for
+//! it.
 //!
 //! *Values apart.* `known` says, for each number of known members, how sure somebody can be
-//! of another member's value if the known ones are those that tell most: the worst over all groups, and
-//! the mean over all people. That is exact: somebody who knows c members, none of whom has
-//! the commonest value, believes in it with (its count) / (rows - c). `certain_after` is the
-//! smallest number of known members that makes somebody else's value certain. The success is
-//! that of knowing one other member, any of them with the same chance.
+//! of another member's value if the known ones are those that tell most: the worst over all
+//! groups, and the mean over all people. That is exact: somebody who knows c members, none
+//! of whom has the commonest value, believes in it with (its count) / (rows - c).
+//! `certain_after` is the smallest number of known members that makes somebody else's value
+//! certain. The success is that of knowing one other member, any of them with the same
+//! chance.
 //!
 //! # Limits
 //! Of values apart, the adversary knows nothing else. The shift is computed over the
-//! [`MOST`] commonest values of a sub-table. Not followed: what an adversary who knows all others learns from repeating the search for the matrix
-//! or for the sub-tables. Where all priors of a sub-table are the same, they are taken for
-//! the share of its commonest protected value, which is then taken to be alone so common.
+//! [`MOST`] commonest values of a sub-table. Not followed: what an adversary who knows all
+//! others learns from repeating the search for the matrix or for the sub-tables. Where all
+//! priors of a sub-table are the same, they are taken for the share of its commonest
+//! protected value, which is then taken to be alone so common.
 //!
 //! # Cost
 //! O([`MOST`]⁵) for each sub-table, O(values) for each group.

@@ -129,10 +129,10 @@ impl NoisyRows {
             let level = number(cells[at], described.levels.len())
                 .ok_or_else(|| place(LEVEL_COLUMN, "the frame has no such level"))?;
             let exact = &self.numbers.kind_cells[self.numbers.kinds[row] as usize];
-            let same = |(name, cell): (&String, &Box<str>)| {
+            let same = note.exact.iter().zip(exact).all(|(name, cell)| {
                 described.exact.get(name).is_some_and(|known| **known == **cell)
-            };
-            if !note.exact.iter().zip(exact).all(same) {
+            });
+            if !same {
                 return Err(place(
                     FRAME_COLUMN,
                     "the row does not have the exact cells of its frame",
