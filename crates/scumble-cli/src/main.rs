@@ -80,10 +80,11 @@ fn main() -> ExitCode {
     match done {
         Ok(code) => code,
         Err(error) => {
-            match error.kind() {
-                ErrorKind::Cancelled => output::message(&format!("{cancelled}\n")),
-                _ => output::error(&error),
+            if let ErrorKind::Cancelled = error.kind() {
+                output::message(&format!("{cancelled}\n"));
+                return ExitCode::from(cancel::exit_code());
             }
+            output::error(&error);
             ExitCode::from(error.exit_code())
         }
     }

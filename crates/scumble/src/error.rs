@@ -162,7 +162,7 @@ impl Error {
     }
 
     /// The exit code of the command: 1 if a promise fails or cannot be met, 130 if the work
-    /// was cancelled, else 2.
+    /// was cancelled (by Ctrl-C; the command has another for SIGTERM), else 2.
     pub fn exit_code(&self) -> u8 {
         match self.0.kind {
             ErrorKind::Unsatisfiable { .. } | ErrorKind::Broken(_) => 1,

@@ -1,4 +1,4 @@
-//! Ctrl-C ends a command cleanly: exit 130, one line, nothing left.
+//! Ctrl-C and SIGTERM end a command cleanly: exit 130 or 143, one line, nothing left.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -74,8 +74,8 @@ fn ignores_interrupts() -> bool {
     ignored.is_some_and(|mask| mask & 0b10 != 0)
 }
 
-/// Waits until a folder of this name is made below `home`, and presses Ctrl-C.
-fn interrupt(mut child: Child, home: &Path, begun: &str) -> Output {
+/// Waits until a folder of this name is made below `home`, and sends a signal.
+fn interrupt(mut child: Child, home: &Path, begun: &str, signal: &str) -> Output {
     let has_begun = || listed(home).iter().any(|path| path.contains(begun));
     while !has_begun() {
         let ended = child.try_wait().unwrap();
@@ -85,7 +85,7 @@ fn interrupt(mut child: Child, home: &Path, begun: &str) -> Output {
     // In the midst of it.
     thread::sleep(Duration::from_millis(300));
     let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
+    assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
     for _ in 0..2_400 {
         if child.try_wait().unwrap().is_some() {
             return child.wait_with_output().unwrap();
@@ -93,19 +93,21 @@ fn interrupt(mut child: Child, home: &Path, begun: &str) -> Output {
         thread::sleep(Duration::from_millis(50));
     }
     child.kill().unwrap();
-    panic!("still at work two minutes after Ctrl-C");
+    panic!("still at work two minutes after {signal}");
 }
 
 fn cancelled(arguments: &[&str], begun: &str) {
     let home = home();
     let before = listed(home.path());
-    let child = start(home.path(), arguments);
-    let output = interrupt(child, home.path(), begun);
-    let err = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{err}");
-    assert_eq!(err, "cancelled: nothing was written\n");
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
-    assert_eq!(listed(home.path()), before);
+    for (signal, code) in [("-INT", 130), ("-TERM", 143)] {
+        let child = start(home.path(), arguments);
+        let output = interrupt(child, home.path(), begun, signal);
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{err}");
+        assert_eq!(err, "cancelled: nothing was written\n");
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), "");
+        assert_eq!(listed(home.path()), before);
+    }
 }
 
 #[test]
