@@ -399,7 +399,7 @@ fn fit(columns: &mut [ColumnSpec], plan: &GroupPlan) -> Result<()> {
         column.rule = planned.rule.clone();
         column.cells = planned.cells;
         column.lowest = planned.lowest;
-        column.also = plan.values(place);
+        column.also = plan.also(place);
     }
     Ok(())
 }

@@ -195,6 +195,23 @@ impl GroupPlan {
 
     /// Every value of a column that the plan mentions.
     pub fn values(&self, column: usize) -> Vec<String> {
+        self.values_of(column, |_| true)
+    }
+
+    /// The values of a column that another table needs beside its own, to be grouped by the
+    /// plan. By levels, nodes are found from the rows: a value that stands for one in the
+    /// plan would only make the domain, and with it every loss, look larger.
+    pub fn also(&self, column: usize) -> Vec<String> {
+        self.values_of(column, |cell| !self.is_found_from_rows(cell))
+    }
+
+    /// Whether a cell is found from rows, without the values that the plan mentions.
+    pub(super) fn is_found_from_rows(&self, cell: &PlanCell) -> bool {
+        matches!((&self.route, cell), (PlanRoute::Levels(_), PlanCell::Node { .. }))
+    }
+
+    /// The values of cuts, and of these cells.
+    fn values_of(&self, column: usize, of: impl Fn(&PlanCell) -> bool) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();
         if let PlanRoute::Cuts(branches) = &self.route {
             for branch in branches {
@@ -206,8 +223,9 @@ impl GroupPlan {
                 }
             }
         }
-        for group in &self.groups {
-            match &group.cells[column] {
+        let cells = self.groups.iter().map(|group| &group.cells[column]);
+        for cell in cells.filter(|cell| of(cell)) {
+            match cell {
                 PlanCell::Node { value, .. } => values.extend(value.clone()),
                 PlanCell::Range { low, high, .. } => {
                     values.extend(low.iter().chain(high).cloned());

@@ -30,6 +30,12 @@ pub struct Plan {
     version: u32,
     /// The method that made it.
     pub method: String,
+    /// Whether one row of each group is published, chosen among all of them.
+    #[serde(default)]
+    pub sampled: bool,
+    /// Whether its noise depends on a key, which the plan does not hold.
+    #[serde(default)]
+    pub keyed: bool,
     /// What is done to columns; those of no step are published as they are.
     pub steps: Vec<Step>,
 }
@@ -119,7 +125,8 @@ pub struct NumberColumn {
 impl Plan {
     /// What a method decided.
     pub fn new(method: &str, steps: Vec<Step>) -> Self {
-        Self { version: VERSION, method: method.to_owned(), steps }
+        let method = method.to_owned();
+        Self { version: VERSION, method, sampled: false, keyed: false, steps }
     }
 
     /// Reads a saved plan.

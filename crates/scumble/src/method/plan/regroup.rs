@@ -160,12 +160,10 @@ impl GroupPlan {
         for (place, column) in columns.iter().enumerate() {
             let mut codes: Vec<u32> =
                 tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
-            if let Some(group) = group {
-                codes.extend(mentioned(
-                    column,
-                    &group.cells[place],
-                    in_domain(column, &self.columns[place].reading),
-                )?);
+            let cell = group.map(|group| &group.cells[place]);
+            if let Some(cell) = cell.filter(|cell| !self.is_found_from_rows(cell)) {
+                let known = in_domain(column, &self.columns[place].reading);
+                codes.extend(mentioned(column, cell, known)?);
             }
             codes.sort_unstable();
             codes.dedup();
