@@ -13,7 +13,7 @@ use scumble::release::{Release, Treatment};
 use scumble::table::{ReadOptions, Source, Stated};
 use scumble::watch::{Stage, Watch};
 
-use crate::output::{counted, note, print};
+use crate::output::{counted, note, print, print_json};
 use crate::progress::Progress;
 use crate::result::{
     as_json, attacks_text, loss_text, not_tried_text, promises_text, warnings,
@@ -75,10 +75,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let seconds = progress.finish();
     let report = report?;
     if args.json {
-        let object = as_json(&release.manifest, &report, &seconds);
-        let text = serde_json::to_string_pretty(&object)
-            .map_err(|error| Error::input(error.to_string()))?;
-        print(&(text + "\n"))?;
+        print_json(&as_json(&release.manifest, &report, &seconds))?;
     } else if !args.quiet {
         let groups = match report.group_sizes.iter().map(|(_, n)| n).sum() {
             0 => String::new(),

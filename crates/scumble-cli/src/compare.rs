@@ -15,7 +15,7 @@ use scumble::recipe::{Ends, Grid, Vary, Yardstick, YardstickOptions};
 use scumble::watch::Watch;
 
 use crate::compare::point::{Outcome, run_all};
-use crate::output::{counted, note, print};
+use crate::output::{counted, listed, note, print, write};
 use crate::progress::Progress;
 
 /// Publish a recipe with some of its keys varied, and measure every release.
@@ -138,20 +138,13 @@ fn missing(folder: &Path) -> Vec<PathBuf> {
     folders.take_while(|folder| !folder.exists()).map(Path::to_path_buf).collect()
 }
 
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text)
-        .map_err(|error| Error::io("write", path.display().to_string(), error))
-}
-
 /// What is not measured, and why.
 fn say_what_is_missing(ends: &Ends) {
     if !ends.left_out.is_empty() {
-        let names: Vec<String> =
-            ends.left_out.iter().map(|name| format!("`{name}`")).collect();
         note(&format!(
             "not measured, because they have more than {} words: {}",
             scumble::recipe::MOST_WORDS,
-            names.join(", ")
+            listed(&ends.left_out)
         ));
     }
     if ends.class.is_none() {

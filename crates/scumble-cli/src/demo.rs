@@ -11,10 +11,10 @@ use scumble::audit::{Checked, Report};
 use scumble::error::{Error, Result};
 use scumble::recipe::{Published, Request, Spec, publish};
 use scumble_lab::city;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::demo::recipes::RECIPES;
-use crate::output::{aligned, grouped, note, percent, print, short};
+use crate::output::{aligned, grouped, note, percent, print, print_json, short, write};
 use crate::progress::Progress;
 use crate::result::{SCHEMA, as_json};
 
@@ -85,9 +85,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<ExitCode> {
     }
 
     if args.json {
-        let text = serde_json::to_string_pretty(&all_json(folder, &shown))
-            .map_err(|error| Error::input(error.to_string()))?;
-        print(&(text + "\n"))?;
+        print_json(&all_json(folder, &shown))?;
     } else if !args.quiet {
         print(&summary(folder, &shown))?;
     }
@@ -110,11 +108,6 @@ fn prepare(folder: &Path, force: bool) -> Result<()> {
     fs::create_dir_all(folder)
         .map_err(|error| Error::io("create the folder", name(), error))?;
     write(&marker, "made by `scumble demo`, which may replace what is here\n")
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text)
-        .map_err(|error| Error::io("write", path.display().to_string(), error))
 }
 
 /// What a person reads.
@@ -223,12 +216,12 @@ fn linkage(report: &Report) -> String {
 /// What a program reads.
 fn all_json(folder: &Path, shown: &[Shown]) -> Value {
     let releases = shown.iter().map(|Shown { name, published, stages }| {
-        let mut object = Map::new();
-        object.insert("recipe".into(), json!(name));
         let directory = published.directory.display().to_string();
-        object.insert("directory".into(), json!(directory));
-        object.extend(as_json(&published.manifest, &published.audit, stages));
-        Value::from(object)
+        let mut object = json!({ "recipe": name, "directory": directory });
+        let more = as_json(&published.manifest, &published.audit, stages);
+        let more = more.as_object().into_iter().flatten();
+        more.for_each(|(key, value)| object[key] = value.clone());
+        object
     });
     let releases: Vec<Value> = releases.collect();
     let folder = folder.display().to_string();

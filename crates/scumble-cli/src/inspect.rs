@@ -1,7 +1,7 @@
 //! `scumble inspect`: a first look at a table, and a recipe to begin with.
 
 use std::fmt::Write as _;
-use std::fs::{self, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,11 +9,11 @@ use std::process::ExitCode;
 use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::inspect::{Coarsening, ColumnFindings, Findings, Options, inspect};
-use scumble::table::{Kind, ReadOptions, Role, Source};
+use scumble::table::{ReadOptions, Source};
 use scumble::watch::{Stage, Watch};
 use serde_json::{Value, json};
 
-use crate::output::{grouped, print};
+use crate::output::{cannot_write, exists_already, grouped, print, write};
 use crate::progress::Progress;
 use crate::result::SCHEMA;
 
@@ -47,7 +47,6 @@ fn delimiter(text: &str) -> Result<u8, String> {
     }
 }
 
-/// Runs the command.
 impl InspectArgs {
     /// Whether a recipe goes to a file.
     pub(crate) fn writes(&self) -> bool {
@@ -55,6 +54,7 @@ impl InspectArgs {
     }
 }
 
+/// Runs the command.
 pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     if let Some(recipe) = args.recipe.as_deref().filter(|_| !args.force)
         && recipe.exists()
@@ -76,8 +76,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
         write_recipe(path, &findings.recipe, args.force)?;
     }
     let text = if args.json {
-        let text = serde_json::to_string_pretty(&as_json(&findings));
-        text.map_err(|error| Error::input(error.to_string()))? + "\n"
+        format!("{:#}\n", as_json(&findings))
     } else {
         report(args, &findings)
     };
@@ -102,24 +101,19 @@ fn table_path(table: &Path, recipe: Option<&Path>) -> Result<String> {
 }
 
 fn write_recipe(path: &Path, text: &str, force: bool) -> Result<()> {
-    let fail = |error| Error::io("write", path.display().to_string(), error);
     if force {
-        return fs::write(path, text).map_err(fail);
+        return write(path, text);
     }
     let file = OpenOptions::new().write(true).create_new(true).open(path);
-    let mut file = match file {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            return Err(exists(path));
-        }
-        file => file.map_err(fail)?,
-    };
-    file.write_all(text.as_bytes()).map_err(fail)
+    let written = file.and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => exists(path),
+        _ => cannot_write(path, error),
+    })
 }
 
 fn exists(path: &Path) -> Error {
-    Error::input("the file exists already and is kept")
-        .in_file(path.display().to_string())
-        .with_hint("use `--force` to replace it")
+    exists_already(path).with_hint("use `--force` to replace it")
 }
 
 /// What a person reads.
@@ -174,11 +168,11 @@ fn columns(text: &mut String, columns: &[ColumnFindings]) {
         let _ = writeln!(
             text,
             "{name:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {}",
-            kind(column.kind),
+            column.kind.name(),
             format!("{about}{}", grouped(column.distinct)),
             percent(column.missing, true),
             percent(column.unique_share, column.exact),
-            role(column.role),
+            column.role.name(),
             column.reason,
         );
     }
@@ -246,24 +240,6 @@ fn percent(share: f64, exact: bool) -> String {
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Category => "category",
-        Kind::Number => "number",
-        Kind::Date => "date",
-    }
-}
-
-fn role(role: Role) -> &'static str {
-    match role {
-        Role::Identifier => "identifier",
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Other => "other",
-        Role::Drop => "drop",
-    }
-}
-
 /// What a program reads.
 fn as_json(findings: &Findings) -> Value {
     let columns = findings.columns.iter().map(|column| {
@@ -278,9 +254,9 @@ fn as_json(findings: &Findings) -> Value {
         });
         json!({
             "name": column.name,
-            "type": kind(column.kind),
+            "type": column.kind.name(),
             "format": column.date_format,
-            "role": role(column.role),
+            "role": column.role.name(),
             "reason": column.reason,
             "distinct": column.distinct,
             "missing": column.missing,
@@ -309,6 +285,7 @@ fn as_json(findings: &Findings) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[test]
     fn shares_are_rounded_but_never_to_nought_or_one() {

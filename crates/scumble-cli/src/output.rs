@@ -1,8 +1,13 @@
 //! What users read: data to standard output, the rest to standard error.
 
+use std::fmt::Display;
+use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 
 use scumble::error::{Error, Result};
+use serde_json::Value;
+
 pub(crate) use scumble::text::{aligned, counted, grouped, percent, quoted, short};
 
 /// Writes to standard output. A reader who has seen enough closes the pipe: not an error.
@@ -15,6 +20,46 @@ pub(crate) fn print(text: &str) -> Result<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes to standard output what a program reads.
+pub(crate) fn print_json(value: &Value) -> Result<()> {
+    print(&format!("{value:#}\n"))
+}
+
+/// Names of columns, one after the other.
+pub(crate) fn listed(names: &[impl Display]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// A line of a CSV file.
+pub(crate) fn csv_line(cells: &[String]) -> String {
+    cells.iter().map(|cell| quoted(cell)).collect::<Vec<_>>().join(",") + "\n"
+}
+
+/// Writes a file.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|error| cannot_write(path, error))
+}
+
+/// A file beside the one that is wanted, gone if nothing comes of it.
+pub(crate) fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    tempfile::NamedTempFile::new_in(folder).map_err(|error| cannot_write(path, error))
+}
+
+/// That a file cannot be written.
+pub(crate) fn cannot_write(path: &Path, error: io::Error) -> Error {
+    Error::io("write", path.display().to_string(), error)
+}
+
+/// That a file is there and nobody asked to replace it.
+pub(crate) fn exists_already(path: &Path) -> Error {
+    Error::input("the file exists already and is kept")
+        .in_file(path.display().to_string())
 }
 
 /// Prints an error and its hints.

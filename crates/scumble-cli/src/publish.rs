@@ -14,7 +14,10 @@ use scumble::space::{FrameKind, Shape};
 use scumble::table::Role;
 use serde_json::json;
 
-use crate::output::{counted, note, percent, print, short};
+use crate::output::{
+    beside, cannot_write, counted, exists_already, listed, note, percent, print,
+    print_json, short,
+};
 use crate::progress::Progress;
 use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
 
@@ -74,15 +77,10 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
     }
     if args.json {
         let mut object = as_json(&published.manifest, &published.audit, &seconds);
-        object.insert(
-            "directory".into(),
-            json!(published.directory.display().to_string()),
-        );
-        object.insert("unnamed_columns".into(), json!(published.unnamed));
-        object.insert("removed_columns".into(), json!(published.removed));
-        let text = serde_json::to_string_pretty(&object)
-            .map_err(|error| Error::input(error.to_string()))?;
-        print(&(text + "\n"))?;
+        object["directory"] = json!(published.directory.display().to_string());
+        object["unnamed_columns"] = json!(published.unnamed);
+        object["removed_columns"] = json!(published.removed);
+        print_json(&object)?;
     } else if !args.quiet {
         say_what_is_left_out(&published);
         say_what_to_look_at(&published);
@@ -134,12 +132,8 @@ fn say_what_to_look_at(published: &Published) {
 
 fn say_what_is_left_out(published: &Published) {
     if !published.unnamed.is_empty() {
-        let names: Vec<String> =
-            published.unnamed.iter().map(|name| format!("`{name}`")).collect();
-        note(&format!(
-            "left out, because the recipe does not name them: {}",
-            names.join(", ")
-        ));
+        let names = listed(&published.unnamed);
+        note(&format!("left out, because the recipe does not name them: {names}"));
     }
 }
 
@@ -395,8 +389,7 @@ fn check_plan_path(path: &Path, replace: bool) -> Result<()> {
     if fs::symlink_metadata(path).is_err() {
         return Ok(());
     }
-    let kept = Error::input("the file exists already and is kept")
-        .in_file(path.display().to_string());
+    let kept = exists_already(path);
     if read_plan(path).is_err() {
         return Err(kept.with_hint("it is not a plan; choose another name"));
     }
@@ -405,12 +398,8 @@ fn check_plan_path(path: &Path, replace: bool) -> Result<()> {
 
 /// Written for its owner only, as temporary files are, whatever was there before.
 fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
-    let failed = |error| Error::io("write", path.display().to_string(), error);
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let failed = |error| cannot_write(path, error);
+    let mut file = beside(path)?;
     file.write_all(plan.to_json()?.as_bytes()).map_err(failed)?;
     file.persist(path).map_err(|error| failed(error.error))?;
     Ok(())

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use scumble::error::{Error, Result};
+use scumble::error::Result;
 use scumble_lab::{Data, EXPERIMENTS, Experiment, Needs, survey};
 use serde_json::{Value, json};
 
-use crate::output::{message, print};
+use crate::output::{message, print, print_json};
 use crate::result::SCHEMA;
 
 /// Repeat an experiment of the literature: a table, a picture, and what the source said.
@@ -64,7 +64,7 @@ pub(crate) fn run(args: &ReproduceArgs) -> Result<ExitCode> {
     let wanted = args.name.as_deref();
     match EXPERIMENTS.iter().find(|known| Some(known.name) == wanted) {
         Some(experiment) => one(args, experiment, &data)?,
-        None if args.json => print(&pretty(&list_json())?)?,
+        None if args.json => print_json(&list_json())?,
         None => print(&list())?,
     }
     Ok(ExitCode::SUCCESS)
@@ -79,7 +79,7 @@ fn one(args: &ReproduceArgs, experiment: &Experiment, data: &Data) -> Result<()>
         object["experiment"] = json!(name);
         object["source"] = json!(source);
         object["files"] = json!(ran.files());
-        return print(&pretty(&object)?);
+        return print_json(&object);
     }
     if args.quiet {
         return Ok(());
@@ -104,7 +104,7 @@ fn all(args: &ReproduceArgs, data: &Data) -> Result<ExitCode> {
     if args.json {
         let object =
             json!({ "schema": SCHEMA, "experiments": survey.json(), "index": index });
-        print(&pretty(&object)?)?;
+        print_json(&object)?;
     } else if !args.quiet {
         print(&format!("{}wrote {index}\n", survey.text()))?;
     }
@@ -131,9 +131,4 @@ fn list_json() -> Value {
     let row = |known: &Experiment| json!({ "name": known.name, "source": known.source, "about": known.about });
     let experiments: Vec<Value> = EXPERIMENTS.iter().map(row).collect();
     json!({ "schema": SCHEMA, "experiments": experiments })
-}
-
-fn pretty(value: &Value) -> Result<String> {
-    let text = serde_json::to_string_pretty(value);
-    text.map(|text| text + "\n").map_err(|error| Error::input(error.to_string()))
 }

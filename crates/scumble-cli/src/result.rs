@@ -3,7 +3,7 @@
 use scumble::audit::{AtRisk, Attacked, Checked, NotApplicable, Report, Risk, Width};
 use scumble::release::Manifest;
 use scumble::watch::Stage;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::output::{aligned, counted, grouped, percent, short};
 use crate::progress::stage_name;
@@ -16,28 +16,23 @@ pub(crate) fn as_json(
     manifest: &Manifest,
     report: &Report,
     seconds: &[(Stage, f64)],
-) -> Map<String, Value> {
-    let mut object = Map::new();
-    object.insert("schema".into(), json!(SCHEMA));
-    object.insert("rows".into(), json!(report.rows));
-    object.insert("left_out".into(), json!(manifest.left_out));
-    object.insert("method".into(), json!(manifest.method));
-    object
-        .insert("promises".into(), report.promises.iter().map(promise_json).collect());
+) -> Value {
     let attacks = report.attacks.iter().map(attack_json);
     let attacks = attacks.chain(report.not_applicable.iter().map(not_applicable_json));
-    object.insert("attacks".into(), attacks.collect());
-    object.insert("loss".into(), json!(report.loss));
-    let groups: u64 = report.group_sizes.iter().map(|(_, n)| n).sum();
-    object.insert("groups".into(), json!(groups));
-    object.insert("risks".into(), report.risks.iter().map(risk_json).collect());
-    object.insert("widths".into(), report.widths.iter().map(width_json).collect());
-    let seconds: Map<String, Value> = seconds
-        .iter()
-        .map(|(stage, seconds)| (stage_name(*stage).to_owned(), json!(seconds)))
-        .collect();
-    object.insert("seconds".into(), seconds.into());
-    object
+    let seconds = seconds.iter().map(|(stage, time)| (stage_name(*stage), json!(time)));
+    json!({
+        "schema": SCHEMA,
+        "rows": report.rows,
+        "left_out": manifest.left_out,
+        "method": manifest.method,
+        "promises": report.promises.iter().map(promise_json).collect::<Value>(),
+        "attacks": attacks.collect::<Value>(),
+        "loss": report.loss,
+        "groups": report.group_sizes.iter().map(|(_, n)| n).sum::<u64>(),
+        "risks": report.risks.iter().map(risk_json).collect::<Value>(),
+        "widths": report.widths.iter().map(width_json).collect::<Value>(),
+        "seconds": seconds.collect::<Value>(),
+    })
 }
 
 /// People by how far up their risk goes: `[up to, people]`. The last are those of whom
@@ -45,14 +40,13 @@ pub(crate) fn as_json(
 fn risk_json(risk: &Risk) -> Value {
     let bands: Vec<Value> =
         Risk::ENDS.iter().zip(&risk.people).map(|(end, n)| json!([end, n])).collect();
-    let mut object = Map::new();
-    object.insert("what".into(), json!(risk.what.name()));
+    let mut object = json!({ "what": risk.what.name() });
     if let AtRisk::Value(column) = &risk.what {
-        object.insert("column".into(), json!(column));
+        object["column"] = json!(column);
     }
-    object.insert("people".into(), bands.into());
-    object.insert("sampled".into(), json!(risk.sampled));
-    object.into()
+    object["people"] = bands.into();
+    object["sampled"] = json!(risk.sampled);
+    object
 }
 
 /// Rows by how much of the column their cell stands for: `[up to, rows]`, the last all.
@@ -73,13 +67,11 @@ fn promise_json(promise: &Checked) -> Value {
 }
 
 fn attack_json(attack: &Attacked) -> Value {
-    let mut object = Map::new();
-    object.insert("name".into(), json!(attack.name));
-    object.insert("success".into(), json!(attack.success));
-    object.insert("chance".into(), json!(attack.chance));
-    object.insert("worst".into(), json!(attack.worst));
-    object.extend(attack.detail.clone());
-    object.into()
+    let Attacked { name, success, chance, worst, .. } = attack;
+    let mut object =
+        json!({ "name": name, "success": success, "chance": chance, "worst": worst });
+    attack.detail.iter().for_each(|(key, value)| object[key] = value.clone());
+    object
 }
 
 fn not_applicable_json(attack: &NotApplicable) -> Value {
@@ -141,13 +133,7 @@ pub(crate) fn attacks_text(report: &Report) -> String {
     let heading = ["attack", "people hit", "by chance", "surest guess"];
     let mut rows = vec![heading.map(str::to_owned).to_vec()];
     for attack in &report.attacks {
-        // Tried on several columns, an attack says which.
-        let again = report.attacks.iter().filter(|known| known.name == attack.name);
-        let column = attack.detail.get("column").and_then(Value::as_str);
-        let name = match column.filter(|_| again.count() > 1) {
-            Some(column) => format!("{} ({column})", attack.name),
-            None => attack.name.clone(),
-        };
+        let name = attack_name(&report.attacks, attack);
         let skipped = attack.detail.get("skipped").and_then(Value::as_u64);
         if attack.name == "background-knowledge"
             && skipped.unwrap_or(0) > 0
@@ -164,6 +150,16 @@ pub(crate) fn attacks_text(report: &Report) -> String {
         ]);
     }
     aligned(&rows)
+}
+
+/// The name of one of these attacks; tried on several columns, with its column.
+pub(crate) fn attack_name(attacks: &[Attacked], attack: &Attacked) -> String {
+    let again = attacks.iter().filter(|other| other.name == attack.name);
+    let column = attack.detail.get("column").and_then(Value::as_str);
+    match column.filter(|_| again.count() > 1) {
+        Some(column) => format!("{} ({column})", attack.name),
+        None => attack.name.clone(),
+    }
 }
 
 /// The attacks that do not apply, those with the same reason together.

@@ -16,7 +16,9 @@ use scumble::release::{DataFormat, Release, Treatment};
 use scumble::watch::{Stage, Watch};
 use serde_json::json;
 
-use crate::output::{counted, note, print};
+use crate::output::{
+    beside, cannot_write, counted, exists_already, listed, note, print,
+};
 use crate::progress::Progress;
 use crate::result::SCHEMA;
 
@@ -167,8 +169,7 @@ fn write(
     }
     writer.finish()?;
     if let Some((file, path)) = unfinished {
-        let failed =
-            |error: io::Error| Error::io("write", path.display().to_string(), error);
+        let failed = |error: io::Error| cannot_write(path, error);
         // Nothing in it is private: it comes from what is published.
         readable(file.path()).map_err(failed)?;
         file.persist(path).map_err(|error| failed(error.error))?;
@@ -209,22 +210,11 @@ fn chosen_format(args: &SampleArgs) -> Result<DataFormat> {
 /// Refuses to overwrite anything that was not asked for.
 fn check_output(path: &Path, replace: bool) -> Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
-    let kept = Error::input("the file exists already and is kept")
-        .in_file(path.display().to_string());
+    let kept = exists_already(path);
     if !found.is_file() {
         return Err(kept.with_hint("it is not a plain file; choose another name"));
     }
     if replace { Ok(()) } else { Err(kept.with_hint("use `--force` to replace it")) }
-}
-
-/// A file beside the one that is wanted, gone if nothing comes of it.
-fn beside(path: &Path) -> Result<tempfile::NamedTempFile> {
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    tempfile::NamedTempFile::new_in(folder)
-        .map_err(|error| Error::io("write", path.display().to_string(), error))
 }
 
 /// Lets others read a file that was made as a temporary one.
@@ -244,12 +234,10 @@ fn notes(release: &Release, evidence: &Evidence) -> Vec<String> {
     let mut notes = Vec::new();
     let undrawn = evidence.undrawn();
     if !undrawn.is_empty() {
-        let names: Vec<String> =
-            undrawn.iter().map(|name| format!("`{name}`")).collect();
         notes.push(format!(
             "the release does not say which values some cells of {} stand for: these are \
              kept as they are published",
-            names.join(", ")
+            listed(&undrawn)
         ));
     }
     let drawn = |treatment: &Treatment| matches!(treatment, Treatment::Drawn { .. });

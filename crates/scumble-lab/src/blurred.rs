@@ -4,7 +4,7 @@
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
-use scumble::error::{ErrorKind, Result};
+use scumble::error::Result;
 use scumble::method::{
     BlurTask, Blurred, CondensationTask, blur, condense, draw_noise,
 };
@@ -15,6 +15,7 @@ use scumble::watch::Unwatched;
 
 use crate::Data;
 use crate::adult::{Adult, CLASS};
+use crate::private::cannot_be_met;
 
 /// The numbers of Adult.
 const SIX: [&str; 6] = [
@@ -231,9 +232,7 @@ impl Table {
         };
         match found {
             Ok(found) => Ok(Some(found)),
-            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
-                Ok(None)
-            }
+            Err(error) if cannot_be_met(&error) => Ok(None),
             Err(error) => Err(error),
         }
     }

@@ -20,6 +20,17 @@ pub(crate) struct Figure {
     pub(crate) panels: Vec<Panel>,
 }
 
+impl Figure {
+    pub(crate) fn new(
+        title: impl Into<String>,
+        series: impl IntoIterator<Item = Series>,
+        panels: Vec<Panel>,
+    ) -> Self {
+        let series = series.into_iter().collect();
+        Self { title: title.into(), series, panels }
+    }
+}
+
 /// What one line or colour of bars stands for.
 #[derive(Debug, Clone)]
 pub(crate) struct Series {
@@ -27,6 +38,22 @@ pub(crate) struct Series {
     /// Which of the colours; see [`COLOURS`].
     pub(crate) colour: usize,
     pub(crate) mark: Mark,
+}
+
+impl Series {
+    pub(crate) fn new(name: impl Into<String>, colour: usize, mark: Mark) -> Self {
+        Self { name: name.into(), colour, mark }
+    }
+
+    /// One for each name, with the colour that stands beside it.
+    pub(crate) fn each<const N: usize>(
+        names: [impl Into<String>; N],
+        colours: [usize; N],
+        mark: Mark,
+    ) -> Vec<Self> {
+        let names = names.into_iter().zip(colours);
+        names.map(|(name, colour)| Self::new(name, colour, mark)).collect()
+    }
 }
 
 /// What marks the points of a line.
@@ -53,6 +80,26 @@ pub(crate) struct Panel {
     pub(crate) apart: Vec<usize>,
     /// For each series a value for each place, where there is one.
     pub(crate) values: Vec<Vec<Option<f64>>>,
+}
+
+impl Panel {
+    /// What the places are and which there are, what is measured and how that is drawn, and
+    /// for each series a value for each place.
+    pub(crate) fn new(
+        title: impl Into<String>,
+        (across, places): (impl Into<String>, Vec<String>),
+        (up, scale, form): (impl Into<String>, Scale, Form),
+        values: Vec<Vec<Option<f64>>>,
+    ) -> Self {
+        let (title, across, up) = (title.into(), across.into(), up.into());
+        Self { title, across, up, form, scale, places, apart: Vec::new(), values }
+    }
+
+    /// At these places something new begins.
+    pub(crate) fn apart(mut self, places: &[usize]) -> Self {
+        self.apart = places.to_vec();
+        self
+    }
 }
 
 /// How values are drawn.
@@ -191,13 +238,8 @@ where
     Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
 {
     let n_places = panel.places.len().max(1);
-    let mut chart = ChartBuilder::on(area)
-        .margin(12)
-        .margin_right(18)
-        .x_label_area_size(46)
-        .y_label_area_size(70)
-        .caption(&panel.title, style(17, HPos::Left, VPos::Top))
-        .build_cartesian_2d(0.0..n_places as f64, range)?;
+    let mut chart =
+        axes(area, panel).build_cartesian_2d(0.0..n_places as f64, range)?;
     chart
         .configure_mesh()
         .disable_x_mesh()
@@ -277,6 +319,17 @@ where
     Ok(())
 }
 
+/// Room for axes below the title of a panel.
+fn axes<'a, 'c>(
+    area: &'a Canvas<'c>,
+    panel: &Panel,
+) -> ChartBuilder<'a, 'static, SVGBackend<'c>> {
+    let mut chart = ChartBuilder::on(area);
+    chart.margin(12).margin_right(18).x_label_area_size(46).y_label_area_size(70);
+    chart.caption(&panel.title, style(17, HPos::Left, VPos::Top));
+    chart
+}
+
 /// Where the names of the series stand below the panels.
 struct Legend {
     /// Left edge and line of each.
@@ -350,26 +403,19 @@ mod tests {
     use super::*;
 
     fn figure(form: Form, scale: Scale) -> Figure {
-        let series = |name: &str, colour| Series {
-            name: name.to_owned(),
-            colour,
-            mark: Mark::Square,
-        };
-        let panel = Panel {
-            title: "A panel".to_owned(),
-            across: "delta".to_owned(),
-            up: "loss".to_owned(),
-            form,
-            scale,
-            places: vec!["0–.05".to_owned(), "0–.1".to_owned()],
-            apart: vec![1],
-            values: vec![vec![Some(2.0), Some(300.0)], vec![None, Some(5.0)]],
-        };
-        Figure {
-            title: "A title".to_owned(),
-            series: vec![series("first", 0), series("second", 1)],
-            panels: vec![panel.clone(), panel],
-        }
+        let series = |name: &str, colour| Series::new(name, colour, Mark::Square);
+        let panel = Panel::new(
+            "A panel",
+            ("delta", vec!["0–.05".to_owned(), "0–.1".to_owned()]),
+            ("loss", scale, form),
+            vec![vec![Some(2.0), Some(300.0)], vec![None, Some(5.0)]],
+        )
+        .apart(&[1]);
+        Figure::new(
+            "A title",
+            vec![series("first", 0), series("second", 1)],
+            vec![panel.clone(), panel],
+        )
     }
 
     #[test]
@@ -406,10 +452,8 @@ mod tests {
 
     #[test]
     fn a_long_legend_takes_several_lines() {
-        let series = |number| Series {
-            name: format!("a name of some length {number}"),
-            colour: number,
-            mark: Mark::Circle,
+        let series = |number| {
+            Series::new(format!("a name of some length {number}"), number, Mark::Circle)
         };
         let list: Vec<Series> = (0..6).map(series).collect();
         let legend = Legend::of(&list, 560);

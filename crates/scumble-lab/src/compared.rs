@@ -6,8 +6,7 @@ use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, OURS, SOURCE};
 
 /// The columns of a table that compares.
-pub(crate) const COLUMNS: [&str; 6] =
-    ["table", "quantity", "setting", "source", "ours", "ratio"];
+pub(crate) const COLUMNS: &str = "table,quantity,setting,source,ours,ratio";
 
 /// A row of a table of the source: a quantity for several settings.
 #[derive(Debug, Clone)]
@@ -43,16 +42,12 @@ impl Compared {
 
     /// Both as bars.
     pub(crate) fn panel(&self, scale: Scale) -> Panel {
-        Panel {
-            title: format!("{}: {}", self.table, self.quantity),
-            across: self.across.to_owned(),
-            up: String::new(),
-            form: Form::Bars,
-            scale,
-            places: self.settings.clone(),
-            apart: Vec::new(),
-            values: vec![self.source.clone(), self.ours.clone()],
-        }
+        Panel::new(
+            format!("{}: {}", self.table, self.quantity),
+            (self.across, self.settings.clone()),
+            ("", scale, Form::Bars),
+            vec![self.source.clone(), self.ours.clone()],
+        )
     }
 
     /// Where our numbers stand against the source's: they agree if every ratio is within
@@ -96,10 +91,6 @@ fn ratio(source: Option<f64>, ours: Option<f64>) -> Option<f64> {
 
 /// A picture of panels that compare.
 pub(crate) fn figure(title: &str, panels: Vec<Panel>) -> Figure {
-    let series = [(SOURCE, 7), (OURS, 0)].map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Square,
-    });
-    Figure { title: title.to_owned(), series: series.to_vec(), panels }
+    let series = Series::each([SOURCE, OURS], [7, 0], Mark::Square);
+    Figure::new(title, series, panels)
 }

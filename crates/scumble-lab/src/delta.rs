@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::chart::{Form, Panel, Scale};
+
 /// How sure anybody may be that a person is in the table, at least and at most.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Delta {
@@ -50,15 +52,17 @@ pub(crate) const DELTAS: [Delta; 10] = [
     Delta { min: 0.04, max: 0.07 },
 ];
 
-/// Where among them a new lower end begins.
-pub(crate) const APART: [usize; 3] = [5, 7, 9];
-
-/// What their axis is called.
+/// What an axis of ranges is called.
 pub(crate) const AXIS: &str = "delta: presence allowed, from–to";
 
-/// The ranges as places on it.
-pub(crate) fn places() -> Vec<String> {
-    DELTAS.iter().map(Delta::to_string).collect()
+/// A panel over these ranges; lines do not reach from one lower end to the next.
+pub(crate) fn panel(
+    title: impl Into<String>,
+    up: (&str, Scale, Form),
+    values: Vec<Vec<Option<f64>>>,
+) -> Panel {
+    let places = DELTAS.iter().map(Delta::to_string).collect();
+    Panel::new(title, (AXIS, places), up, values).apart(&[5, 7, 9])
 }
 
 #[cfg(test)]

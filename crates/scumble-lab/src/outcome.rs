@@ -51,6 +51,23 @@ impl Claim {
 }
 
 impl Outcome {
+    /// `columns` are the names of the table's columns, with commas between them.
+    pub(crate) fn new(
+        columns: &'static str,
+        rows: Vec<Vec<Cell>>,
+        claims: Vec<Claim>,
+        figure: Figure,
+    ) -> Self {
+        let columns = columns.split(',').collect();
+        Self { columns, rows, claims, notes: Vec::new(), figure }
+    }
+
+    /// What is shown before the tables.
+    pub(crate) fn noting(mut self, notes: Vec<String>) -> Self {
+        self.notes = notes;
+        self
+    }
+
     /// What a person reads: the panels of the picture as tables, and the claims.
     pub(crate) fn text(&self) -> String {
         let mut text: String =
@@ -192,35 +209,26 @@ mod tests {
 
     #[test]
     fn one_table_is_text_csv_and_json() {
-        let series = |name: &str| Series {
-            name: name.to_owned(),
-            colour: 0,
-            mark: Mark::Circle,
-        };
-        let panel = Panel {
-            title: "loss".to_owned(),
-            across: "delta".to_owned(),
-            up: "loss".to_owned(),
-            form: Form::Lines,
-            scale: Scale::Linear,
-            places: vec!["0–.1".to_owned()],
-            apart: Vec::new(),
-            values: vec![vec![Some(0.25)], vec![None]],
-        };
-        let outcome = Outcome {
-            notes: Vec::new(),
-            columns: vec!["method", "k", "loss"],
-            rows: vec![
+        let series = |name: &str| Series::new(name, 0, Mark::Circle);
+        let panel = Panel::new(
+            "loss",
+            ("delta", vec!["0–.1".to_owned()]),
+            ("loss", Scale::Linear, Form::Lines),
+            vec![vec![Some(0.25)], vec![None]],
+        );
+        let outcome = Outcome::new(
+            "method,k,loss",
+            vec![
                 vec!["full, domain".into(), 1957u64.into(), 0.25.into()],
                 vec!["mondrian".into(), Cell::Nothing, None::<f64>.into()],
             ],
-            claims: vec![Claim::new("k is large", "1,957 of 1,957", true)],
-            figure: Figure {
-                title: String::new(),
-                series: vec![series("full, domain"), series("mondrian")],
-                panels: vec![panel],
-            },
-        };
+            vec![Claim::new("k is large", "1,957 of 1,957", true)],
+            Figure::new(
+                "",
+                vec![series("full, domain"), series("mondrian")],
+                vec![panel],
+            ),
+        );
         assert_eq!(
             outcome.text(),
             "loss\n\

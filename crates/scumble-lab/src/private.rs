@@ -117,7 +117,8 @@ pub(crate) const N1: How = How::cuts(ColumnChoice::Next, ValueChoice::Balanced);
 /// Columns in turn, the first cut that is allowed.
 pub(crate) const N2: How = How::cuts(ColumnChoice::Next, ValueChoice::First);
 
-fn cannot_be_met(error: &Error) -> bool {
+/// That nothing keeps what is asked.
+pub(crate) fn cannot_be_met(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Unsatisfiable { .. })
 }
 

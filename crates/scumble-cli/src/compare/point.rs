@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::cancel;
 use crate::progress::{Progress, stage_name};
+use crate::result::attack_name;
 
 /// What came of a point.
 pub(crate) struct Outcome {
@@ -78,14 +79,9 @@ impl Found {
         Some((gain.max(0.0), self.attack_name(attack)))
     }
 
-    /// An attack's name; tried on several columns, with its column.
+    /// An attack's name.
     pub(crate) fn attack_name(&self, attack: &Attacked) -> String {
-        let again = self.attacks.iter().filter(|other| other.name == attack.name);
-        let column = attack.detail.get("column").and_then(Value::as_str);
-        match column.filter(|_| again.count() > 1) {
-            Some(column) => format!("{} ({column})", attack.name),
-            None => attack.name.clone(),
-        }
+        attack_name(&self.attacks, attack)
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
 use crate::compare::point::{Found, Outcome};
-use crate::output::{aligned, counted, grouped, percent, quoted, short};
+use crate::output::{aligned, counted, csv_line, grouped, percent, short};
 use crate::result::{SCHEMA, surest};
 
 /// A table of texts with footnotes.
@@ -135,12 +135,11 @@ fn numbers(found: &Found, attacks: &[String]) -> Vec<String> {
     }];
     cells.extend(measured.query_errors.iter().map(|error| share(*error)));
     cells.push(share(measured.coverage));
-    let per_rule =
-        |error: Option<f64>| error.map_or_else(dash, |error| format!("{error:.3}"));
-    cells.push(per_rule(measured.rule_error));
-    cells.push(per_rule(measured.class_rule_error));
-    cells.push(share(measured.accuracy.map(|accuracy| accuracy.tree)));
-    cells.push(share(measured.accuracy.map(|accuracy| accuracy.neighbours)));
+    let rules = [measured.rule_error, measured.class_rule_error];
+    cells.extend(rules.map(|error| error.map_or_else(dash, |e| format!("{e:.3}"))));
+    let accuracy =
+        measured.accuracy.map(|accuracy| [accuracy.tree, accuracy.neighbours]);
+    cells.extend([0, 1].map(|place| share(accuracy.map(|both| both[place]))));
     for name in attacks {
         let tried =
             found.attacks.iter().find(|attack| found.attack_name(attack) == *name);
@@ -208,7 +207,7 @@ pub(super) fn csv(compared: &Compared) -> String {
         );
     }
     heading.push("seconds".to_owned());
-    let mut text = line(&heading);
+    let mut text = csv_line(&heading);
     for (number, outcome) in compared.outcomes.iter().enumerate() {
         let mut cells: Vec<String> = outcome
             .values
@@ -261,14 +260,9 @@ pub(super) fn csv(compared: &Compared) -> String {
             }
         }
         cells.push(format!("{:.3}", outcome.total()));
-        text.push_str(&line(&cells));
+        text.push_str(&csv_line(&cells));
     }
     text
-}
-
-fn line(cells: &[String]) -> String {
-    let cells: Vec<_> = cells.iter().map(|cell| quoted(cell)).collect();
-    cells.join(",") + "\n"
 }
 
 pub(super) fn json(compared: &Compared) -> Value {
@@ -305,20 +299,10 @@ fn point_json(
 ) -> Value {
     let vary: Map<String, Value> =
         compared.keys.iter().cloned().zip(outcome.values.iter().cloned()).collect();
-    let seconds: Map<String, Value> = outcome
-        .seconds
-        .iter()
-        .map(|(name, seconds)| ((*name).to_owned(), json!(seconds)))
-        .collect();
-    let mut object = Map::new();
-    object.insert("vary".into(), vary.into());
     let holds = outcome.result.as_ref().is_ok_and(|found| found.holds);
-    object.insert("holds".into(), holds.into());
-    object.insert("recipe".into(), json!(outcome.recipe));
+    let mut object = json!({ "vary": vary, "holds": holds, "recipe": outcome.recipe });
     match &outcome.result {
-        Err(error) => {
-            object.insert("reason".into(), json!(error.to_string()));
-        }
+        Err(error) => object["reason"] = json!(error.to_string()),
         Ok(found) => {
             let measured = &found.measured;
             let mut errors = by_band(
@@ -352,11 +336,10 @@ fn point_json(
                 "attacks": found.attacks.iter().map(attack).collect::<Vec<Value>>(),
                 "notes": measured.notes,
             });
-            if let Value::Object(more) = more {
-                object.extend(more);
-            }
+            let more = more.as_object().into_iter().flatten();
+            more.for_each(|(key, value)| object[key] = value.clone());
         }
     }
-    object.insert("seconds".into(), seconds.into());
-    object.into()
+    object["seconds"] = outcome.seconds.iter().map(|(n, s)| (*n, json!(s))).collect();
+    object
 }

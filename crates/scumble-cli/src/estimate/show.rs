@@ -7,7 +7,7 @@ use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
 use crate::estimate::{Answer, WayName};
-use crate::output::{aligned, grouped, quoted};
+use crate::output::{aligned, csv_line, grouped};
 use crate::result::SCHEMA;
 
 /// What the estimates of a question are called.
@@ -114,11 +114,7 @@ pub(super) fn as_csv(answers: &[Answer]) -> String {
             .chain(numbers)
             .collect::<Vec<String>>()
     });
-    let lines = std::iter::once(header).chain(rows).map(|cells| {
-        let cells: Vec<_> = cells.iter().map(|cell| quoted(cell)).collect();
-        cells.join(",") + "\n"
-    });
-    lines.collect()
+    std::iter::once(header).chain(rows).map(|cells| csv_line(&cells)).collect()
 }
 
 /// A number with at most six decimals: further ones are noise of the machine.

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 use scumble::text::short;
 
-use super::{Canvas, Drawn, Figure, INK, Panel, colour, style, tick};
+use super::{Canvas, Drawn, Figure, INK, Panel, axes, colour, style, tick};
 
 /// The straight line that fits points best, by least squares.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -54,13 +54,7 @@ pub(super) fn plot(
     let lines: Vec<f64> = lines.flat_map(|fit| ends(fit, right)).collect();
     let top = lines.iter().copied().fold(top, f64::max);
     let bottom = lines.iter().copied().fold(bottom, f64::min);
-    let mut chart = ChartBuilder::on(area)
-        .margin(12)
-        .margin_right(18)
-        .x_label_area_size(46)
-        .y_label_area_size(70)
-        .caption(&panel.title, style(17, HPos::Left, VPos::Top))
-        .build_cartesian_2d(0.0..right, bottom..top)?;
+    let mut chart = axes(area, panel).build_cartesian_2d(0.0..right, bottom..top)?;
     chart
         .configure_mesh()
         .x_labels(6)

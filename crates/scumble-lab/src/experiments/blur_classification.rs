@@ -19,7 +19,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 6] = ["data", "rows", "tested", "scheme", "k", "accuracy"];
+const COLUMNS: &str = "data,rows,tested,scheme,k,accuracy";
 
 /// How many rows drawn tables have.
 const ROWS: usize = 10_000;
@@ -90,29 +90,27 @@ fn run(data: &Data) -> Result<Outcome> {
     });
     let rows = rows.collect();
     let mut series = blur_queries::series();
-    series.push(Series { name: "exact".to_owned(), colour: 4, mark: Mark::Circle });
-    let panel = |found: &Found| Panel {
-        title: format!("{}, {} neighbours", found.name, NEIGHBOURS),
-        across: "k".to_owned(),
-        up: "right, %".to_owned(),
-        form: Form::Lines,
-        scale: Scale::Linear,
-        places: KS.map(|k| k.to_string()).to_vec(),
-        apart: Vec::new(),
-        values: found
-            .accuracies
-            .iter()
-            .cloned()
-            .chain([vec![Some(found.exact); KS.len()]])
-            .collect(),
+    series.push(Series::new("exact", 4, Mark::Circle));
+    let panel = |found: &Found| {
+        Panel::new(
+            format!("{}, {} neighbours", found.name, NEIGHBOURS),
+            ("k", KS.map(|k| k.to_string()).to_vec()),
+            ("right, %", Scale::Linear, Form::Lines),
+            found
+                .accuracies
+                .iter()
+                .cloned()
+                .chain([vec![Some(found.exact); KS.len()]])
+                .collect(),
+        )
     };
-    let figure = Figure {
-        title: "Classes by nearest neighbours among blurred rows".to_owned(),
+    let figure = Figure::new(
+        "Classes by nearest neighbours among blurred rows",
         series,
-        panels: all.iter().map(panel).collect(),
-    };
+        all.iter().map(panel).collect(),
+    );
     let claims = all.iter().flat_map(claims).collect();
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
+    Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
 fn found(table: &Table) -> Result<Found> {

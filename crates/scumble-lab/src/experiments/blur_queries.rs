@@ -18,8 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 7] =
-    ["data", "rows", "scheme", "k", "query_size", "queries", "error"];
+const COLUMNS: &str = "data,rows,scheme,k,query_size,queries,error";
 
 /// How many rows drawn tables have.
 const ROWS: usize = 10_000;
@@ -78,13 +77,13 @@ fn run(data: &Data) -> Result<Outcome> {
         }
         asked.push((0..SIZES.len()).map(|class| queries.number(class)).collect());
     }
-    let figure = Figure {
-        title: "Count queries from blurred numbers".to_owned(),
-        series: series(),
-        panels: (0..tables.len())
+    let figure = Figure::new(
+        "Count queries from blurred numbers",
+        series(),
+        (0..tables.len())
             .flat_map(|table| panels(&tables[table].name, table, &all))
             .collect(),
-    };
+    );
     let line = |found: &Found| {
         let asked: &Vec<usize> = &asked[found.table];
         let (least, most) = SIZES[found.class];
@@ -98,13 +97,13 @@ fn run(data: &Data) -> Result<Outcome> {
             found.error.into(),
         ]
     };
-    Ok(Outcome {
-        columns: COLUMNS.to_vec(),
-        rows: all.iter().map(line).collect(),
-        claims: claims(&all, tables.len()),
-        notes,
+    Ok(Outcome::new(
+        COLUMNS,
+        all.iter().map(line).collect(),
+        claims(&all, tables.len()),
         figure,
-    })
+    )
+    .noting(notes))
 }
 
 pub(super) fn series() -> Vec<Series> {
@@ -118,11 +117,7 @@ pub(super) fn series() -> Vec<Series> {
     SCHEMES
         .into_iter()
         .zip(looks)
-        .map(|(scheme, (colour, mark))| Series {
-            name: scheme.name().to_owned(),
-            colour,
-            mark,
-        })
+        .map(|(scheme, (colour, mark))| Series::new(scheme.name(), colour, mark))
         .collect()
 }
 
@@ -137,15 +132,13 @@ fn panels(name: &str, table: usize, all: &[Found]) -> [Panel; 2] {
             })
             .collect()
     };
-    let panel = |what: &str, across: &str, places: Vec<String>, values| Panel {
-        title: format!("{name}, {what}"),
-        across: across.to_owned(),
-        up: "error, %".to_owned(),
-        form: Form::Lines,
-        scale: Scale::Linear,
-        places,
-        apart: Vec::new(),
-        values,
+    let panel = |what: &str, across: &str, places: Vec<String>, values| {
+        Panel::new(
+            format!("{name}, {what}"),
+            (across, places),
+            ("error, %", Scale::Linear, Form::Lines),
+            values,
+        )
     };
     let sizes = SIZES.map(|(least, most)| format!("{least}–{most}")).to_vec();
     let ks = KS.map(|k| k.to_string()).to_vec();

@@ -1,7 +1,7 @@
 //! Count queries answered from sensitive values by group.
 
 use scumble::decimal::Decimal;
-use scumble::error::{Error, ErrorKind, Result};
+use scumble::error::Result;
 use scumble::hierarchy::Microdata;
 use scumble::method::{AnatomyTask, Buckets, RobustTask, anatomy, robust};
 use scumble::promise::{Priors, Promises, RRobustness};
@@ -12,6 +12,7 @@ use crate::bucketed::{Asked, Summary, adult, patients, records};
 use crate::census::{Census, OCCUPATION};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
+use crate::private::cannot_be_met;
 use crate::{Data, Experiment, Needs};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -22,21 +23,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 13] = [
-    "data",
-    "rows",
-    "method",
-    "parts",
-    "groups",
-    "mean_group",
-    "binary_groups",
-    "left_out",
-    "selectivity",
-    "queries",
-    "median_error",
-    "mean_error",
-    "coverage",
-];
+const COLUMNS: &str = "data,rows,method,parts,groups,mean_group,binary_groups,\
+    left_out,selectivity,queries,median_error,mean_error,coverage";
 
 /// l of `anatomy`, and r of `robust`.
 const PARTS: [u64; 4] = [2, 3, 4, 5];
@@ -100,19 +88,10 @@ fn run(data: &Data) -> Result<Outcome> {
     let names: Vec<&str> = tables.iter().map(|(name, _)| *name).collect();
     let rows =
         all.iter().flat_map(|found| lines(&tables[found.table], found)).collect();
-    let colours = METHODS.into_iter().zip([2, 3]);
-    let series = colours.map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Circle,
-    });
+    let series = Series::each(METHODS, [2, 3], Mark::Circle);
     let panels = (0..names.len()).flat_map(|table| panels(names[table], table, &all));
     let title = "Count queries from sensitive values by group";
-    let figure = Figure {
-        title: title.to_owned(),
-        series: series.collect(),
-        panels: panels.collect(),
-    };
+    let figure = Figure::new(title, series, panels.collect());
     let notes = vec![
         "200 conjunctions of 1 to 3 quasi values times every sensitive value, kept if so many \
          rows fit; errors are relative to the true answer of the whole table. `robust` is \
@@ -122,11 +101,7 @@ fn run(data: &Data) -> Result<Outcome> {
          method finds no release: that need not mean that there is none.\n"
             .to_owned(),
     ];
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims: claims(&all), notes, figure })
-}
-
-fn cannot_be_met(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::Unsatisfiable { .. })
+    Ok(Outcome::new(COLUMNS, rows, claims(&all), figure).noting(notes))
 }
 
 /// Groups of a table, and how many of them are certified in part only.
@@ -209,16 +184,12 @@ fn panels(name: &str, table: usize, all: &[Found]) -> Vec<Panel> {
             let mine = all.iter().filter(|f| f.table == table && f.method == method);
             mine.map(|found| found.groups.as_ref().and_then(value)).collect()
         };
-        Panel {
-            title: format!("{name}, {what}"),
-            across: "l or r".to_owned(),
-            up: up.to_owned(),
-            form: Form::Lines,
-            scale: Scale::Linear,
-            places: PARTS.map(|parts| parts.to_string()).to_vec(),
-            apart: Vec::new(),
-            values: (0..METHODS.len()).map(line).collect(),
-        }
+        Panel::new(
+            format!("{name}, {what}"),
+            ("l or r", PARTS.map(|parts| parts.to_string()).to_vec()),
+            (up, Scale::Linear, Form::Lines),
+            (0..METHODS.len()).map(line).collect(),
+        )
     };
     vec![
         panel("median error, s = 0.1 %", "error, %", &|g| g.summaries[0].median),

@@ -19,18 +19,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 10] = [
-    "data",
-    "rows",
-    "k",
-    "scheme",
-    "shape",
-    "kinds_of_noise",
-    "mean_spread",
-    "by_spreads",
-    "by_position",
-    "by_both",
-];
+const COLUMNS: &str = "data,rows,k,scheme,shape,kinds_of_noise,mean_spread,by_spreads,\
+    by_position,by_both";
 
 /// How many rows, and among how many each is hidden.
 const ROWS: usize = 2_000;
@@ -103,44 +93,34 @@ fn run(data: &Data) -> Result<Outcome> {
             let shares = own.map(|(.., found)| found.shares);
             (0..3).map(|place| shares.map(|shares| 100.0 * shares[place])).collect()
         };
-        Panel {
-            title: format!("{}, {} rows, k = {K}", table.name, table.n_rows()),
-            across: "what is used".to_owned(),
-            up: "found again, %".to_owned(),
-            form: Form::Bars,
-            scale: Scale::Linear,
-            places: ["spreads", "position", "both"].map(str::to_owned).to_vec(),
-            apart: Vec::new(),
-            values: vec![
+        Panel::new(
+            format!("{}, {} rows, k = {K}", table.name, table.n_rows()),
+            (
+                "what is used",
+                ["spreads", "position", "both"].map(str::to_owned).to_vec(),
+            ),
+            ("found again, %", Scale::Linear, Form::Bars),
+            vec![
                 line(Shape::Uniform, false),
                 line(Shape::Gaussian, false),
                 line(Shape::Uniform, true),
                 line(Shape::Gaussian, true),
             ],
-        }
+        )
     };
     let names = ["uniform", "gaussian", "uniform, strict", "gaussian, strict"];
-    let series = names.into_iter().zip([0, 1, 6, 5]).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Circle,
-    });
-    let figure = Figure {
-        title: "Rows found again from blurred numbers".to_owned(),
-        series: series.collect(),
-        panels: tables.iter().map(panel).collect(),
-    };
+    let series = Series::each(names, [0, 1, 6, 5], Mark::Circle);
+    let figure = Figure::new(
+        "Rows found again from blurred numbers",
+        series,
+        tables.iter().map(panel).collect(),
+    );
     let of = |strict: bool| {
         let mine = all.iter().filter(move |(.., how, _)| *how == strict);
         mine.map(|(.., found)| found).collect::<Vec<&Found>>()
     };
-    Ok(Outcome {
-        columns: COLUMNS.to_vec(),
-        rows: lines,
-        claims: claims(&of(false), &of(true), rows),
-        notes,
-        figure,
-    })
+    Ok(Outcome::new(COLUMNS, lines, claims(&of(false), &of(true), rows), figure)
+        .noting(notes))
 }
 
 fn claims(paper: &[&Found], strict: &[&Found], rows: usize) -> Vec<Claim> {

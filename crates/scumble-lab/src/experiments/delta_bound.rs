@@ -28,10 +28,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 12] = [
-    "table", "bound", "n", "r", "f", "delta", "said", "groups", "kept", "broken",
-    "worst", "allowed",
-];
+const COLUMNS: &str = "table,bound,n,r,f,delta,said,groups,kept,broken,worst,allowed";
 
 /// Table V: N, r, f and the largest Delta.
 const TABLE: [(usize, f64, f64, f64); 8] = [
@@ -154,18 +151,10 @@ fn run(_: &Data) -> Result<Outcome> {
             }));
         }
     }
-    let series = BOUNDS.into_iter().zip([1, 0]).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Square,
-    });
+    let series = Series::each(BOUNDS, [1, 0], Mark::Square);
     let title = "How sure somebody may be, within the published bound and within ours";
-    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome {
-        columns: COLUMNS.to_vec(),
-        rows,
-        claims: claims(&judged, &worst, &trials, all_patients(&judged)?),
-        notes: vec![
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&judged, &worst, &trials, all_patients(&judged)?), figure).noting(vec![
             "The source bounds, for each value, how far beliefs in a group are apart (Delta), \
              and claims that nobody then has a value with a probability above 1/r. Posteriors \
              here are those of all possible worlds, as the source defines them."
@@ -179,9 +168,7 @@ fn run(_: &Data) -> Result<Outcome> {
              certified by the exact posterior, not by either. Beliefs are drawn for each bound \
              anew; patients are the same for both.\n"
                 .to_owned(),
-        ],
-        figure,
-    })
+        ]))
 }
 
 fn row(table: &str, bound: &str, n: usize, r: f64) -> Vec<Cell> {
@@ -203,18 +190,12 @@ fn panel(
     pairs: impl Iterator<Item = (String, [Option<f64>; 2])>,
 ) -> Panel {
     let (places, pairs): (Vec<String>, Vec<[Option<f64>; 2]>) = pairs.unzip();
-    Panel {
-        title: title.to_owned(),
-        across: across.to_owned(),
-        up: String::new(),
-        form: Form::Bars,
-        scale: Scale::Linear,
-        places,
-        apart: Vec::new(),
-        values: [0, 1]
-            .map(|place| pairs.iter().map(|pair| pair[place]).collect())
-            .into(),
-    }
+    Panel::new(
+        title,
+        (across, places),
+        ("", Scale::Linear, Form::Bars),
+        [0, 1].map(|place| pairs.iter().map(|pair| pair[place]).collect()).into(),
+    )
 }
 
 /// The largest Delta that a bound allows.

@@ -22,20 +22,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 12] = [
-    "table",
-    "theta",
-    "operator",
-    "value",
-    "share",
-    "gamma",
-    "kept",
-    "highest_belief",
-    "allowed_highest",
-    "lowest_belief",
-    "allowed_lowest",
-    "breach",
-];
+const COLUMNS: &str = "table,theta,operator,value,share,gamma,kept,highest_belief,\
+    allowed_highest,lowest_belief,allowed_lowest,breach";
 
 /// The running example of the source, and the tolerance of its beliefs.
 const VALUES: [&str; 5] = ["heart disease", "cancer", "AIDS", "malaria", "H1N1"];
@@ -180,27 +168,17 @@ fn run(data: &Data) -> Result<Outcome> {
             on_data.push((name, tried));
         }
     }
-    let series = [("published", 1), ("mended", 0)].map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Square,
-    });
+    let series = Series::each(["published", "mended"], [1, 0], Mark::Square);
     let title =
         "How far a belief falls with the published operator, and with the mended";
-    let figure = Figure { title: title.to_owned(), series: series.to_vec(), panels };
-    Ok(Outcome {
-        columns: COLUMNS.to_vec(),
-        rows,
-        claims: claims(&task, &operators, &tried, &on_data),
-        notes: vec![
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&task, &operators, &tried, &on_data), figure).noting(vec![
             "A belief is said to fall too far if somebody gives a value at least rho2, and \
              less than rho1 after seeing a published value. The published operator bounds \
              P[j][i] / P[j][k] by gamma of x_i, which keeps beliefs from rising; beliefs \
              fall by P[j][k] / P[j][i], which it bounds by gamma of x_k.\n"
                 .to_owned(),
-        ],
-        figure,
-    })
+        ]))
 }
 
 fn example_rows(task: &Task, name: &str, operator: &Operator) -> Vec<Vec<Cell>> {
@@ -248,33 +226,23 @@ fn tried_rows(table: &str, theta: f64, tried: Tried) -> Vec<Vec<Cell>> {
 
 fn example_panel(title: &str, pair: impl Fn(usize) -> [Option<f64>; 2]) -> Panel {
     let pairs: Vec<[Option<f64>; 2]> = (0..VALUES.len()).map(pair).collect();
-    Panel {
-        title: title.to_owned(),
-        across: "value".to_owned(),
-        up: String::new(),
-        form: Form::Bars,
-        scale: Scale::Linear,
-        places: VALUES.map(str::to_owned).to_vec(),
-        apart: Vec::new(),
-        values: [0, 1]
-            .map(|place| pairs.iter().map(|pair| pair[place]).collect())
-            .into(),
-    }
+    Panel::new(
+        title,
+        ("value", VALUES.map(str::to_owned).to_vec()),
+        ("", Scale::Linear, Form::Bars),
+        [0, 1].map(|place| pairs.iter().map(|pair| pair[place]).collect()).into(),
+    )
 }
 
 fn tried_panel(title: &str, tried: &[Tried], pair: fn(&Tried) -> [f64; 2]) -> Panel {
     let line =
         |place: usize| tried.iter().map(|tried| Some(pair(tried)[place])).collect();
-    Panel {
-        title: title.to_owned(),
-        across: "theta".to_owned(),
-        up: "share".to_owned(),
-        form: Form::Bars,
-        scale: Scale::Linear,
-        places: THETAS.map(short).to_vec(),
-        apart: Vec::new(),
-        values: [0, 1].map(line).to_vec(),
-    }
+    Panel::new(
+        title,
+        ("theta", THETAS.map(short).to_vec()),
+        ("share", Scale::Linear, Form::Bars),
+        [0, 1].map(line).to_vec(),
+    )
 }
 
 fn one_table(task: &Task) -> Tried {

@@ -18,20 +18,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 12] = [
-    "data",
-    "theta",
-    "rows",
-    "m",
-    "lambda",
-    "operator",
-    "record_utility",
-    "error_most_frequent",
-    "selectivity",
-    "error",
-    "source_error",
-    "ratio",
-];
+const COLUMNS: &str = "data,theta,rows,m,lambda,operator,record_utility,\
+    error_most_frequent,selectivity,error,source_error,ratio";
 
 /// What the source prints for Fine-grain and UP: errors in percent for each setting and
 /// selectivity.
@@ -90,13 +78,15 @@ fn run(data: &Data) -> Result<Outcome> {
     let panels = sweeps.iter().flat_map(panels).collect();
     let own = NAMES.into_iter().zip([1, 0, 6, 2, 5]);
     let printed = [("fine-grain, the source", 4), ("UP, the source", 7)];
-    let series = own.chain(printed).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: if name.ends_with("source") { Mark::Triangle } else { Mark::Circle },
+    let series = own.chain(printed).map(|(name, colour)| {
+        Series::new(
+            name,
+            colour,
+            if name.ends_with("source") { Mark::Triangle } else { Mark::Circle },
+        )
     });
     let title = "Records kept (share), and errors of frequencies found again (%)";
-    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
+    let figure = Figure::new(title, series, panels);
     let notes = vec![
         "OCC and EDU have the frequencies of the source's tables of 100,000 rows, also for \
          other |T|; so record utility cannot depend on |T|. Means of 10 randomized tables, \
@@ -109,7 +99,7 @@ fn run(data: &Data) -> Result<Outcome> {
             .to_owned(),
     ];
     let claims = claims(&sweeps);
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
+    Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
 fn scaled(counts: &[u64], times: u64) -> Vec<u64> {
@@ -231,15 +221,13 @@ fn table(sweep: &Sweep) -> Vec<Vec<Cell>> {
 }
 
 fn panels(sweep: &Sweep) -> Vec<Panel> {
-    let panel = |what: String, scale, values: Vec<Vec<Option<f64>>>| Panel {
-        title: format!("{}: {what}", sweep.title),
-        across: sweep.across.to_owned(),
-        up: String::new(),
-        form: Form::Lines,
-        scale,
-        places: sweep.places.clone(),
-        apart: Vec::new(),
-        values,
+    let panel = |what: String, scale, values: Vec<Vec<Option<f64>>>| {
+        Panel::new(
+            format!("{}: {what}", sweep.title),
+            (sweep.across, sweep.places.clone()),
+            ("", scale, Form::Lines),
+            values,
+        )
     };
     let nothing = || vec![None; sweep.places.len()];
     let lines = |of: &dyn Fn(&Trial, usize) -> Option<f64>| -> Vec<Vec<Option<f64>>> {

@@ -28,18 +28,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 10] = [
-    "table",
-    "delta_min",
-    "delta_max",
-    "boxes",
-    "groups",
-    "presence_min",
-    "presence_max",
-    "too_likely",
-    "too_unlikely",
-    "certainly_in",
-];
+const COLUMNS: &str = "table,delta_min,delta_max,boxes,groups,presence_min,\
+    presence_max,too_likely,too_unlikely,certainly_in";
 
 /// The nine people of the source; everybody with a 1 has the condition.
 const NINE_PEOPLE: &str = "zip,age,nation,in
@@ -120,13 +110,13 @@ fn run(data: &Data) -> Result<Outcome> {
             }
         }
     }
-    Ok(Outcome {
-        columns: COLUMNS.to_vec(),
-        rows: shown.iter().flat_map(rows).collect(),
-        claims: claims(&shown),
-        notes: examples.to_vec(),
-        figure: figure(&shown),
-    })
+    Ok(Outcome::new(
+        COLUMNS,
+        shown.iter().flat_map(rows).collect(),
+        claims(&shown),
+        figure(&shown),
+    )
+    .noting(examples.to_vec()))
 }
 
 /// MPALM by the strategy n1 with either kind of boxes.
@@ -349,38 +339,36 @@ fn claims(shown: &[Shown]) -> Vec<Claim> {
 }
 
 fn figure(shown: &[Shown]) -> Figure {
-    let panel = |title: &str, measure: fn(&Seen) -> u64| Panel {
-        title: title.to_owned(),
-        across: "private table and delta".to_owned(),
-        up: "people".to_owned(),
-        form: Form::Bars,
-        scale: Scale::Linear,
-        places: shown
-            .iter()
-            .map(|shown| format!("{} {}", letter(shown), shown.delta))
-            .collect(),
-        apart: Vec::new(),
-        values: (0..2)
-            .map(|kind| {
+    let panel = |title: &str, measure: fn(&Seen) -> u64| {
+        Panel::new(
+            title,
+            (
+                "private table and delta",
                 shown
                     .iter()
-                    .map(|shown| Some(measure(&shown.seen[kind]) as f64))
-                    .collect()
-            })
-            .collect(),
+                    .map(|shown| format!("{} {}", letter(shown), shown.delta))
+                    .collect(),
+            ),
+            ("people", Scale::Linear, Form::Bars),
+            (0..2)
+                .map(|kind| {
+                    shown
+                        .iter()
+                        .map(|shown| Some(measure(&shown.seen[kind]) as f64))
+                        .collect()
+                })
+                .collect(),
+        )
     };
-    let series = [("the source's boxes", 1), ("ours", 0)].map(|(name, colour)| {
-        Series { name: name.to_owned(), colour, mark: Mark::Square }
-    });
-    Figure {
-        title: "MPALM: people whose presence leaves the range (9: nine people, r: random, d: diabetes)"
-            .to_owned(),
-        series: series.to_vec(),
-        panels: vec![
+    let series = Series::each(["the source's boxes", "ours"], [1, 0], Mark::Square);
+    Figure::new(
+        "MPALM: people whose presence leaves the range (9: nine people, r: random, d: diabetes)",
+        series,
+        vec![
             panel("outside the range", |seen| seen.too_likely + seen.too_unlikely),
             panel("known to be in the table", |seen| seen.certainly_in),
         ],
-    }
+    )
 }
 
 fn letter(shown: &Shown) -> &'static str {

@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::adult::{Adult, NINE, Subset};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, Needs, write};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-counts",
@@ -24,17 +24,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 9] = [
-    "table",
-    "weights",
-    "people",
-    "certain",
-    "certainly_in",
-    "presence_min",
-    "presence_max",
-    "kl",
-    "promise_holds",
-];
+const COLUMNS: &str = "table,weights,people,certain,certainly_in,presence_min,\
+    presence_max,kl,promise_holds";
 
 /// The five men of the source's running example, and which four of them are in the table.
 const MEN: &str =
@@ -77,8 +68,8 @@ fn run(data: &Data) -> Result<Outcome> {
     let mut learned = Vec::new();
     let home =
         tempfile::tempdir().map_err(|error| Error::io("create", "a folder", error))?;
-    write(&home.path().join("men.csv"), MEN)?;
-    write(&home.path().join("all-men.csv"), &format!("{MEN}{ABSENT}"))?;
+    write(home.path(), "men.csv", MEN)?;
+    write(home.path(), "all-men.csv", &format!("{MEN}{ABSENT}"))?;
     let men = "[input]\ntable = \"men.csv\"\npopulation = \"all-men.csv\"\n\
                [columns]\njob = \"quasi\"\nnation = \"quasi\"\n";
     for way in WAYS {
@@ -92,7 +83,7 @@ fn run(data: &Data) -> Result<Outcome> {
             [("adult, random", Subset::Random), ("adult, diabetes", Subset::Diabetes)]
         {
             let rows = adult.subset(subset)?;
-            write(&home.path().join("table.csv"), &adult.text(Some(&rows)))?;
+            write(home.path(), "table.csv", &adult.text(Some(&rows)))?;
             let mut recipe = format!(
                 "[input]\ntable = \"table.csv\"\npopulation = {population:?}\n[columns]\n"
             );
@@ -108,13 +99,12 @@ fn run(data: &Data) -> Result<Outcome> {
             }
         }
     }
-    Ok(Outcome {
-        columns: COLUMNS.to_vec(),
-        rows: learned.iter().map(row).collect(),
-        claims: claims(&learned),
-        notes: Vec::new(),
-        figure: figure(&learned),
-    })
+    Ok(Outcome::new(
+        COLUMNS,
+        learned.iter().map(row).collect(),
+        claims(&learned),
+        figure(&learned),
+    ))
 }
 
 /// Publishes and takes down what the audit's counting attack found.
@@ -152,11 +142,6 @@ fn release(
 fn counting<'a>(report: &'a Report, key: &str) -> Option<&'a Value> {
     let attack = report.attacks.iter().find(|attack| attack.name == "counting");
     attack.and_then(|attack| attack.detail.get(key))
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    fs::write(path, text)
-        .map_err(|error| Error::io("write", path.display().to_string(), error))
 }
 
 fn absolute(path: &Path) -> Result<String> {
@@ -213,43 +198,39 @@ fn claims(learned: &[Learned]) -> Vec<Claim> {
 fn figure(learned: &[Learned]) -> Figure {
     let mut tables: Vec<&str> = learned.iter().map(|one| one.table).collect();
     tables.dedup();
-    let panel = |title: &str, up: &str, measure: fn(&Learned) -> f64| Panel {
-        title: title.to_owned(),
-        across: "private table".to_owned(),
-        up: up.to_owned(),
-        form: Form::Bars,
-        scale: Scale::Linear,
-        places: tables.iter().map(|table| (*table).to_owned()).collect(),
-        apart: Vec::new(),
-        values: WAYS
-            .iter()
-            .map(|(weights, ..)| {
-                let of = |table: &&str| {
-                    let one = learned
-                        .iter()
-                        .find(|one| one.table == *table && one.weights == *weights);
-                    one.map(measure)
-                };
-                tables.iter().map(of).collect()
-            })
-            .collect(),
+    let panel = |title: &str, up: &str, measure: fn(&Learned) -> f64| {
+        Panel::new(
+            title,
+            ("private table", tables.iter().map(|table| (*table).to_owned()).collect()),
+            (up, Scale::Linear, Form::Bars),
+            WAYS.iter()
+                .map(|(weights, ..)| {
+                    let of = |table: &&str| {
+                        let one = learned
+                            .iter()
+                            .find(|one| one.table == *table && one.weights == *weights);
+                        one.map(measure)
+                    };
+                    tables.iter().map(of).collect()
+                })
+                .collect(),
+        )
     };
-    let series = WAYS.iter().enumerate().map(|(colour, (name, ..))| Series {
-        name: (*name).to_owned(),
-        colour,
-        mark: Mark::Square,
-    });
-    Figure {
-        title: "What somebody learns who reads weights as counts".to_owned(),
-        series: series.collect(),
-        panels: vec![
+    let series = WAYS
+        .iter()
+        .enumerate()
+        .map(|(colour, (name, ..))| Series::new(*name, colour, Mark::Square));
+    Figure::new(
+        "What somebody learns who reads weights as counts",
+        series,
+        vec![
             panel("known to be in the table", "people", |one| one.certain_in as f64),
             panel("placed with certainty, in it or not", "people", |one| {
                 one.certain as f64
             }),
             panel("largest presence found", "presence", |one| one.largest),
         ],
-    }
+    )
 }
 
 #[cfg(test)]

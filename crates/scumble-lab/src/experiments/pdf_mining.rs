@@ -22,7 +22,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 5] = ["method", "k", "cells", "association_error", "class_error"];
+const COLUMNS: &str = "method,k,cells,association_error,class_error";
 
 /// The quasi columns besides age, which is in ten classes.
 const SEVEN: [&str; 7] = [
@@ -91,41 +91,27 @@ fn run(data: &Data) -> Result<Outcome> {
             ("association rules", (|errors| errors.association) as fn(&Errors) -> f64),
             ("class rules", |errors| errors.class),
         ] {
-            panels.push(Panel {
-                title: format!("{what}, {method}"),
-                across: "k".to_owned(),
-                up: "error".to_owned(),
-                form: Form::Lines,
-                scale: Scale::Linear,
-                places: KS.map(|k| k.to_string()).to_vec(),
-                apart: Vec::new(),
-                values: lines
+            panels.push(Panel::new(
+                format!("{what}, {method}"),
+                ("k", KS.map(|k| k.to_string()).to_vec()),
+                ("error", Scale::Linear, Form::Lines),
+                lines
                     .iter()
                     .map(|line| line.iter().map(|e| Some(measure(e))).collect())
                     .collect(),
-            });
+            ));
         }
         all.push(lines);
     }
     let names = ["node or range", "set", "INTER2 (1 of 3)", "INTER1 (2 of 3)", "pdf"];
-    let series = names.into_iter().zip([4, 0, 6, 5, 1]).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Circle,
-    });
+    let series = Series::each(names, [4, 0, 6, 5, 1], Mark::Circle);
     let [association, class] = miner.n_rules();
     let title = format!(
         "Error of rules found in drawn tables ({association} association, {class} class \
          rules in Adult)"
     );
-    let figure = Figure { title, series: series.collect(), panels };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&all),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&all), figure))
 }
 
 fn name(kind: Kind, by_ranges: bool) -> &'static str {

@@ -25,17 +25,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 9] = [
-    "delta_min",
-    "delta_max",
-    "weights",
-    "groups",
-    "processed",
-    "kl",
-    "association_error",
-    "class_error",
-    "seconds",
-];
+const COLUMNS: &str = "delta_min,delta_max,weights,groups,processed,kl,\
+    association_error,class_error,seconds";
 
 /// First the lower end varies, then the upper one. The text has .00001 to .01 for the
 /// lower and .5 to .8 for the upper end.
@@ -124,20 +115,13 @@ fn run(data: &Data) -> Result<Outcome> {
         }
     }
     let colours = [4, 6, 0, 2, 5, 1, 7];
-    let series = WEIGHTS.iter().zip(colours).map(|((name, _), colour)| Series {
-        name: (*name).to_owned(),
-        colour,
-        mark: Mark::Circle,
-    });
+    let series = WEIGHTS
+        .iter()
+        .zip(colours)
+        .map(|((name, _), colour)| Series::new(*name, colour, Mark::Circle));
     let title = "Weights of pdf cells under delta-presence, diabetes table".to_owned();
-    let figure = Figure { title, series: series.collect(), panels: panels(&runs) };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&runs),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series, panels(&runs));
+    Ok(Outcome::new(COLUMNS, rows, claims(&runs), figure))
 }
 
 /// The groups of SPALM, to be published with one or another kind of weights.
@@ -248,21 +232,20 @@ fn processes(weights: Weights, part: &Part) -> bool {
 }
 
 fn panels(runs: &[Vec<Run>]) -> Vec<Panel> {
-    let panel = |title: &str, up: &str, scale, measure: &dyn Fn(&Run) -> f64| Panel {
-        title: title.to_owned(),
-        across: AXIS.to_owned(),
-        up: up.to_owned(),
-        form: Form::Lines,
-        scale,
-        places: DELTAS.iter().map(Delta::to_string).collect(),
-        apart: vec![4],
-        values: runs
-            .iter()
-            .map(|line| {
-                let at = |delta: &Delta| line.iter().find(|run| run.delta == *delta);
-                DELTAS.iter().map(|delta| at(delta).map(measure)).collect()
-            })
-            .collect(),
+    let panel = |title: &str, up: &str, scale, measure: &dyn Fn(&Run) -> f64| {
+        Panel::new(
+            title,
+            (AXIS, DELTAS.iter().map(Delta::to_string).collect()),
+            (up, scale, Form::Lines),
+            runs.iter()
+                .map(|line| {
+                    let at =
+                        |delta: &Delta| line.iter().find(|run| run.delta == *delta);
+                    DELTAS.iter().map(|delta| at(delta).map(measure)).collect()
+                })
+                .collect(),
+        )
+        .apart(&[4])
     };
     vec![
         panel("KL cost", "KL", Scale::Linear, &|run| run.kl),

@@ -23,17 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 9] = [
-    "data",
-    "rows",
-    "L",
-    "method",
-    "subtables",
-    "left_out",
-    "selectivity",
-    "queries",
-    "error",
-];
+const COLUMNS: &str = "data,rows,L,method,subtables,left_out,selectivity,queries,error";
 
 /// The shares of rows that a query must at least select.
 const SELECTIVITIES: [f64; 3] = [0.001, 0.005, 0.01];
@@ -131,13 +121,9 @@ fn run(data: &Data) -> Result<Outcome> {
             claims.extend(claim);
         }
     }
-    let series = METHODS.into_iter().zip([1, 0, 2]).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Circle,
-    });
+    let series = Series::each(METHODS, [1, 0, 2], Mark::Circle);
     let title = "Error of count queries from randomized columns and by Anatomy, %";
-    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
+    let figure = Figure::new(title, series, panels);
     let notes = vec![
         format!(
             "200 conjunctions of 1 to 3 quasi values times every sensitive value; means of \
@@ -150,7 +136,7 @@ fn run(data: &Data) -> Result<Outcome> {
          possible are left out, and errors are against all rows.\n"
             .to_owned(),
     ];
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
+    Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
 /// The queries of a pool on the same rows, counted.
@@ -231,15 +217,13 @@ fn figures(setting: &Setting, all: &[Found]) -> Vec<Panel> {
         let by_l = |found: &Found| found.fifths == 3;
         let by_t = |found: &Found| (found.l - setting.ls[0]).abs() < 1e-9;
         let first = setting.ls[0];
-        let panel = |what: String, across: &str, places: Vec<String>, values| Panel {
-            title: format!("{}, {what}, s = {} %", setting.name, short(least * 100.0)),
-            across: across.to_owned(),
-            up: "error, %".to_owned(),
-            form: Form::Lines,
-            scale: Scale::Linear,
-            places,
-            apart: Vec::new(),
-            values,
+        let panel = |what: String, across: &str, places: Vec<String>, values| {
+            Panel::new(
+                format!("{}, {what}, s = {} %", setting.name, short(least * 100.0)),
+                (across, places),
+                ("error, %", Scale::Linear, Form::Lines),
+                values,
+            )
         };
         panels.push(panel(
             "300k".to_owned(),
@@ -351,16 +335,12 @@ fn scatter(clouds: &[Vec<Answer>]) -> (Vec<Panel>, Option<Claim>) {
         let mut shown = vec![Vec::new(); METHODS.len()];
         shown[method].clone_from(&points[method]);
         let fit = fits[method].map_or_else(String::new, Fit::text);
-        Panel {
-            title: format!("OCC, 300k, L = 6, {}: {fit}", METHODS[method]),
-            across: "actual".to_owned(),
-            up: "estimate".to_owned(),
-            form: Form::Points(shown),
-            scale: Scale::Linear,
-            places: Vec::new(),
-            apart: Vec::new(),
-            values: Vec::new(),
-        }
+        Panel::new(
+            format!("OCC, 300k, L = 6, {}: {fit}", METHODS[method]),
+            ("actual", Vec::new()),
+            ("estimate", Scale::Linear, Form::Points(shown)),
+            Vec::new(),
+        )
     };
     let panels = (0..points.len()).map(panel).collect();
     let claim = match fits[..] {

@@ -124,7 +124,7 @@ fn run(data: &Data) -> Result<Outcome> {
     let panels =
         compared.iter().map(|compared| compared.panel(Scale::Linear)).collect();
     let figure = figure("Retention, the source and ours", panels);
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
+    Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
 fn table1() -> Vec<Compared> {

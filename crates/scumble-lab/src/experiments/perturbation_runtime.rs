@@ -23,8 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 6] =
-    ["data", "rows", "m", "method", "plan_seconds", "draw_seconds"];
+const COLUMNS: &str = "data,rows,m,method,plan_seconds,draw_seconds";
 
 const METHODS: [&str; 3] = ["UP", "PP", "fine-grain"];
 
@@ -113,13 +112,9 @@ fn run(data: &Data) -> Result<Outcome> {
     }
     panels.push(by_size(&of_size));
     claims.extend(by_values(&of_size[1]));
-    let series = METHODS.into_iter().zip([1, 0, 2]).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Circle,
-    });
+    let series = Series::each(METHODS, [1, 0, 2], Mark::Circle);
     let title = "Seconds to randomize a column".to_owned();
-    let figure = Figure { title, series: series.collect(), panels };
+    let figure = Figure::new(title, series, panels);
     let from = if folder.is_some() {
         "the frequencies of the source's tables"
     } else {
@@ -129,7 +124,7 @@ fn run(data: &Data) -> Result<Outcome> {
         "Rows are codes in memory; OCC and EDU have {from}. The best of {RUNS} runs, on one \
          core. The source's machine is of 2006; compare growth, not seconds.\n"
     )];
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
+    Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
 /// The fastest of several runs, part by part.
@@ -206,33 +201,22 @@ fn by_rows(
     lines: &[Vec<Seconds>],
     of: fn(&Seconds) -> f64,
 ) -> Panel {
-    Panel {
-        title: format!("{name}, {what}"),
-        across: "|T|".to_owned(),
-        up: "seconds".to_owned(),
-        form: Form::Lines,
-        scale: Scale::Linear,
-        places: (1..=5).map(|times| format!("{times}00k")).collect(),
-        apart: Vec::new(),
-        values: lines
-            .iter()
-            .map(|line| line.iter().map(|s| Some(of(s))).collect())
-            .collect(),
-    }
+    Panel::new(
+        format!("{name}, {what}"),
+        ("|T|", (1..=5).map(|times| format!("{times}00k")).collect()),
+        ("seconds", Scale::Linear, Form::Lines),
+        lines.iter().map(|line| line.iter().map(|s| Some(of(s))).collect()).collect(),
+    )
 }
 
 fn by_size(of_size: &[Vec<f64>]) -> Panel {
     let line = |place: usize| of_size[place].iter().map(|s| Some(*s)).collect();
-    Panel {
-        title: "ZIP-300k, theta = 30, planning alone".to_owned(),
-        across: "m".to_owned(),
-        up: "seconds".to_owned(),
-        form: Form::Lines,
-        scale: Scale::Logarithmic,
-        places: SIZES.map(|size| size.to_string()).to_vec(),
-        apart: Vec::new(),
-        values: vec![line(0), vec![None; SIZES.len()], line(1)],
-    }
+    Panel::new(
+        "ZIP-300k, theta = 30, planning alone",
+        ("m", SIZES.map(|size| size.to_string()).to_vec()),
+        ("seconds", Scale::Logarithmic, Form::Lines),
+        vec![line(0), vec![None; SIZES.len()], line(1)],
+    )
 }
 
 /// How seconds grow with rows.

@@ -123,7 +123,7 @@ fn run(_: &Data) -> Result<Outcome> {
         compared.iter().map(|compared| compared.panel(Scale::Logarithmic)).collect();
     let figure =
         figure("Reconstruction error of Zipf data, the source and ours", panels);
-    Ok(Outcome { columns: COLUMNS.to_vec(), rows, claims, notes, figure })
+    Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
 fn errors(counts: &[u64]) -> Result<Errors> {

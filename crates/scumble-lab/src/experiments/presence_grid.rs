@@ -18,8 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 6] =
-    ["subset", "delta_min", "delta_max", "loss", "discernibility", "groups"];
+const COLUMNS: &str = "subset,delta_min,delta_max,loss,discernibility,groups";
 
 const LEAST: [f64; 5] = [0.0, 0.01, 0.02, 0.03, 0.04];
 const MOST: [f64; 7] = [0.05, 0.06, 0.08, 0.1, 0.2, 0.5, 1.0];
@@ -62,20 +61,12 @@ fn run(data: &Data) -> Result<Outcome> {
         ));
         grids.push(grid);
     }
-    let series = LEAST.iter().zip([0, 6, 2, 5, 1]).map(|(min, colour)| Series {
-        name: format!("delta_min {}", bare(*min)),
-        colour,
-        mark: Mark::Circle,
+    let series = LEAST.iter().zip([0, 6, 2, 5, 1]).map(|(min, colour)| {
+        Series::new(format!("delta_min {}", bare(*min)), colour, Mark::Circle)
     });
     let title = "What both ends of delta cost, MPALM n2";
-    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&grids),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&grids), figure))
 }
 
 fn panel(
@@ -88,16 +79,12 @@ fn panel(
     let line = |line: &Vec<Option<Measured>>| {
         line.iter().map(|measured| measured.as_ref().map(&measure)).collect()
     };
-    Panel {
-        title: format!("{up}, {} table", subset.name()),
-        across: "delta_max".to_owned(),
-        up: up.to_owned(),
-        form: Form::Lines,
-        scale,
-        places: MOST.map(bare).to_vec(),
-        apart: Vec::new(),
-        values: grid.iter().map(line).collect(),
-    }
+    Panel::new(
+        format!("{up}, {} table", subset.name()),
+        ("delta_max", MOST.map(bare).to_vec()),
+        (up, scale, Form::Lines),
+        grid.iter().map(line).collect(),
+    )
 }
 
 fn claims(grids: &[Grid]) -> Vec<Claim> {

@@ -7,8 +7,8 @@ use scumble::text::grouped;
 
 use crate::adult::{Adult, NINE, Subset};
 use crate::anonymity::{Rung, rungs, smallest};
-use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::delta::{APART, AXIS, DELTAS, Delta, places};
+use crate::chart::{Figure, Form, Mark, Scale, Series};
+use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::{How, Private};
 use crate::{Data, Experiment, Needs};
@@ -21,15 +21,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 7] = [
-    "subset",
-    "delta_min",
-    "delta_max",
-    "method",
-    "smallest_k",
-    "actual_k",
-    "largest_presence",
-];
+const COLUMNS: &str = "subset,delta_min,delta_max,method,smallest_k,actual_k,\
+    largest_presence";
 
 /// The smallest k for one range, if any k will do.
 struct Found {
@@ -75,35 +68,19 @@ fn run(data: &Data) -> Result<Outcome> {
                 all.push(Found { delta, rung: rung.cloned(), is_whole });
             }
         }
-        panels.push(Panel {
-            title: format!("{} table", subset.name()),
-            across: AXIS.to_owned(),
-            up: "k".to_owned(),
-            form: Form::Bars,
-            scale: Scale::Logarithmic,
-            places: places(),
-            apart: APART.to_vec(),
-            values,
-        });
+        let up = ("k", Scale::Logarithmic, Form::Bars);
+        panels.push(panel(format!("{} table", subset.name()), up, values));
     }
     let series = methods.iter().zip([(0, 6), (1, 5)]).flat_map(|(method, colours)| {
         [("smallest k", colours.0), ("its smallest group", colours.1)].map(
-            |(what, colour)| Series {
-                name: format!("{}, {what}", method.0),
-                colour,
-                mark: Mark::Square,
+            |(what, colour)| {
+                Series::new(format!("{}, {what}", method.0), colour, Mark::Square)
             },
         )
     });
     let title = "The smallest k for which k-anonymity keeps delta-presence";
-    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&all),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&all), figure))
 }
 
 fn claims(all: &[Found]) -> Vec<Claim> {

@@ -4,8 +4,8 @@ use scumble::error::Result;
 
 use crate::adult::{Adult, NINE, Subset};
 use crate::anonymity::{rungs, smallest};
-use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::delta::{APART, AXIS, DELTAS, Delta, places};
+use crate::chart::{Figure, Form, Mark, Scale, Series};
+use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::{Measured, N2, Private, hidden};
 use crate::{Data, Experiment, Needs};
@@ -18,8 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 6] =
-    ["delta_min", "delta_max", "method", "k", "loss", "discernibility"];
+const COLUMNS: &str = "delta_min,delta_max,method,k,loss,discernibility";
 
 fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
@@ -44,18 +43,11 @@ fn run(data: &Data) -> Result<Outcome> {
             lines[number].push(both[number]);
         }
     }
-    let panel = |up: &str, scale, measure: fn(Measured) -> f64| Panel {
-        title: up.to_owned(),
-        across: AXIS.to_owned(),
-        up: up.to_owned(),
-        form: Form::Bars,
-        scale,
-        places: places(),
-        apart: APART.to_vec(),
-        values: lines
-            .iter()
-            .map(|line| line.iter().map(|measured| measured.map(measure)).collect())
-            .collect(),
+    let panel = |up: &str, scale, measure: fn(Measured) -> f64| {
+        let line = |line: &Vec<Option<Measured>>| {
+            line.iter().map(|measured| measured.map(measure)).collect()
+        };
+        panel(up, (up, scale, Form::Bars), lines.iter().map(line).collect())
     };
     let panels = vec![
         panel("loss metric", Scale::Linear, |measured| measured.loss),
@@ -63,18 +55,10 @@ fn run(data: &Data) -> Result<Outcome> {
             measured.discernibility
         }),
     ];
-    let series = [("k-anonymity n2", 0), ("MPALM n2", 1)].map(|(name, colour)| {
-        Series { name: name.to_owned(), colour, mark: Mark::Square }
-    });
+    let series = Series::each(["k-anonymity n2", "MPALM n2"], [0, 1], Mark::Square);
     let title = "k-anonymity and MPALM by the strategy n2, diabetes table";
-    let figure = Figure { title: title.to_owned(), series: series.to_vec(), panels };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&lines),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&lines), figure))
 }
 
 fn claims(lines: &[Vec<Option<Measured>>; 2]) -> Vec<Claim> {

@@ -7,7 +7,7 @@ use scumble::text::short;
 use crate::adult::{Adult, NINE, Subset};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::clock::timed;
-use crate::delta::{APART, AXIS, DELTAS, Delta, places};
+use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::{How, Measured, Private, STRATEGIES, hidden};
 use crate::{Data, Experiment, Needs};
@@ -20,8 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 7] =
-    ["delta_min", "delta_max", "method", "loss", "discernibility", "groups", "seconds"];
+const COLUMNS: &str = "delta_min,delta_max,method,loss,discernibility,groups,seconds";
 
 /// One method at one range.
 struct Run {
@@ -63,45 +62,28 @@ fn run(data: &Data) -> Result<Outcome> {
         runs.push(line);
     }
     let title = "MPALM's nine strategies and SPALM, diabetes table";
-    let figure =
-        Figure { title: title.to_owned(), series: series(), panels: panels(&runs) };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&runs),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series(), panels(&runs));
+    Ok(Outcome::new(COLUMNS, rows, claims(&runs), figure))
 }
 
 /// Colours for the choice of columns, marks for the choice of values.
 fn series() -> Vec<Series> {
     let marks = [Mark::Circle, Mark::Square, Mark::Triangle];
-    let cuts = STRATEGIES.iter().enumerate().map(|(number, (name, _))| Series {
-        name: (*name).to_owned(),
-        colour: number / 3,
-        mark: marks[number % 3],
-    });
-    let levels = Series { name: "SPALM".to_owned(), colour: 4, mark: Mark::Circle };
+    let cuts = STRATEGIES
+        .iter()
+        .enumerate()
+        .map(|(number, (name, _))| Series::new(*name, number / 3, marks[number % 3]));
+    let levels = Series::new("SPALM", 4, Mark::Circle);
     cuts.chain([levels]).collect()
 }
 
 fn panels(runs: &[Vec<Run>]) -> Vec<Panel> {
-    let panel = |up: &str, scale, measure: &dyn Fn(&Run) -> f64| Panel {
-        title: up.to_owned(),
-        across: AXIS.to_owned(),
-        up: up.to_owned(),
-        form: Form::Lines,
-        scale,
-        places: places(),
-        apart: APART.to_vec(),
-        values: runs
-            .iter()
-            .map(|line| {
-                let at = |delta| line.iter().find(|run| run.delta == delta);
-                DELTAS.iter().map(|delta| at(*delta).map(measure)).collect()
-            })
-            .collect(),
+    let panel = |up: &str, scale, measure: &dyn Fn(&Run) -> f64| {
+        let line = |line: &Vec<Run>| {
+            let at = |delta| line.iter().find(|run| run.delta == delta);
+            DELTAS.iter().map(|delta| at(*delta).map(measure)).collect()
+        };
+        panel(up, (up, scale, Form::Lines), runs.iter().map(line).collect())
     };
     vec![
         panel("loss metric", Scale::Linear, &|run| run.measured.loss),

@@ -7,8 +7,8 @@ use scumble::text::short;
 
 use crate::adult::{Adult, NINE, Subset};
 use crate::anonymity::{rungs, smallest};
-use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::delta::{APART, AXIS, DELTAS, Delta, places};
+use crate::chart::{Figure, Form, Mark, Scale, Series};
+use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::{How, Measured, N1, Private, hidden};
 use crate::{Data, Experiment, Needs};
@@ -21,8 +21,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     run,
 };
 
-const COLUMNS: [&str; 6] =
-    ["subset", "delta_min", "delta_max", "method", "loss", "discernibility"];
+const COLUMNS: &str = "subset,delta_min,delta_max,method,loss,discernibility";
 
 const METHODS: [&str; 4] = ["k full-domain", "k mondrian", "SPALM", "MPALM n1"];
 
@@ -57,33 +56,15 @@ fn run(data: &Data) -> Result<Outcome> {
             ("loss metric", losses, Scale::Linear),
             ("discernibility metric", squares, Scale::Logarithmic),
         ] {
-            panels.push(Panel {
-                title: format!("{up}, {} table", subset.name()),
-                across: AXIS.to_owned(),
-                up: up.to_owned(),
-                form: Form::Bars,
-                scale,
-                places: places(),
-                apart: APART.to_vec(),
-                values: values.clone(),
-            });
+            let title = format!("{up}, {} table", subset.name());
+            panels.push(panel(title, (up, scale, Form::Bars), values.clone()));
             all.push(values);
         }
     }
-    let series = METHODS.into_iter().zip([6, 0, 5, 1]).map(|(name, colour)| Series {
-        name: name.to_owned(),
-        colour,
-        mark: Mark::Square,
-    });
+    let series = Series::each(METHODS, [6, 0, 5, 1], Mark::Square);
     let title = "k-anonymity and delta-presence methods at the same delta";
-    let figure = Figure { title: title.to_owned(), series: series.collect(), panels };
-    Ok(Outcome {
-        notes: Vec::new(),
-        columns: COLUMNS.to_vec(),
-        claims: claims(&all),
-        rows,
-        figure,
-    })
+    let figure = Figure::new(title, series, panels);
+    Ok(Outcome::new(COLUMNS, rows, claims(&all), figure))
 }
 
 /// The cost of every method, with the full-domain ones searching for the least.

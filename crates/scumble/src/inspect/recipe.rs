@@ -93,13 +93,7 @@ suppression = 0.05        # up to 5 % of rows may be left out; 0 keeps all, at a
 directory = "release""#;
 
 fn value(column: &ColumnFindings) -> String {
-    let role = match column.role {
-        Role::Identifier => "identifier",
-        Role::Quasi => "quasi",
-        Role::Sensitive => "sensitive",
-        Role::Other => "other",
-        Role::Drop => "drop",
-    };
+    let role = column.role.name();
     let typed = matches!(column.role, Role::Quasi | Role::Sensitive);
     let mut table = format!("{{ role = {}", quoted(role));
     let short = table.len();

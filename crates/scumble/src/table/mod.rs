@@ -54,6 +54,19 @@ pub enum Role {
     Drop,
 }
 
+impl Role {
+    /// As recipes and manifests have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Identifier => "identifier",
+            Self::Quasi => "quasi",
+            Self::Sensitive => "sensitive",
+            Self::Other => "other",
+            Self::Drop => "drop",
+        }
+    }
+}
+
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -64,4 +77,15 @@ pub enum Kind {
     Number,
     /// Days of the calendar.
     Date,
+}
+
+impl Kind {
+    /// As recipes and manifests have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Category => "category",
+            Self::Number => "number",
+            Self::Date => "date",
+        }
+    }
 }

@@ -66,6 +66,7 @@ fn ends(shares: impl Iterator<Item = f64>) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::TABLE;
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
@@ -74,16 +75,7 @@ mod tests {
 
     #[test]
     fn the_numbers_of_the_source() {
-        for (n, r, f, printed) in [
-            (3, 2.0, 0.1, 0.0474),
-            (3, 2.0, 0.3, 0.1235),
-            (3, 2.0, 0.5, 0.1667),
-            (3, 2.0, 0.9, 0.0818),
-            (4, 2.0, 0.3, 0.1750),
-            (6, 2.0, 0.3, 0.2211),
-            (6, 3.0, 0.3, 0.1537),
-            (6, 4.0, 0.3, 0.0955),
-        ] {
+        for (n, r, f, printed) in TABLE {
             let found = delta_ceil(n, r, f);
             assert!((found - printed).abs() <= 5e-5, "{n} {r} {f}: {found}");
         }

@@ -17,14 +17,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
          <th>role</th><th>what is published</th></tr></thead>\n<tbody>\n",
     );
     for column in &manifest.columns {
-        let role = match column.role {
-            Role::Quasi => "quasi",
-            Role::Sensitive => "sensitive",
-            Role::Other => "other",
-            Role::Identifier => "identifier",
-            Role::Drop => "drop",
-        };
-        let what = treated(manifest, column);
+        let (role, what) = (column.role.name(), treated(manifest, column));
         let _ = writeln!(
             html,
             "<tr><th>{}</th><td>{role}</td><td>{}</td></tr>",
