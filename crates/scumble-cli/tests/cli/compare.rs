@@ -5,6 +5,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::builder::folder;
+
 const RECIPE: &str = r#"[input]
 table = "people.csv"
 
@@ -23,7 +25,6 @@ name = "full-domain"
 
 /// A folder with 120 people and a recipe for them.
 fn home() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
     let mut table = "name,age,city,ill\n".to_owned();
     for number in 0..120 {
         let age = 20 + (number * 7) % 40;
@@ -31,9 +32,38 @@ fn home() -> tempfile::TempDir {
         let ill = if (number * number + age) % 3 == 0 { "yes" } else { "no" };
         table.push_str(&format!("person {number},{age},{city},{ill}\n"));
     }
-    fs::write(home.path().join("people.csv"), table).unwrap();
-    fs::write(home.path().join("r.toml"), RECIPE).unwrap();
-    home
+    folder(&[("people.csv", &table), ("r.toml", RECIPE)])
+}
+
+/// Codes are words for every part of the program: what is asked of `01067` is whether it is
+/// that, not whether it lies between others.
+#[test]
+fn questions_are_about_what_the_release_takes_a_column_for() {
+    let mut table = "zip,age,ill\n".to_owned();
+    for number in 0..150 {
+        let (zip, age) = (1067 + number * 37 % 90, 20 + number * 7 % 40);
+        let ill = ["yes", "no", "no"][number * 5 % 7 % 3];
+        table.push_str(&format!("{zip:05},{age},{ill}\n"));
+    }
+    let points = |zip: &str| {
+        let recipe = format!(
+            "input.table = \"people.csv\"\n[columns]\nzip = {zip}\nage = \"quasi\"\n\
+             ill = \"sensitive\"\n[promise]\nbreach = {{ prior = 0.4, posterior = 0.7 }}\n"
+        );
+        let home = folder(&[("people.csv", &table), ("r.toml", &recipe)]);
+        let vary = ["--vary", "promise.breach.posterior=0.7", "--seed", "1", "--json"];
+        let text = run(home.path(), &vary);
+        let json = text.split("--- out\n").nth(1).unwrap();
+        let json = json.split("--- err").next().unwrap();
+        let mut point =
+            serde_json::from_str::<Value>(json).unwrap()["points"][0].take();
+        point["seconds"] = Value::Null;
+        point["recipe"] = Value::Null;
+        point
+    };
+    let typed = |kind: &str| format!("{{ role = \"quasi\", type = \"{kind}\" }}");
+    assert_eq!(points("\"quasi\""), points(&typed("category")));
+    assert_ne!(points("\"quasi\""), points(&typed("number")));
 }
 
 fn run(home: &Path, arguments: &[&str]) -> String {

@@ -6,13 +6,12 @@ use std::path::Path;
 use scumble::release::checksum;
 use serde_json::{Value, json};
 
+use crate::builder::{ByHand, column};
+use crate::command::saved;
+
 /// A release whose `disease` was kept with 40 %.
 fn home(keep: f64) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let release = home.path().join("release");
-    fs::create_dir(&release).unwrap();
-    let mut data = "age,disease\n".to_owned();
-    for row in 0..1000 {
+    let row = |row: usize| {
         // What 40 % leave of 500, 250, 250 and 0.
         let disease = match (row / 40 + 7 * row) % 20 {
             0..7 => "flu",
@@ -20,32 +19,24 @@ fn home(keep: f64) -> tempfile::TempDir {
             12..17 => "gout, bad",
             _ => "mumps",
         };
-        data.push_str(&format!("{},\"{disease}\"\n", 20 + row % 40));
-    }
-    fs::write(release.join("data.csv"), data).unwrap();
-    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-    let manifest = json!({
-        "format": 1, "software": "a test", "experiment": false,
-        "rows": 1000, "left_out": 3,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": [
-            column("age", "quasi", "number"), column("disease", "sensitive", "category"),
-        ],
-        "perturbation": [{
-            "columns": ["disease"], "breaches": "upward", "noise": "fresh",
-            "subtables": [{
-                "rows": 1000, "operator": "uniform", "keep": keep,
-                "domain": [["flu"], ["cold"], ["gout, bad"], ["mumps"]],
-                "bounds": [null, null, null, null],
-            }],
+        format!("{},\"{disease}\"", 20 + row % 40)
+    };
+    let note = json!({
+        "columns": ["disease"], "subtables": [{
+            "rows": 1000, "operator": "uniform", "keep": keep,
+            "domain": [["flu"], ["cold"], ["gout, bad"], ["mumps"]],
+            "bounds": [null, null, null, null],
         }],
-        "method": { "name": "perturbation" },
-        "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
     });
-    let manifest = crate::by_hand::spelled_out(&manifest);
-    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
-    home
+    let made = ByHand::new(age_and_disease())
+        .with("left_out", json!(3))
+        .with("perturbation", json!([note]))
+        .plain_rows(&(0..1000).map(row).collect::<Vec<_>>());
+    saved(made)
+}
+
+fn age_and_disease() -> Vec<Value> {
+    vec![column("age", "quasi", "number"), column("disease", "sensitive", "category")]
 }
 
 /// What comes of a question, with its options.
@@ -135,39 +126,19 @@ fn rows_that_count_through_their_group_are_not_left_out() {
 
 /// A release that has `disease` by group.
 fn by_group() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let release = home.path().join("release");
-    fs::create_dir(&release).unwrap();
-    let (mut data, mut values) =
-        ("group,age\n".to_owned(), "group,value,count\n".to_owned());
+    let (mut rows, mut values) = (Vec::new(), "group,value,count\n".to_owned());
     for group in 1..=200 {
-        for row in 0..4 {
-            data.push_str(&format!("{group},{}\n", 20 + 7 * (group + 3 * row) % 40));
-        }
+        let age = |row: usize| 20 + 7 * (group + 3 * row) % 40;
+        rows.extend((0..4).map(|row| format!("{group},{}", age(row))));
         let rare = ["gout", "mumps"][group % 2];
         values.push_str(&format!("{group},flu,2\n{group},cold,1\n{group},{rare},1\n"));
     }
-    fs::write(release.join("data.csv"), data).unwrap();
-    fs::write(release.join("sensitive.csv"), values).unwrap();
-    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-    let sum = |file: &str| checksum(&release.join(file)).unwrap();
-    let manifest = json!({
-        "format": 1, "software": "a test", "experiment": false,
-        "rows": 800, "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": [
-            column("age", "quasi", "number"), column("disease", "sensitive", "category"),
-        ],
-        "buckets": { "file": "sensitive.csv", "column": "disease", "groups": 200 },
-        "method": { "name": "anatomy" },
-        "promises": [], "loss": {}, "not_promised": [],
-        "checksums": {
-            "data.csv": sum("data.csv"), "sensitive.csv": sum("sensitive.csv"),
-        },
-    });
-    let manifest = crate::by_hand::spelled_out(&manifest);
-    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
-    home
+    let file = "sensitive.csv";
+    let made = ByHand::new(age_and_disease())
+        .with("buckets", json!({ "file": file, "column": "disease", "groups": 200 }))
+        .rows("group,age", &rows)
+        .file(file, &values);
+    saved(made)
 }
 
 #[test]
@@ -184,43 +155,33 @@ fn values_by_group_are_shared_out() {
 
 /// A release with a blurred `age`; `income` is missing for some.
 fn blurred() -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let release = home.path().join("release");
-    fs::create_dir(&release).unwrap();
-    let mut data = "age,age.spread,income,income.spread,city\n".to_owned();
-    for row in 0..600 {
+    let row = |row: usize| {
         let city = ["Bern", "Rome"][row % 2];
         let age = 20 + 7 * row % 50 + 10 * (row % 2);
         let income = match row % 10 {
             0 => ",".to_owned(),
             rest => format!("{}.5,80", 1000 + 90 * rest + row % 50),
         };
-        data.push_str(&format!("{age},6,{income},{city}\n"));
-    }
-    fs::write(release.join("data.csv"), data).unwrap();
-    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-    let manifest = json!({
-        "format": 1, "software": "a test", "experiment": false,
-        "rows": 600, "left_out": 4,
-        "data": { "file": "data.csv", "format": "csv" },
+        format!("{age},6,{income},{city}")
+    };
+    let columns = vec![
+        column("age", "quasi", "number"),
+        column("income", "quasi", "number"),
+        column("city", "other", "category"),
+    ];
+    let blur = json!({
+        "shape": "gaussian", "frame": "global", "strict": false,
         "columns": [
-            column("age", "quasi", "number"), column("income", "quasi", "number"),
-            column("city", "other", "category"),
+            { "name": "age", "decimals": 0, "domain": [18, 90] },
+            { "name": "income", "decimals": 1, "domain": [0, 5000] },
         ],
-        "blur": {
-            "shape": "gaussian", "frame": "global", "strict": false,
-            "columns": [
-                { "name": "age", "decimals": 0, "domain": [18, 90] },
-                { "name": "income", "decimals": 1, "domain": [0, 5000] },
-            ],
-        },
-        "method": { "name": "blur" },
-        "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
     });
-    let manifest = crate::by_hand::spelled_out(&manifest);
-    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
-    home
+    let rows: Vec<String> = (0..600).map(row).collect();
+    let made = ByHand::new(columns)
+        .with("left_out", json!(4))
+        .with("blur", blur)
+        .rows("age,age.spread,income,income.spread,city", &rows);
+    saved(made)
 }
 
 #[test]

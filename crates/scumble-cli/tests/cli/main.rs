@@ -3,8 +3,9 @@
 //! A file a subcommand; `methods` goes from recipe to estimate with each kind of method.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
-#[path = "../../../scumble/tests/it/by_hand.rs"]
-mod by_hand;
+#[path = "../../../scumble/tests/it/builder.rs"]
+#[expect(dead_code, reason = "the library's tests have more use for it")]
+mod builder;
 mod command;
 
 #[cfg(unix)]

@@ -3,44 +3,26 @@
 use std::fs;
 use std::path::Path;
 
-use scumble::release::checksum;
 use scumble::table::{ReadOptions, Source, scan};
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
 
+use crate::builder::{ByHand, column, with};
+use crate::command::saved;
+
 /// A release with ages in ranges, and heights that nobody knows.
 fn home(first: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    let release = home.path().join("release");
-    fs::create_dir(&release).unwrap();
-    let mut data = format!("age,height,{first},weight\n");
-    for row in 0..40 {
+    let row = |row: usize| {
         let low = 20 + 10 * (row % 4);
-        data.push_str(&format!(
-            "\"[{low}, {}]\",*,\"c,{}\",{row}.5\n",
-            low + 9,
-            row % 3
-        ));
-    }
-    fs::write(release.join("data.csv"), data).unwrap();
-    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-    let mut manifest = json!({
-        "format": 1, "software": "a test", "experiment": false,
-        "rows": 40, "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": [
-            column("age", "quasi", "number"), column("height", "quasi", "number"),
-            column(first, "other", "category"), column("weight", "other", "number"),
-        ],
-        "method": { "name": "mondrian" },
-        "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": checksum(&release.join("data.csv")).unwrap() },
-    });
-    manifest["columns"][0]["cells"] = json!("interval");
-    manifest["columns"][1]["cells"] = json!("interval");
-    let manifest = crate::by_hand::spelled_out(&manifest);
-    fs::write(release.join("manifest.json"), manifest.to_string()).unwrap();
-    home
+        format!("\"[{low}, {}]\",*,\"c,{}\",{row}.5", low + 9, row % 3)
+    };
+    let range =
+        |name| with(column(name, "quasi", "number"), "cells", json!("interval"));
+    let (city, weight) =
+        (column(first, "other", "category"), column("weight", "other", "number"));
+    let made = ByHand::new(vec![range("age"), range("height"), city, weight])
+        .plain_rows(&(0..40).map(row).collect::<Vec<_>>());
+    saved(made)
 }
 
 /// What comes of a sample, with its options.

@@ -4,9 +4,10 @@
 //! the columns: generalized, published as weights (`pdf`), by group (`buckets`), randomized,
 //! blurred, or held against a population (`presence`). `oracle` has what is compared with brute
 //! force, `contract` what everything of a kind owes, `cancel` what is left when nobody waits.
+//! `builder` makes tables, recipes and releases for all of them.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
-mod by_hand;
+mod builder;
 mod cancel;
 mod contract;
 mod methods;
@@ -15,6 +16,7 @@ mod readers;
 mod publish {
     mod blurred;
     mod buckets;
+    mod every_way;
     mod memory;
     mod plan;
     mod randomized;
@@ -37,7 +39,6 @@ mod estimate {
     mod generalized;
     mod mixtures;
     mod randomized;
-    mod release;
     mod sample;
 }
 

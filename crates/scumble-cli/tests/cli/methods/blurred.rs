@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::command::run;
+use crate::builder::folder;
+use crate::command::{AUDIT, PUBLISH, run};
 
 /// A folder with a table of 600 people and a recipe.
 fn home(promise: &str, method: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
     let mut table = String::from("id,age,sex,weight,illness\n");
     for row in 0..600u32 {
         // Scattered without a generator: multiples of a number without common divisors.
@@ -16,19 +16,14 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
         let illness = ["flu", "cold", "gout"][(row * 5 % 7 % 3) as usize];
         table.push_str(&format!("p{row},{age},{sex},{weight:.1},{illness}\n"));
     }
-    fs::write(home.path().join("table.csv"), table).unwrap();
     let recipe = format!(
         "[input]\ntable = \"table.csv\"\n[columns]\nid = \"identifier\"\n\
          age = {{ role = \"quasi\", type = \"number\", domain = [0, 120] }}\n\
          sex = \"quasi\"\nweight = \"quasi\"\nillness = \"sensitive\"\n\
          [promise]\n{promise}\n[method]\n{method}\n"
     );
-    fs::write(home.path().join("recipe.toml"), recipe).unwrap();
-    home
+    folder(&[("table.csv", &table), ("recipe.toml", &recipe)])
 }
-
-const PUBLISH: [&str; 4] = ["publish", "recipe.toml", "--seed", "1"];
-const AUDIT: [&str; 4] = ["audit", "release", "--original", "table.csv"];
 
 #[test]
 fn blur_from_recipe_to_estimate() {

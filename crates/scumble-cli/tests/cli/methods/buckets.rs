@@ -2,11 +2,11 @@
 
 use std::fs;
 
-use crate::command::run;
+use crate::builder::folder;
+use crate::command::{AUDIT, PUBLISH, run};
 
 /// A folder with a table of 600 people, what somebody knows, and a recipe.
 fn home(promise: &str, method: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
     let mut table = String::from("id,age,sex,town,disease\n");
     for row in 0..600 {
         let disease =
@@ -18,21 +18,15 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
             row * 7 % 40
         ));
     }
-    fs::write(home.path().join("table.csv"), table).unwrap();
     let known = "sex,disease,probability\nm,gout,0.25\nf,gout,0.2\nm,cancer,0.1\nf,cancer,0.15\n";
-    fs::write(home.path().join("known.csv"), known).unwrap();
     let recipe = format!(
         "[input]\ntable = \"table.csv\"\n[columns]\nid = \"identifier\"\n\
          age = {{ role = \"quasi\", type = \"number\", hierarchy = {{ widths = [10, 20] }} }}\n\
          sex = \"quasi\"\ntown = \"quasi\"\ndisease = \"sensitive\"\n\
          [promise]\n{promise}\n[method]\n{method}\n"
     );
-    fs::write(home.path().join("recipe.toml"), recipe).unwrap();
-    home
+    folder(&[("table.csv", &table), ("known.csv", known), ("recipe.toml", &recipe)])
 }
-
-const PUBLISH: [&str; 4] = ["publish", "recipe.toml", "--seed", "1"];
-const AUDIT: [&str; 4] = ["audit", "release", "--original", "table.csv"];
 
 #[test]
 fn anatomy_from_recipe_to_estimate() {

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::builder::folder;
 use crate::command::run;
 
 const PEOPLE: &str = "id,zip,age,nation\n1,47906,35,USA\n2,47903,59,Canada\n\
@@ -13,17 +14,13 @@ const TABLE: &str = "id,zip,age,nation\n2,47903,59,Canada\n3,47906,42,USA\n\
 
 /// A folder with population, table, and a recipe for this promise and method.
 fn home(promise: &str, method: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("people.csv"), PEOPLE).unwrap();
-    fs::write(home.path().join("table.csv"), TABLE).unwrap();
     let recipe = format!(
         "[input]\ntable = \"table.csv\"\npopulation = \"people.csv\"\nkey = \"id\"\n\
          [columns]\nid = \"identifier\"\nzip = {{ role = \"quasi\", hierarchy = {{ mask = \"right\" }} }}\n\
          age = {{ role = \"quasi\", hierarchy = {{ widths = [20, 40] }} }}\nnation = \"quasi\"\n\
          [promise]\ndelta-presence = {{ {promise} }}\n[method]\n{method}\n"
     );
-    fs::write(home.path().join("recipe.toml"), recipe).unwrap();
-    home
+    folder(&[("people.csv", PEOPLE), ("table.csv", TABLE), ("recipe.toml", &recipe)])
 }
 
 #[test]

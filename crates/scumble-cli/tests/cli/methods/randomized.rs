@@ -1,13 +1,12 @@
 //! What users see of randomized values: real runs of the command.
 
-use std::fs;
 use std::path::Path;
 
-use crate::command::run;
+use crate::builder::folder;
+use crate::command::{AUDIT, PUBLISH, run};
 
 /// A folder with a table of 600 people, a key, and a recipe for this promise and method.
 fn home(promise: &str, method: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
     let mut table = String::from("id,age,town,disease\n");
     for row in 0..600 {
         let disease = match row % 20 {
@@ -22,18 +21,16 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
             row * 7 % 600
         ));
     }
-    fs::write(home.path().join("table.csv"), table).unwrap();
-    fs::write(home.path().join("noise.key"), "a secret of the hospital\n").unwrap();
     let recipe = format!(
         "[input]\ntable = \"table.csv\"\n[columns]\nid = \"identifier\"\nage = \"quasi\"\n\
          town = \"quasi\"\ndisease = \"sensitive\"\n[promise]\n{promise}\n[method]\n{method}\n"
     );
-    fs::write(home.path().join("recipe.toml"), recipe).unwrap();
-    home
+    folder(&[
+        ("table.csv", &table),
+        ("noise.key", "a secret of the hospital\n"),
+        ("recipe.toml", &recipe),
+    ])
 }
-
-const PUBLISH: [&str; 4] = ["publish", "recipe.toml", "--seed", "1"];
-const AUDIT: [&str; 4] = ["audit", "release", "--original", "table.csv"];
 
 #[test]
 fn publish_audit_and_estimate() {

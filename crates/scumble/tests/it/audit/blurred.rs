@@ -6,15 +6,11 @@ use libm::erfc;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::StandardNormal;
-use scumble::audit::{self, Attacked, Given, Original, Public, Report, write_page};
+use scumble::audit::{self, Public, Report};
 use scumble::error::Result;
-use scumble::release::{Release, checksum};
-use scumble::table::{ReadOptions, Source};
-use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::by_hand::spelled_out;
+use crate::builder::{ByHand, attack, column};
 
 /// How a test's release is made.
 #[derive(Clone)]
@@ -141,8 +137,7 @@ impl Make {
 
 /// A release by hand.
 struct Hand {
-    home: TempDir,
-    manifest: Value,
+    made: ByHand,
     lines: Vec<String>,
     original: String,
 }
@@ -254,59 +249,38 @@ impl Hand {
         lines: Vec<String>,
         original: String,
     ) -> Self {
-        let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-        let manifest = json!({
-            "software": "by hand", "experiment": false,
-            "rows": lines.len(), "left_out": left_out,
-            "data": { "file": "data.csv", "format": "csv" },
-            "columns": [
-                column("sex", "quasi", "category"), column("x", "quasi", "number"),
-                column("y", "quasi", "number"), column("disease", "sensitive", "category"),
-            ],
-            "blur": blur,
-            "method": { "name": "blur" },
-            "promises": [{
-                "name": "expected-anonymity", "asked": promise,
-                "measured": null, "holds": true, "certified": "",
-            }],
-            "loss": {}, "not_promised": [], "checksums": {},
-        });
-        Self { home: tempfile::tempdir().unwrap(), manifest, lines, original }
+        let columns = vec![
+            column("sex", "quasi", "category"),
+            column("x", "quasi", "number"),
+            column("y", "quasi", "number"),
+            column("disease", "sensitive", "category"),
+        ];
+        let made = ByHand::new(columns)
+            .with("rows", json!(lines.len()))
+            .with("left_out", json!(left_out))
+            .with("blur", blur)
+            .with("method", json!({ "name": "blur" }))
+            .promise("expected-anonymity", promise);
+        Self { made, lines, original }
     }
 
     /// Writes the files.
     fn publish(&mut self, header: &str) {
-        let path = self.home.path().join("data.csv");
         let text = format!("{header}\n{}\n", self.lines.join("\n"));
-        std::fs::write(&path, text).unwrap();
-        self.manifest["checksums"]["data.csv"] = checksum(&path).unwrap().into();
+        self.made.write("data.csv", &text);
     }
 
     fn header(&self) -> String {
-        let text = std::fs::read_to_string(self.home.path().join("data.csv")).unwrap();
-        text.lines().next().unwrap().to_owned()
-    }
-
-    fn open(&self) -> Release {
-        let text = spelled_out(&self.manifest).to_string();
-        std::fs::write(self.home.path().join("manifest.json"), text).unwrap();
-        Release::open(self.home.path()).unwrap()
+        self.made.text("data.csv").lines().next().unwrap().to_owned()
     }
 
     fn audit(&self) -> Result<(Report, Public<Report>)> {
-        let release = self.open();
-        let bytes = self.original.clone().into_bytes();
-        let source =
-            Source::from_bytes("original.csv", bytes, &ReadOptions::default()).unwrap();
-        let original = Original::read(&source, &release.manifest, &Unwatched).unwrap();
-        let given = Given { original: Some(&original), ..Given::default() };
-        let audit = audit::audit(&release, &given, &Unwatched)?;
+        let audit = self.made.audited(&*self.original, None)?;
         Ok((audit.private, audit.public))
     }
 
     fn alone(&self) -> Result<Report> {
-        let audit = audit::audit(&self.open(), &Given::default(), &Unwatched)?;
-        Ok(audit.private)
+        self.made.audit(None, None)
     }
 }
 
@@ -325,10 +299,6 @@ fn people(n: usize, seed: u64) -> Vec<Person> {
             (sex, [rounded(centre + normal(wide)), y])
         })
         .collect()
-}
-
-fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
-    report.attacks.iter().find(|attack| attack.name == name).unwrap()
 }
 
 fn makes() -> Vec<Make> {
@@ -488,10 +458,10 @@ fn tampering_is_noticed() {
     hand.lines.pop();
     hand.publish(&header);
     assert!(hand.audit().unwrap_err().to_string().contains("but there are"));
-    hand.manifest["rows"] = hand.lines.len().into();
+    hand.made.manifest["rows"] = hand.lines.len().into();
     assert_eq!(hand.audit().unwrap_err().to_string(), another);
-    let left_out = hand.manifest["left_out"].as_u64().unwrap();
-    hand.manifest["left_out"] = (left_out + 1).into();
+    let left_out = hand.made.manifest["left_out"].as_u64().unwrap();
+    hand.made.manifest["left_out"] = (left_out + 1).into();
     assert_eq!(hand.audit().unwrap_err().to_string(), another);
 
     // A level moved: spreads of the cells no longer fit; then these, too.
@@ -512,7 +482,7 @@ fn tampering_is_noticed() {
 
     // A spread lowered in the manifest; then in the cells, too.
     let mut hand = Hand::new(&make, &people);
-    let frames = hand.manifest["blur"]["frames"].as_array_mut().unwrap();
+    let frames = hand.made.manifest["blur"]["frames"].as_array_mut().unwrap();
     for frame in frames {
         frame["levels"][1][0] = json!(0.7);
     }
@@ -538,7 +508,7 @@ fn what_cannot_be_meant_is_an_error() {
     let make = Make::default();
     let message = |change: &dyn Fn(&mut Value)| {
         let mut hand = Hand::new(&make, &people(120, 5));
-        change(&mut hand.manifest["blur"]);
+        change(&mut hand.made.manifest["blur"]);
         hand.audit().unwrap_err().to_string()
     };
     assert_eq!(
@@ -567,7 +537,7 @@ fn what_cannot_be_meant_is_an_error() {
 #[test]
 fn small_classes_are_seen_from_the_files() {
     let mut hand = Hand::new(&Make::default(), &people(260, 5));
-    hand.manifest["promises"][0]["asked"]["k"] = json!(1000);
+    hand.made.manifest["promises"][0]["asked"]["k"] = json!(1000);
     let report = hand.alone().unwrap();
     assert!(!report.holds());
     assert_eq!(report.promises[0].rows_at_risk, report.rows);
@@ -654,7 +624,7 @@ fn the_best_guess_is_bounded_as_the_rule_says() {
         let mut hand = Hand::new(&make, &kept);
         assert_eq!(hand.lines.len(), kept.len());
         hand.original = Hand::table(&people);
-        hand.manifest["left_out"] = (people.len() - kept.len()).into();
+        hand.made.manifest["left_out"] = (people.len() - kept.len()).into();
         let (report, _) = hand.audit().unwrap();
         assert!(report.holds(), "{:?}", report.promises);
         let measured = report.promises[0].measured["best-guess"].as_f64().unwrap();
@@ -762,7 +732,7 @@ fn spreads_that_are_too_small_are_noticed() {
 #[test]
 fn local_spreads_tell_who_is_who() {
     let mut hand = loose(false, &one_kind(330), 5.0, 1.0);
-    hand.manifest["blur"]["frame"] = json!("local");
+    hand.made.manifest["blur"]["frame"] = json!("local");
     let (report, _) = hand.audit().unwrap();
     assert!(report.holds(), "{:?}", report.promises);
     let calibration = attack(&report, "calibration");
@@ -778,7 +748,7 @@ fn condensed(sizes: &[usize], k: &Value) -> (Hand, Vec<Person>) {
     let people: Vec<Person> = people.into_iter().cycle().take(lines.len()).collect();
     let mut hand =
         Hand::with(Value::Null, json!({ "k": k }), 0, lines, Hand::table(&people));
-    hand.manifest["condensed"] = json!({
+    hand.made.manifest["condensed"] = json!({
         "groups": sizes.len(), "exact": ["sex"],
         "columns": [{ "name": "x", "decimals": 2, "domain": [-9.0, 9.0] }],
     });
@@ -800,16 +770,15 @@ fn condensed_groups_are_as_large_as_promised() {
     assert!(!report.holds());
     assert_eq!(report.promises[0].rows_at_risk, 4);
     let (mut hand, _) = condensed(&[5, 4, 9], &json!(2));
-    hand.manifest["condensed"]["groups"] = json!(4);
+    hand.made.manifest["condensed"]["groups"] = json!(4);
     assert!(hand.alone().unwrap_err().to_string().contains("groups, but there are 3"));
 }
 
 #[test]
 fn the_page_tells_of_the_noise() {
     let hand = Hand::new(&Make::default(), &people(260, 5));
+    let page = hand.made.page(Some(&hand.original));
     let (_, public) = hand.audit().unwrap();
-    write_page(hand.home.path(), &hand.open().manifest, &public).unwrap();
-    let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
     for text in [
         "How wide the noise is",
         "at least 5 people who fit as well",

@@ -4,25 +4,20 @@ use std::fmt::Write;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::audit::{
-    Attacked, Audit, Given, Knowledge, Original, Report, audit, write_page,
-};
+use scumble::audit::{Audit, Given, Knowledge, Original, Report, audit, write_page};
 use scumble::error::Result;
-use scumble::release::{Release, checksum};
-use scumble::table::{ReadOptions, Source, Stated};
+use scumble::table::Stated;
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::by_hand::spelled_out;
+use crate::builder::{ByHand, attack, column, source, with};
 
 /// A person: the group they are published in, quasi values, and their disease.
 type Person = (usize, Vec<String>, String);
 
 /// A release of people with a sex and an age, and a disease.
 struct Hand {
-    home: TempDir,
-    manifest: Value,
+    made: ByHand,
     people: Vec<Person>,
 }
 
@@ -34,82 +29,41 @@ fn person(group: usize, quasi: &[&str], disease: &str) -> Person {
 impl Hand {
     /// `quasi` are names of columns.
     fn new(quasi: &[&str], people: Vec<Person>) -> Self {
-        let column = |name: &str, role: &str| json!({ "name": name, "role": role, "type": "category", "missing": [""] });
-        let mut columns: Vec<Value> = quasi
-            .iter()
-            .map(|name| {
-                let mut column = column(name, "quasi");
-                column["cells"] = json!("taxonomy");
-                column["hierarchy"] = json!({ "rule": "plain" });
-                column
-            })
-            .collect();
-        columns.push(column("disease", "sensitive"));
-        let groups = people.iter().map(|(group, ..)| *group).max().unwrap();
-        let manifest = json!({
-            "software": "by hand", "experiment": false,
-            "rows": people.len(), "left_out": 0,
-            "data": { "file": "data.csv", "format": "csv" },
-            "columns": columns,
-            "buckets": { "file": "sensitive.csv", "column": "disease", "groups": groups },
-            "method": { "name": "robust" },
-            "promises": [], "loss": {}, "not_promised": ["linkage"], "checksums": {},
+        let columns = quasi.iter().map(|name| {
+            let column = column(name, "quasi", "category");
+            with(column, "hierarchy", json!({ "rule": "plain" }))
         });
-        let mut hand = Self { home: tempfile::tempdir().unwrap(), manifest, people };
-        let (data, values) = hand.files(quasi);
-        hand.write("data.csv", &data);
-        hand.write("sensitive.csv", &values);
-        hand
-    }
-
-    fn files(&self, quasi: &[&str]) -> (String, String) {
-        let mut data = format!("group,{}\n", quasi.join(","));
+        let columns = columns.chain([column("disease", "sensitive", "category")]);
+        let groups = people.iter().map(|(group, ..)| *group).max().unwrap();
+        let rows = people
+            .iter()
+            .map(|(group, cells, _)| format!("{group},{}", cells.join(",")));
         let mut values = String::from("group,value,count\n");
         let mut counts = std::collections::BTreeMap::new();
-        for (group, cells, disease) in &self.people {
-            let _ = writeln!(data, "{group},{}", cells.join(","));
+        for (group, _, disease) in &people {
             *counts.entry((group, disease)).or_insert(0) += 1;
         }
         for ((group, disease), n) in counts {
             let _ = writeln!(values, "{group},{disease},{n}");
         }
-        (data, values)
-    }
-
-    fn write(&mut self, file: &str, text: &str) {
-        let path = self.home.path().join(file);
-        std::fs::write(&path, text).unwrap();
-        self.manifest["checksums"][file] = json!(checksum(&path).unwrap());
-    }
-
-    fn text(&self, file: &str) -> String {
-        std::fs::read_to_string(self.home.path().join(file)).unwrap()
-    }
-
-    /// Replaces text in a file, which must have it.
-    fn replace(&mut self, file: &str, from: &str, to: &str) {
-        let text = self.text(file);
-        assert!(text.contains(from), "{text}");
-        self.write(file, &text.replacen(from, to, 1));
+        let buckets =
+            json!({ "file": "sensitive.csv", "column": "disease", "groups": groups });
+        let made = ByHand::new(columns.collect::<Vec<Value>>())
+            .with("buckets", buckets)
+            .with("method", json!({ "name": "robust" }))
+            .with("not_promised", json!(["linkage"]))
+            .rows(&format!("group,{}", quasi.join(",")), &rows.collect::<Vec<_>>())
+            .file("sensitive.csv", &values);
+        Self { made, people }
     }
 
     fn promise(mut self, name: &str, asked: Value) -> Self {
-        let promises = self.manifest["promises"].as_array_mut().unwrap();
-        promises.push(json!({
-            "name": name, "asked": asked, "measured": null, "holds": true,
-            "certified": "",
-        }));
+        self.made = self.made.promise(name, asked);
         self
     }
 
-    fn open(&self) -> Result<Release> {
-        let text = spelled_out(&self.manifest).to_string();
-        std::fs::write(self.home.path().join("manifest.json"), text).unwrap();
-        Release::open(self.home.path())
-    }
-
     fn original(&self) -> Original<'static> {
-        let names: Vec<&str> = self.manifest["columns"]
+        let names: Vec<&str> = self.made.manifest["columns"]
             .as_array()
             .unwrap()
             .iter()
@@ -123,11 +77,8 @@ impl Hand {
     }
 
     fn table(&self, text: &str) -> Original<'static> {
-        let bytes = text.as_bytes().to_vec();
-        let source =
-            Source::from_bytes("people.csv", bytes, &ReadOptions::default()).unwrap();
-        let manifest = self.open().unwrap().manifest;
-        Original::read(&source, &manifest, &Unwatched).unwrap()
+        let manifest = self.made.open().unwrap().manifest;
+        Original::read(&source(text), &manifest, &Unwatched).unwrap()
     }
 
     fn audit(&self) -> Result<Report> {
@@ -148,7 +99,7 @@ impl Hand {
         knowledge: Option<&Knowledge>,
     ) -> Result<Audit> {
         let given = Given { original, knowledge, ..Given::default() };
-        audit(&self.open()?, &given, &Unwatched)
+        audit(&self.made.open()?, &given, &Unwatched)
     }
 
     fn error(&self) -> String {
@@ -206,7 +157,7 @@ fn who_knows_how_diseases_depend_on_sex_undoes_two_diversity() {
         Female,Lung Cancer,0.003\nFemale,Hypertension,0.997\n";
     let mut hand = Hand::new(&["sex", "age"], alan_and_betty().people[..2].to_vec())
         .promise("r-robustness", robust_two());
-    hand.manifest["method"]["name"] = json!("anatomy");
+    hand.made.manifest["method"]["name"] = json!("anatomy");
     let report = hand.audit_given(None, Some(&stated(known))).unwrap();
     let posterior = report.promises[0].measured["posterior"].as_f64().unwrap();
     assert_eq!(format!("{posterior:.4}"), "0.9736");
@@ -330,8 +281,8 @@ fn posteriors_are_those_of_all_worlds() {
         let support = rng.random_range(1..=12usize);
         let mut hand = Hand::new(&["sex", "age"], people)
             .promise("r-robustness", by_table(1.5, sets, support as u64));
-        hand.manifest["columns"][1]["type"] = json!("number");
-        hand.manifest["columns"][1]["hierarchy"] =
+        hand.made.manifest["columns"][1]["type"] = json!("number");
+        hand.made.manifest["columns"][1]["hierarchy"] =
             json!({ "rule": "widths", "widths": [10, 20], "origin": 0 });
         let original = hand.original();
         let report = hand.audit_given(Some(&original), None).unwrap();
@@ -411,7 +362,7 @@ fn knowledge_that_is_asked_for_is_needed() {
     people.iter_mut().for_each(|person| person.1[1] = "41".to_owned());
     let mut hand = Hand::new(&["sex", "age"], people)
         .promise("r-robustness", robust(2.0, json!([["age"]])));
-    hand.manifest["columns"][1]["type"] = json!("number");
+    hand.made.manifest["columns"][1]["type"] = json!("number");
     let error = hand.audit_given(None, Some(&twice)).unwrap_err().to_string();
     assert!(error.contains("people or values twice"), "{error}");
     let once = stated("age,disease,probability\n41.0,Flu,0.5\n");
@@ -492,7 +443,7 @@ fn diversity_of_any_kind_bounds_shares() {
         ] {
             let mut hand =
                 Hand::new(&["sex"], people(values)).promise("l-diversity", asked);
-            hand.manifest["method"]["name"] = json!(method);
+            hand.made.manifest["method"]["name"] = json!(method);
             let report = hand.audit().unwrap();
             assert!(!report.holds());
             assert_eq!(report.promises[0].measured["share"], share);
@@ -501,7 +452,7 @@ fn diversity_of_any_kind_bounds_shares() {
         let asked = json!({ "l": 2, "kind": "distinct" });
         let mut hand =
             Hand::new(&["sex"], people(&["a", "b"])).promise("l-diversity", asked);
-        hand.manifest["method"]["name"] = json!(method);
+        hand.made.manifest["method"]["name"] = json!(method);
         assert!(hand.audit().unwrap().holds());
     }
 }
@@ -526,10 +477,6 @@ fn closeness_is_measured_against_all_values() {
     assert_eq!(report.promises[2].rows_at_risk, 2);
     assert_eq!(report.group_sizes, [(2, 2)]);
     assert_eq!(report.loss["average-group"], 2.0);
-}
-
-fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
-    report.attacks.iter().find(|attack| attack.name == name).expect("tried")
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -671,15 +618,12 @@ fn knowing_others_is_subtracted() {
 /// A release without buckets: everybody's sex is hidden, and a couple shares a town.
 fn towns(sensitive: &[&str]) -> (Hand, String) {
     let mut hand = Hand::new(&["town", "sex"], vec![person(1, &["a", "m"], "x")]);
-    hand.manifest.as_object_mut().unwrap().remove("buckets");
-    hand.manifest["checksums"] = json!({});
-    let columns = hand.manifest["columns"].as_array_mut().unwrap();
-    let column = columns.pop().unwrap();
-    for name in sensitive {
-        let mut column = column.clone();
-        column["name"] = json!(name);
-        columns.push(column);
-    }
+    hand.made.manifest.as_object_mut().unwrap().remove("buckets");
+    hand.made.manifest["checksums"] = json!({});
+    let columns = hand.made.manifest["columns"].as_array_mut().unwrap();
+    columns.pop();
+    columns.iter_mut().for_each(|column| column["cells"] = json!("taxonomy"));
+    columns.extend(sensitive.iter().map(|name| column(name, "sensitive", "category")));
     let mut data = format!("town,sex,{}\n", sensitive.join(","));
     let mut original = data.clone();
     let people = couples(48);
@@ -688,9 +632,9 @@ fn towns(sensitive: &[&str]) -> (Hand, String) {
         let _ = writeln!(data, "town {group},*,{values}");
         let _ = writeln!(original, "town {group},{},{values}", cells[0]);
     }
-    hand.manifest["rows"] = json!(people.len());
-    hand.manifest["method"]["name"] = json!("full-domain");
-    hand.write("data.csv", &data);
+    hand.made.manifest["rows"] = json!(people.len());
+    hand.made.manifest["method"]["name"] = json!("full-domain");
+    hand.made.write("data.csv", &data);
     (hand, original)
 }
 
@@ -742,27 +686,27 @@ fn tampering_is_noticed() {
     ];
     for (file, from, to, wanted) in changes {
         let mut hand = fresh();
-        hand.replace(file, from, to);
+        hand.made.replace(file, from, to);
         let error = hand.error();
         assert!(error.contains(wanted), "{error}");
     }
     // Names that are no numbers, though they fit each other.
     let mut hand = fresh();
     for file in ["data.csv", "sensitive.csv"] {
-        let text = hand.text(file).replace("\n1,", "\n01,");
-        hand.write(file, &text);
+        let text = hand.made.text(file).replace("\n1,", "\n01,");
+        hand.made.write(file, &text);
     }
     assert!(hand.error().contains("not those of the values"), "{}", hand.error());
     // More than there can be.
     let mut hand = fresh();
-    hand.replace("sensitive.csv", "1,a,1", "1,a,18446744073709551615");
+    hand.made.replace("sensitive.csv", "1,a,1", "1,a,18446744073709551615");
     assert!(hand.error().contains("not as many as its rows"));
     // Without a checksum, or with a wrong one.
     let mut hand = fresh();
-    hand.manifest["checksums"].as_object_mut().unwrap().remove("sensitive.csv");
+    hand.made.manifest["checksums"].as_object_mut().unwrap().remove("sensitive.csv");
     assert!(hand.error().contains("no checksum of sensitive.csv"));
     let mut hand = fresh();
-    hand.manifest["checksums"]["sensitive.csv"] = json!("0");
+    hand.made.manifest["checksums"]["sensitive.csv"] = json!("0");
     assert!(hand.error().contains("not the one that was published"));
 }
 
@@ -780,20 +724,20 @@ fn manifests_that_cannot_be_are_refused() {
     ];
     for (change, wanted) in changes {
         let mut hand = fresh();
-        change(&mut hand.manifest);
+        change(&mut hand.made.manifest);
         let error = hand.error();
         assert!(error.contains(wanted), "{error}");
     }
     let mut hand = fresh();
-    hand.manifest["buckets"]["file"] = json!("../sensitive.csv");
+    hand.made.manifest["buckets"]["file"] = json!("../sensitive.csv");
     assert!(hand.audit().is_err());
     // Two ways to write the same number.
     let mut hand = fresh();
-    hand.manifest["columns"][2]["type"] = json!("number");
-    let text = hand.text("sensitive.csv");
+    hand.made.manifest["columns"][2]["type"] = json!("number");
+    let text = hand.made.text("sensitive.csv");
     let text = text.replace(",a,", ",7,").replace(",b,", ",7.0,");
     let text = text.replace(",c,", ",8,").replace(",d,", ",9,");
-    hand.write("sensitive.csv", &text);
+    hand.made.write("sensitive.csv", &text);
     assert!(hand.error().contains("two lines for the same value"), "{}", hand.error());
 }
 
@@ -808,8 +752,8 @@ fn another_table_is_refused() {
     };
     // Two women swapped their groups: values no longer fit.
     let mut swapped = Hand::new(&["sex", "number"], couples(12));
-    swapped.replace("data.csv", "\n1,f,1\n", "\n5,f,1\n");
-    swapped.replace("data.csv", "\n5,f,9\n", "\n1,f,9\n");
+    swapped.made.replace("data.csv", "\n1,f,1\n", "\n5,f,1\n");
+    swapped.made.replace("data.csv", "\n5,f,9\n", "\n1,f,9\n");
     assert!(swapped.audit().is_ok(), "the files alone do not tell");
     refused(&swapped, &original);
     // A row too many, a value that is not there, other people.
@@ -822,7 +766,7 @@ fn another_table_is_refused() {
     refused(&hand, &hand.table(&text.replacen("m,0,", "m,98,", 1)));
     // Rows that were left out are said.
     let mut fewer = Hand::new(&["sex", "number"], couples(12));
-    fewer.manifest["left_out"] = json!(1);
+    fewer.made.manifest["left_out"] = json!(1);
     let more = fewer.table(&format!("{text}m,99,x0\n"));
     let report = fewer.audit_given(Some(&more), None).unwrap();
     assert_eq!(report.loss["average-group"], 25.0 / 13.0);
@@ -854,25 +798,25 @@ fn nobody_claims_more_than_was_certified() {
     let measured = &report.promises[0].measured;
     assert_eq!((&measured["groups"], &measured["exact"]), (&json!(1), &json!(0)));
     assert_eq!(attack(&report, "background-knowledge").detail["binary"], 1);
-    hand.manifest["promises"][0]["measured"] = measured.clone();
+    hand.made.manifest["promises"][0]["measured"] = measured.clone();
     assert!(audit(&hand).holds());
     for claimed in [json!(1), json!(7)] {
-        hand.manifest["promises"][0]["measured"]["exact"] = claimed;
+        hand.made.manifest["promises"][0]["measured"]["exact"] = claimed;
         let report = audit(&hand);
         assert_eq!(report.promises[0].rows_at_risk, 18);
     }
-    hand.manifest["promises"][0]["measured"] = json!({ "posterior": 0.1 });
+    hand.made.manifest["promises"][0]["measured"] = json!({ "posterior": 0.1 });
     assert!(!audit(&hand).holds(), "who does not say claims all");
-    hand.manifest["promises"][0]["measured"] = json!({ "exact": "all" });
+    hand.made.manifest["promises"][0]["measured"] = json!({ "exact": "all" });
     assert!(hand.audit_given(None, Some(&known)).is_err());
 }
 
 #[test]
 fn the_page_says_what_was_certified() {
     let page = |hand: &Hand, audit: &Audit| {
-        let manifest = hand.open().unwrap().manifest;
-        write_page(hand.home.path(), &manifest, &audit.public).unwrap();
-        hand.text("report.html").split_whitespace().collect::<Vec<_>>().join(" ")
+        let manifest = hand.made.open().unwrap().manifest;
+        write_page(&hand.made.path(), &manifest, &audit.public).unwrap();
+        hand.made.text("report.html").split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let (hand, known) = crowd();
     let text = page(&hand, &hand.audit_all(None, Some(&known)).unwrap());
@@ -891,7 +835,7 @@ fn the_page_says_what_was_certified() {
     let mut hand = Hand::new(&["sex", "number"], balanced(40))
         .promise("r-robustness", by_table(3.0, json!([["sex"], ["number", "sex"]]), 30))
         .promise("l-diversity", json!({ "l": 3, "kind": "distinct" }));
-    hand.manifest["method"]["name"] = json!("anatomy");
+    hand.made.manifest["method"]["name"] = json!("anatomy");
     let original = hand.original();
     let audit = hand.audit_all(Some(&original), None).unwrap();
     assert!(audit.private.holds());

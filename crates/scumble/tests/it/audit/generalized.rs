@@ -2,110 +2,41 @@
 
 use std::path::{Path, PathBuf};
 
-use scumble::audit::{
-    AtRisk, Attacked, Audit, Given, Original, Report, audit, write_page,
-};
-use scumble::error::Result;
+use scumble::audit::{AtRisk, Given, Original, audit};
 use scumble::loss;
 use scumble::recipe::{Published, Request, Spec, publish};
-use scumble::release::{Release, checksum};
+use scumble::release::Release;
 use scumble::table::{ReadOptions, Source};
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::by_hand::spelled_out;
+use crate::builder::{ByHand, attack, column, promise, quasi, with};
 
-/// A release written by hand: quasi columns of plain words, and sensitive columns.
-struct Hand {
-    home: TempDir,
-    manifest: Value,
+/// A release of quasi columns of plain words, and sensitive columns.
+fn by_hand(columns: &[(&str, &str, &str)], rows: &[&str], promises: Value) -> ByHand {
+    let columns = columns.iter().map(|(name, role, kind)| match *role {
+        "quasi" => with(quasi(name, "taxonomy"), "type", json!(kind)),
+        _ => column(name, role, kind),
+    });
+    ByHand::new(columns.collect::<Vec<Value>>())
+        .with_all(&json!({
+            "software": "by <hand>", "method": { "name": "full-domain" },
+            "promises": promises, "not_promised": ["a & b"],
+        }))
+        .plain_rows(rows)
 }
 
-impl Hand {
-    fn new(columns: &[(&str, &str, &str)], rows: &[&str], promises: Value) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let columns: Vec<Value> = columns
-            .iter()
-            .map(|(name, role, kind)| {
-                let mut column =
-                    json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-                if *role == "quasi" {
-                    column["cells"] = json!("taxonomy");
-                    column["hierarchy"] = json!({ "rule": "plain" });
-                }
-                column
-            })
-            .collect();
-        let manifest = json!({
-            "software": "by <hand>", "experiment": false,
-            "rows": rows.len(), "left_out": 0,
-            "data": { "file": "data.csv", "format": "csv" },
-            "columns": columns, "method": { "name": "full-domain" },
-            "promises": promises, "loss": {}, "not_promised": ["a & b"], "checksums": {},
-        });
-        let hand = Self { home, manifest };
-        hand.write_rows(rows)
-    }
-
-    /// Replaces the rows, and the checksum with them.
-    fn write_rows(mut self, rows: &[&str]) -> Self {
-        let names: Vec<&str> = self.manifest["columns"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|column| column["name"].as_str().unwrap())
-            .collect();
-        let text = format!("{}\n{}\n", names.join(","), rows.join("\n"));
-        let path = self.path().join("data.csv");
-        std::fs::write(&path, text).unwrap();
-        self.manifest["checksums"] = json!({ "data.csv": checksum(&path).unwrap() });
-        self.write_manifest();
-        self
-    }
-
-    fn write_manifest(&self) {
-        let text = spelled_out(&self.manifest).to_string();
-        std::fs::write(self.path().join("manifest.json"), text).unwrap();
-    }
-
-    fn path(&self) -> &Path {
-        self.home.path()
-    }
-
-    fn audit(&self, original: Option<&str>) -> Result<Report> {
-        self.both(original).map(|audit| audit.private)
-    }
-
-    fn both(&self, original: Option<&str>) -> Result<Audit> {
-        let release = Release::open(self.path())?;
-        let original = original.map(|text| read(text, &release));
-        let given = Given { original: original.as_ref(), ..Given::default() };
-        audit(&release, &given, &Unwatched)
-    }
-
-    fn error(&self, original: Option<&str>) -> String {
-        self.audit(original).expect_err("refused").to_string()
-    }
+/// What is said where an audit is refused.
+fn refused(hand: &ByHand, original: Option<&str>) -> String {
+    hand.audit(original, None).expect_err("refused").to_string()
 }
 
-fn read(text: &str, release: &Release) -> Original<'static> {
-    let bytes = text.as_bytes().to_vec();
-    let source =
-        Source::from_bytes("people.csv", bytes, &ReadOptions::default()).unwrap();
-    Original::read(&source, &release.manifest, &Unwatched).unwrap()
-}
-
-fn promise(name: &str, asked: Value) -> Value {
-    json!([{ "name": name, "asked": asked, "measured": null, "holds": true, "certified": "" }])
+fn promised(name: &str, asked: Value) -> Value {
+    json!([promise(name, asked)])
 }
 
 const TWO: [(&str, &str, &str); 2] =
     [("town", "quasi", "category"), ("illness", "sensitive", "category")];
-
-fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
-    report.attacks.iter().find(|attack| attack.name == name).expect("tried")
-}
 
 fn near(a: f64, b: f64) -> bool {
     (a - b).abs() < 1e-12
@@ -114,9 +45,9 @@ fn near(a: f64, b: f64) -> bool {
 #[test]
 fn a_person_who_is_alone_is_found() {
     let rows = ["Oslo,flu", "Oslo,cough", "Rome,ulcer"];
-    let hand = Hand::new(&TWO, &rows, promise("k-anonymity", json!({ "k": 2 })));
+    let hand = by_hand(&TWO, &rows, promised("k-anonymity", json!({ "k": 2 })));
     let people = "town,illness\nRome,ulcer\nOslo,cough\nOslo,flu\n";
-    let report = hand.audit(Some(people)).unwrap();
+    let report = hand.audit(people, None).unwrap();
     assert!(!report.holds());
     assert_eq!(report.promises[0].rows_at_risk, 1);
     assert_eq!(report.promises[0].measured, json!({ "k": 1 }));
@@ -137,9 +68,9 @@ fn a_person_who_is_alone_is_found() {
 #[test]
 fn a_release_that_hides_everybody_gives_no_more_than_chance() {
     let rows = ["*,flu", "*,cough", "*,flu", "*,ulcer"];
-    let hand = Hand::new(&TWO, &rows, promise("k-anonymity", json!({ "k": 4 })));
+    let hand = by_hand(&TWO, &rows, promised("k-anonymity", json!({ "k": 4 })));
     let people = "town,illness\nRome,ulcer\nOslo,cough\nOslo,flu\nLima,flu\n";
-    let report = hand.audit(Some(people)).unwrap();
+    let report = hand.audit(people, None).unwrap();
     assert!(report.holds());
     for attack in &report.attacks {
         assert!(near(attack.success, attack.chance), "{attack:?}");
@@ -168,33 +99,33 @@ fn the_salaries_of_the_paper_are_measured_from_the_file() {
         "4760*,10000",
     ];
     let asked = |t: f64, distance: &str| {
-        promise("t-closeness", json!({ "t": t, "distance": distance }))
+        promised("t-closeness", json!({ "t": t, "distance": distance }))
     };
-    let hand = Hand::new(&columns, &rows, asked(0.375, "ordered"));
-    let report = hand.audit(None).unwrap();
+    let hand = by_hand(&columns, &rows, asked(0.375, "ordered"));
+    let report = hand.audit(None, None).unwrap();
     assert!(report.holds(), "0.375 is at most 0.375");
     assert!(near(report.promises[0].measured["t"].as_f64().unwrap(), 0.375));
     assert!(report.attacks.is_empty() && report.loss.is_empty());
 
-    let hand = Hand::new(&columns, &rows, asked(0.2, "ordered"));
-    let report = hand.audit(None).unwrap();
+    let hand = by_hand(&columns, &rows, asked(0.2, "ordered"));
+    let report = hand.audit(None, None).unwrap();
     assert_eq!(report.promises[0].rows_at_risk, 6, "0.167 holds, the others do not");
-    let hand = Hand::new(&columns, &rows, asked(0.7, "equal"));
-    let measured = &hand.audit(None).unwrap().promises[0].measured;
+    let hand = by_hand(&columns, &rows, asked(0.7, "equal"));
+    let measured = &hand.audit(None, None).unwrap().promises[0].measured;
     assert!(near(measured["t"].as_f64().unwrap(), 2.0 / 3.0));
 }
 
 #[test]
 fn a_tree_of_illnesses_is_measured_by_its_levels() {
     let rows = ["a,flu", "a,cough", "b,ulcer", "b,colic"];
-    let asked = promise("t-closeness", json!({ "t": 0.4, "distance": "hierarchical" }));
-    let mut hand = Hand::new(&TWO, &rows, asked);
+    let asked =
+        promised("t-closeness", json!({ "t": 0.4, "distance": "hierarchical" }));
+    let mut hand = by_hand(&TWO, &rows, asked);
     hand.manifest["columns"][1]["hierarchy"] = json!({ "rule": "tree", "lines": [
         ["flu", "lung", "*"], ["cough", "lung", "*"],
         ["ulcer", "belly", "*"], ["colic", "belly", "*"],
     ] });
-    hand.write_manifest();
-    let report = hand.audit(None).unwrap();
+    let report = hand.audit(None, None).unwrap();
     assert_eq!(report.promises[0].measured, json!({ "t": 0.5 }));
     assert_eq!((report.holds(), report.promises[0].rows_at_risk), (false, 4));
 }
@@ -203,8 +134,8 @@ fn a_tree_of_illnesses_is_measured_by_its_levels() {
 fn diversity_is_measured_three_ways() {
     let rows = ["a,x", "a,x", "a,y", "b,x", "b,y", "b,z", "b,"];
     let measured = |asked: Value| {
-        let hand = Hand::new(&TWO, &rows, promise("l-diversity", asked));
-        let report = hand.audit(None).unwrap();
+        let hand = by_hand(&TWO, &rows, promised("l-diversity", asked));
+        let report = hand.audit(None, None).unwrap();
         let checked = report.promises[0].clone();
         (checked.measured, checked.rows_at_risk)
     };
@@ -223,57 +154,57 @@ fn diversity_is_measured_three_ways() {
 #[test]
 fn one_changed_byte_is_noticed() {
     let rows = ["Oslo,flu", "Oslo,cough"];
-    let hand = Hand::new(&TWO, &rows, promise("k-anonymity", json!({ "k": 2 })));
-    assert!(hand.audit(None).unwrap().holds());
+    let hand = by_hand(&TWO, &rows, promised("k-anonymity", json!({ "k": 2 })));
+    assert!(hand.audit(None, None).unwrap().holds());
     let path = hand.path().join("data.csv");
     let text = std::fs::read_to_string(&path).unwrap().replace("flu", "fly");
     std::fs::write(&path, text).unwrap();
-    assert!(hand.error(None).ends_with("the file is not the one that was published"));
+    assert!(
+        refused(&hand, None).ends_with("the file is not the one that was published")
+    );
 }
 
 #[test]
 fn a_manifest_that_claims_too_much_is_refuted() {
     let rows = ["Oslo,flu", "Oslo,cough", "Rome,flu", "Rome,flu", "Rome,flu"];
-    let mut hand = Hand::new(&TWO, &rows, promise("k-anonymity", json!({ "k": 2 })));
-    assert!(hand.audit(None).unwrap().holds());
+    let mut hand = by_hand(&TWO, &rows, promised("k-anonymity", json!({ "k": 2 })));
+    assert!(hand.audit(None, None).unwrap().holds());
     hand.manifest["promises"][0]["asked"] = json!({ "k": 3 });
     hand.manifest["promises"][0]["measured"] = json!({ "k": 3 });
-    hand.write_manifest();
-    let report = hand.audit(None).unwrap();
+    let report = hand.audit(None, None).unwrap();
     assert_eq!((report.holds(), report.promises[0].rows_at_risk), (false, 2));
 }
 
 #[test]
 fn rows_edited_together_with_their_checksum_are_rechecked() {
     let rows = ["Oslo,flu", "Oslo,cough", "Rome,flu", "Rome,ulcer"];
-    let hand = Hand::new(&TWO, &rows, promise("k-anonymity", json!({ "k": 2 })));
+    let hand = by_hand(&TWO, &rows, promised("k-anonymity", json!({ "k": 2 })));
     let rows = ["Oslo,flu", "Oslo,cough", "Rome,flu", "Lima,ulcer"];
-    let hand = hand.write_rows(&rows);
-    let report = hand.audit(None).unwrap();
+    let hand = hand.plain_rows(&rows);
+    let report = hand.audit(None, None).unwrap();
     assert_eq!(report.promises[0].rows_at_risk, 2);
     let people = "town,illness\nOslo,flu\nOslo,cough\nRome,flu\nRome,ulcer\n";
-    assert_eq!(hand.error(Some(people)), "a cell of column `town` cannot be read");
+    assert_eq!(refused(&hand, Some(people)), "a cell of column `town` cannot be read");
 }
 
 #[test]
 fn the_release_of_another_table_is_told_apart() {
     let rows = ["Oslo,flu", "Oslo,cough", "Rome,flu"];
-    let hand = Hand::new(&TWO, &rows, json!([]));
+    let hand = by_hand(&TWO, &rows, json!([]));
     let people = "town,illness\nOslo,flu\nRome,flu\nRome,flu\n";
-    assert_eq!(hand.error(Some(people)), "the release is not of this table");
+    assert_eq!(refused(&hand, Some(people)), "the release is not of this table");
     let fewer = "town,illness\nOslo,flu\nRome,flu\n";
-    assert_eq!(hand.error(Some(fewer)), "the release is not of this table");
+    assert_eq!(refused(&hand, Some(fewer)), "the release is not of this table");
 }
 
 #[test]
 fn what_the_manifest_gets_wrong_is_an_error() {
     let rows = ["Oslo,flu", "Oslo,cough"];
-    let k = || promise("k-anonymity", json!({ "k": 2 }));
+    let k = || promised("k-anonymity", json!({ "k": 2 }));
     let wrong = |change: &dyn Fn(&mut Value)| {
-        let mut hand = Hand::new(&TWO, &rows, k());
+        let mut hand = by_hand(&TWO, &rows, k());
         change(&mut hand.manifest);
-        hand.write_manifest();
-        hand.error(None)
+        refused(&hand, None)
     };
     let error = wrong(&|m| m["rows"] = json!(3));
     assert!(error.ends_with("the manifest says 3 rows, but there are 2"), "{error}");
@@ -290,23 +221,20 @@ fn what_the_manifest_gets_wrong_is_an_error() {
         error.ends_with("`illness` has values that are not of its type"),
         "{error}"
     );
-    let diverse = promise("l-diversity", json!({ "l": 2, "kind": "distinct" }));
-    let hand = Hand::new(&[("town", "quasi", "category")], &["Oslo"], diverse);
-    let error = hand.error(None);
+    let diverse = promised("l-diversity", json!({ "l": 2, "kind": "distinct" }));
+    let hand = by_hand(&[("town", "quasi", "category")], &["Oslo"], diverse);
+    let error = refused(&hand, None);
     assert_eq!(error, "the manifest promises l-diversity without a sensitive column");
-    let hand = Hand::new(&TWO, &[], k());
-    assert!(hand.error(None).ends_with("the table has a header but no rows"));
+    let hand = by_hand(&TWO, &[], k());
+    assert!(refused(&hand, None).ends_with("the table has a header but no rows"));
 }
 
 #[test]
 fn the_page_escapes_what_it_shows() {
     let columns =
         [("<town>", "quasi", "category"), ("illness", "sensitive", "category")];
-    let hand = Hand::new(&columns, &["Oslo,flu", "Oslo,flu"], json!([]));
-    let release = Release::open(hand.path()).unwrap();
-    let audit = audit(&release, &Given::default(), &Unwatched).unwrap();
-    write_page(hand.path(), &release.manifest, &audit.public).unwrap();
-    let page = std::fs::read_to_string(hand.path().join("report.html")).unwrap();
+    let hand = by_hand(&columns, &["Oslo,flu", "Oslo,flu"], json!([]));
+    let page = hand.page(None);
     assert!(page.contains("&lt;town&gt;") && page.contains("by &lt;hand&gt;"));
     assert!(page.contains("a &amp; b") && !page.contains("<town>"));
     assert!(!page.contains("http") && !page.contains("<script"));
@@ -327,10 +255,10 @@ fn risks_and_widths_are_counted_row_by_row() {
         "*,ulcer",
         "*,cough",
     ];
-    let hand = Hand::new(&TWO, &rows, json!([]));
+    let hand = by_hand(&TWO, &rows, json!([]));
     let people = "town,illness\nOslo,flu\nRome,flu\nRome,cough\nLima,flu\nBern,flu\n\
                   Kyiv,flu\nLima,ulcer\nBern,cough\n";
-    let report = hand.audit(Some(people)).unwrap();
+    let report = hand.audit(people, None).unwrap();
     let [row, value] = &*report.risks else { panic!("{:?}", report.risks) };
     assert_eq!((&row.what, row.people), (&AtRisk::Row, [0, 0, 0, 0, 0, 5, 2, 0, 1]));
     assert_eq!(value.what, AtRisk::Value("illness".into()));
@@ -338,10 +266,7 @@ fn risks_and_widths_are_counted_row_by_row() {
     assert_eq!(value.people, [0, 0, 0, 0, 0, 0, 2, 5, 1]);
     let [town] = &*report.widths else { panic!("{:?}", report.widths) };
     assert_eq!((&*town.column, town.rows), ("town", [3, 0, 0, 0, 0, 0, 5]));
-    let manifest = Release::open(hand.path()).unwrap().manifest;
-    let public = hand.both(Some(people)).unwrap().public;
-    write_page(hand.path(), &manifest, &public).unwrap();
-    let page = std::fs::read_to_string(hand.path().join("report.html")).unwrap();
+    let page = hand.page(Some(people));
     for text in [
         "62.5% (5)",
         "Of 1 person (12.5% of all) it is certain.",
@@ -351,7 +276,7 @@ fn risks_and_widths_are_counted_row_by_row() {
         assert!(page.contains(text), "{text}");
     }
     // Whoever has no original learns risks, not widths.
-    let alone = hand.audit(None).unwrap();
+    let alone = hand.audit(None, None).unwrap();
     assert_eq!((alone.risks, alone.widths.len()), (report.risks, 0));
 }
 

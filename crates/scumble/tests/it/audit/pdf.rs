@@ -3,100 +3,29 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use scumble::audit::{Attacked, Given, Original, Report, audit};
 use scumble::error::Result;
 use scumble::recipe::{Published, Request, Spec, publish};
-use scumble::release::{Release, checksum};
-use scumble::table::{ReadOptions, Source};
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::by_hand::spelled_out;
+use crate::builder::{ByHand, attack, audited, promise, quasi};
 
-/// A release with weights, written by hand: all quasi columns hold words.
-struct Hand {
-    home: TempDir,
-    manifest: Value,
+/// A release with weights: all quasi columns hold words. `sizes` are the rows of groups
+/// 1, 2, ...; `cells` the lines of `cells.csv`.
+fn by_hand(columns: &[&str], sizes: &[usize], cells: &str, kind: Value) -> ByHand {
+    let columns = columns.iter().map(|name| quasi(name, "pdf"));
+    let each = (1..).zip(sizes).map(|(number, rows)| vec![number.to_string(); *rows]);
+    let rows: Vec<String> = each.flatten().collect();
+    let hand = ByHand::new(columns.collect::<Vec<Value>>()).with("weights", kind);
+    with_cells(hand.rows("group", &rows), cells)
 }
 
-impl Hand {
-    /// `sizes` are the rows of groups 1, 2, ...; `cells` the lines of `cells.csv`.
-    fn new(columns: &[&str], sizes: &[usize], cells: &str, kind: Value) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let mut data = String::from("group\n");
-        for (number, rows) in (1..).zip(sizes) {
-            data += &format!("{number}\n").repeat(*rows);
-        }
-        std::fs::write(home.path().join("data.csv"), data).unwrap();
-        let columns: Vec<Value> = columns
-            .iter()
-            .map(|name| {
-                json!({
-                    "name": name, "role": "quasi", "type": "category", "missing": [""],
-                    "cells": "pdf", "hierarchy": { "rule": "plain" },
-                })
-            })
-            .collect();
-        let manifest = json!({
-            "software": "by hand", "experiment": false,
-            "rows": sizes.iter().sum::<usize>(), "left_out": 0,
-            "data": { "file": "data.csv", "format": "csv" },
-            "columns": columns, "weights": kind, "method": { "name": "by hand" },
-            "promises": [], "loss": {}, "not_promised": [], "checksums": {},
-        });
-        Self { home, manifest }.cells(cells)
-    }
-
-    fn cells(mut self, cells: &str) -> Self {
-        let text = format!("group,column,value,weight\n{cells}");
-        std::fs::write(self.home.path().join("cells.csv"), text).unwrap();
-        for file in ["data.csv", "cells.csv"] {
-            let sum = checksum(&self.home.path().join(file)).unwrap();
-            self.manifest["checksums"][file] = json!(sum);
-        }
-        self
-    }
-
-    fn promise(mut self, asked: Value) -> Self {
-        self.manifest["promises"] = json!([{
-            "name": "delta-presence", "asked": asked,
-            "measured": null, "holds": true, "certified": "",
-        }]);
-        self
-    }
-
-    fn audit(&self, table: &str, population: &str) -> Result<Report> {
-        let text = spelled_out(&self.manifest).to_string();
-        std::fs::write(self.home.path().join("manifest.json"), text).unwrap();
-        audited(self.home.path(), table.as_bytes(), population.as_bytes())
-    }
+fn with_cells(hand: ByHand, cells: &str) -> ByHand {
+    hand.file("cells.csv", &format!("group,column,value,weight\n{cells}"))
 }
 
-/// What anybody can do who has the release and both files.
-fn audited(release: &Path, table: &[u8], population: &[u8]) -> Result<Report> {
-    let release = Release::open(release)?;
-    let everyone = source(population);
-    let (original, population) = Original::read_within(
-        &source(table),
-        Some(&everyone),
-        &release.manifest,
-        &Unwatched,
-    )?;
-    let given = Given {
-        original: Some(&original),
-        population: population.as_ref(),
-        ..Given::default()
-    };
-    audit(&release, &given, &Unwatched).map(|audit| audit.private)
-}
-
-fn source(bytes: &[u8]) -> Source {
-    Source::from_bytes("people.csv", bytes.to_vec(), &ReadOptions::default()).unwrap()
-}
-
-fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
-    report.attacks.iter().find(|attack| attack.name == name).expect("tried")
+fn presence(asked: Value) -> Value {
+    json!([promise("delta-presence", asked)])
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -111,8 +40,8 @@ const FOUR: &str =
 const OWN: &str = "1,job,professor,0.25\n1,job,student,0.75\n1,nation,Canada,0.25\n\
                    1,nation,USA,0.75\n";
 
-fn men(kind: Value, asked: Value) -> Hand {
-    Hand::new(&["job", "nation"], &[4], OWN, kind).promise(asked)
+fn men(kind: Value, asked: Value) -> ByHand {
+    by_hand(&["job", "nation"], &[4], OWN, kind).with("promises", presence(asked))
 }
 
 #[test]
@@ -140,7 +69,7 @@ fn the_weights_of_the_population_tell_nothing() {
     let cells = "1,job,professor,0.4\n1,job,student,0.6\n1,nation,Canada,0.4\n\
                  1,nation,USA,0.6\n";
     let asked = json!({ "min": 0.8, "max": 0.8 });
-    let hand = men(kind, asked).cells(cells);
+    let hand = with_cells(men(kind, asked), cells);
     let report = hand.audit(FOUR, MEN).unwrap();
     assert!(report.holds());
     let counting = attack(&report, "counting");
@@ -152,7 +81,7 @@ fn the_weights_of_the_population_tell_nothing() {
     // A hair off, and they are not the population's.
     let changed = cells.replace("professor,0.4", "professor,0.40000001");
     let changed = changed.replace("student,0.6", "student,0.59999999");
-    let report = hand.cells(&changed).audit(FOUR, MEN).unwrap();
+    let report = with_cells(hand, &changed).audit(FOUR, MEN).unwrap();
     assert_eq!((report.holds(), report.promises[0].rows_at_risk), (false, 5));
     assert_eq!(report.promises[0].measured["uncertified"], json!(5));
     assert_eq!(attack(&report, "counting").detail["wrong"], json!(1));
@@ -166,7 +95,7 @@ fn a_changed_weight_of_the_table_is_noticed() {
     };
     let mixed = "1,job,professor,0.25\n1,job,student,0.75\n1,nation,Canada,0.4\n\
                  1,nation,USA,0.6\n";
-    let hand = counted(json!({ "job": [1] })).cells(mixed);
+    let hand = with_cells(counted(json!({ "job": [1] })), mixed);
     let report = hand.audit(FOUR, MEN).unwrap();
     assert!(report.holds());
     // One of two professors, three of three students.
@@ -174,17 +103,17 @@ fn a_changed_weight_of_the_table_is_noticed() {
 
     // Half a professor.
     let half = mixed.replace("0.25", "0.125").replace("0.75", "0.875");
-    let hand = counted(json!({ "job": [1] })).cells(&half);
+    let hand = with_cells(counted(json!({ "job": [1] })), &half);
     assert_eq!(hand.audit(FOUR, MEN).unwrap_err().to_string(), NOT_OF_THIS_TABLE);
     // Two professors: people could be so, but the table is not.
     let two = mixed.replace("0.25", "0.5").replace("0.75", "0.5");
-    let hand = counted(json!({ "job": [1] })).cells(&two);
+    let hand = with_cells(counted(json!({ "job": [1] })), &two);
     assert_eq!(hand.audit(FOUR, MEN).unwrap_err().to_string(), NOT_OF_THIS_TABLE);
     // Weights of the table under the name of the population's.
-    let hand = counted(json!({})).cells(mixed);
-    let hand = hand.promise(json!({ "min": 0.1, "max": 0.9 }));
+    let hand = with_cells(counted(json!({})), mixed);
+    let hand = hand.with("promises", presence(json!({ "min": 0.1, "max": 0.9 })));
     assert_eq!(hand.audit(FOUR, MEN).unwrap().promises[0].rows_at_risk, 5);
-    let hand = counted(json!({ "job": [2] })).cells(mixed);
+    let hand = with_cells(counted(json!({ "job": [2] })), mixed);
     let error = hand.audit(FOUR, MEN).unwrap_err().to_string();
     assert_eq!(error, "the manifest speaks of weights that are not there");
 }
@@ -196,7 +125,7 @@ fn cells_that_are_no_distributions_are_refused() {
     let kind = || json!({ "file": "cells.csv", "kind": "population" });
     let asked = || json!({ "min": 0.0, "max": 1.0 });
     let error = |cells: &str| {
-        let hand = men(kind(), asked()).cells(cells);
+        let hand = with_cells(men(kind(), asked()), cells);
         hand.audit(FOUR, MEN).unwrap_err().to_string()
     };
     let found = error(&OWN.replace("0.75", "0.74"));
@@ -321,12 +250,9 @@ fn what_is_published_with_weights_keeps_its_promise() {
                     };
                     releases += 1;
                     assert!(made.audit.holds(), "{seed} {promise} {method}");
-                    let again = audited(
-                        &made.directory,
-                        table.as_bytes(),
-                        everybody.as_bytes(),
-                    )
-                    .unwrap();
+                    let given = (Some(&*table), Some(&*everybody));
+                    let again = audited(&made.release, given.0, given.1);
+                    let again = again.unwrap().private;
                     assert_eq!(again.loss, made.audit.loss);
                     assert_eq!(
                         again.promises[0].measured,

@@ -1,109 +1,17 @@
 //! Releases under a population, planted to be weak, safe or tampered with.
 
-use scumble::audit::{
-    Attacked, Audit, Given, Original, Report, audit, read_population, write_page,
-};
-use scumble::error::Result;
-use scumble::release::{Release, checksum};
-use scumble::table::{ReadOptions, Source};
+use scumble::audit::{Given, audit, write_page};
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::by_hand::spelled_out;
-
-/// A release written by hand.
-struct Hand {
-    home: TempDir,
-    manifest: Value,
-}
-
-/// A quasi column of plain words with this form of cells.
-fn quasi(name: &str, cells: &str) -> Value {
-    json!({
-        "name": name, "role": "quasi", "type": "category", "missing": [""],
-        "cells": cells, "hierarchy": { "rule": "plain" },
-    })
-}
+use crate::builder::{ByHand, attack, promise, quasi};
 
 fn presence(min: f64, max: f64) -> Value {
-    json!([{
-        "name": "delta-presence", "asked": { "min": min, "max": max },
-        "measured": null, "holds": true, "certified": "",
-    }])
+    json!([promise("delta-presence", json!({ "min": min, "max": max }))])
 }
 
-impl Hand {
-    fn new(columns: Vec<Value>, rows: &[&str], promises: Value) -> Self {
-        let names: Vec<&str> =
-            columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
-        let header = names.join(",");
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("data.csv");
-        std::fs::write(&path, format!("{header}\n{}\n", rows.join("\n"))).unwrap();
-        let manifest = json!({
-            "software": "by hand", "experiment": false,
-            "rows": rows.len(), "left_out": 0,
-            "data": { "file": "data.csv", "format": "csv" },
-            "columns": columns, "method": { "name": "by hand" },
-            "promises": promises, "loss": {}, "not_promised": [],
-            "checksums": { "data.csv": checksum(&path).unwrap() },
-        });
-        Self { home, manifest }
-    }
-
-    fn with(mut self, key: &str, value: Value) -> Self {
-        self.manifest[key] = value;
-        self
-    }
-
-    fn release(&self) -> Release {
-        let text = spelled_out(&self.manifest).to_string();
-        std::fs::write(self.home.path().join("manifest.json"), text).unwrap();
-        Release::open(self.home.path()).unwrap()
-    }
-
-    /// Audits with the population alone.
-    fn audit(&self, population: &str) -> Result<Report> {
-        let release = self.release();
-        let everyone =
-            read_population(&source(population), &release.manifest, &Unwatched)
-                .unwrap();
-        let given = Given { population: Some(&everyone), ..Given::default() };
-        audit(&release, &given, &Unwatched).map(|audit| audit.private)
-    }
-
-    /// Audits with the table and the population it is part of.
-    fn audit_both(&self, table: &str, population: &str) -> Result<Report> {
-        self.audit_all(table, population).map(|audit| audit.private)
-    }
-
-    fn audit_all(&self, table: &str, population: &str) -> Result<Audit> {
-        let release = self.release();
-        let everyone = source(population);
-        let (original, population) = Original::read_within(
-            &source(table),
-            Some(&everyone),
-            &release.manifest,
-            &Unwatched,
-        )
-        .unwrap();
-        let given = Given {
-            original: Some(&original),
-            population: population.as_ref(),
-            ..Given::default()
-        };
-        audit(&release, &given, &Unwatched)
-    }
-}
-
-fn source(text: &str) -> Source {
-    let bytes = text.as_bytes().to_vec();
-    Source::from_bytes("people.csv", bytes, &ReadOptions::default()).unwrap()
-}
-
-fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
-    report.attacks.iter().find(|attack| attack.name == name).expect("tried")
+fn by_hand(columns: Vec<Value>, rows: &[&str], promises: Value) -> ByHand {
+    ByHand::new(columns).with("promises", promises).plain_rows(rows)
 }
 
 fn near(a: f64, b: f64) -> bool {
@@ -117,7 +25,7 @@ const NINE: &str = "zip,age,nation\n47906,35,USA\n47903,59,Canada\n47906,42,USA\
 const FIVE: &str = "zip,age,nation\n47903,59,Canada\n47906,42,USA\n47633,63,Peru\n\
     48972,47,Bulgaria\n48970,52,France\n";
 
-fn nine_people(rows: &[&str], age: Value, promises: Value) -> Hand {
+fn nine_people(rows: &[&str], age: Value, promises: Value) -> ByHand {
     let mut zip = quasi("zip", "taxonomy");
     zip["hierarchy"] = json!({ "rule": "mask", "side": "right" });
     let mut nation = quasi("nation", "taxonomy");
@@ -127,7 +35,7 @@ fn nine_people(rows: &[&str], age: Value, promises: Value) -> Hand {
         line("Peru", "America"), line("Spain", "Europe"), line("Bulgaria", "Europe"),
         line("France", "Europe"),
     ] });
-    Hand::new(vec![zip, age, nation], rows, promises)
+    by_hand(vec![zip, age, nation], rows, promises)
 }
 
 #[test]
@@ -136,13 +44,14 @@ fn the_nine_people_of_the_paper() {
     let rows = ["47***,*,America"; 3].into_iter().chain(["48***,*,Europe"; 2]);
     let rows: Vec<&str> = rows.collect();
     let hand = nine_people(&rows, age.clone(), presence(0.5, 0.667));
-    let report = hand.audit(NINE).unwrap();
+    let report = hand.audit(None, NINE).unwrap();
     let measured = &report.promises[0].measured;
     assert_eq!(measured["min"], json!(0.5));
     assert_eq!(measured["max"], json!(2.0 / 3.0));
     assert!(measured.get("unpublished").is_none());
     assert!(report.holds());
-    let tighter = nine_people(&rows, age, presence(0.5, 0.666)).audit(NINE).unwrap();
+    let tighter =
+        nine_people(&rows, age, presence(0.5, 0.666)).audit(None, NINE).unwrap();
     assert_eq!((tighter.holds(), tighter.promises[0].rows_at_risk), (false, 3));
 
     // The 5-anonymous table of the paper: everybody above 40 is in it, for certain.
@@ -150,7 +59,7 @@ fn the_nine_people_of_the_paper() {
     age["type"] = json!("number");
     age["hierarchy"] = json!({ "rule": "cuts", "cuts": [[40.0]] });
     let hand = nine_people(&["4****,\"[40, inf)\",*"; 5], age, presence(0.0, 0.667));
-    let report = hand.audit_both(FIVE, NINE).unwrap();
+    let report = hand.audit(FIVE, NINE).unwrap();
     assert_eq!((report.holds(), report.promises[0].rows_at_risk), (false, 5));
     let presence = attack(&report, "presence");
     assert_eq!((presence.success, presence.worst), (1.0, 1.0));
@@ -161,8 +70,9 @@ fn the_nine_people_of_the_paper() {
 
 #[test]
 fn without_the_population_presence_cannot_be_rechecked() {
-    let hand = Hand::new(vec![quasi("x", "set")], &["a"], presence(0.0, 0.5));
-    let error = audit(&hand.release(), &Given::default(), &Unwatched).unwrap_err();
+    let hand = by_hand(vec![quasi("x", "set")], &["a"], presence(0.0, 0.5));
+    let error =
+        audit(&hand.open().unwrap(), &Given::default(), &Unwatched).unwrap_err();
     let message = "delta-presence cannot be rechecked without the population";
     assert_eq!(error.to_string(), message);
     assert_eq!(error.hints(), ["give it with `--population FILE`"]);
@@ -170,12 +80,15 @@ fn without_the_population_presence_cannot_be_rechecked() {
 
 #[test]
 fn a_population_that_is_too_small_is_told_apart() {
-    let hand = Hand::new(vec![quasi("x", "set")], &["a", "a"], presence(0.0, 1.0));
-    let error = hand.audit("x\na\nb\n").unwrap_err();
+    let hand = by_hand(vec![quasi("x", "set")], &["a", "a"], presence(0.0, 1.0));
+    let error = hand.audit(None, "x\na\nb\n").unwrap_err();
     assert_eq!(error.to_string(), "the release is not of this population");
     let hand = hand.with("left_out", json!(2));
-    assert!(hand.audit("x\na\na\nb\n").is_err(), "two left out, but one person to be");
-    assert!(hand.audit("x\na\na\nb\nb\n").is_ok());
+    assert!(
+        hand.audit(None, "x\na\na\nb\n").is_err(),
+        "two left out, but one person to be"
+    );
+    assert!(hand.audit(None, "x\na\na\nb\nb\n").is_ok());
 }
 
 /// The boxes of the source are drawn around the rows of the table alone.
@@ -184,11 +97,11 @@ fn boxes_around_the_table_alone_break_presence() {
     let population = "x\na\nb\nc\nd\ne\nf\n";
     let table = "x\nb\nc\nd\n";
     let wide = ["\"{a, b, c, d, e, f}\""; 3];
-    let hand = Hand::new(vec![quasi("x", "set")], &wide, presence(0.4, 0.6));
-    assert!(hand.audit(population).unwrap().holds());
+    let hand = by_hand(vec![quasi("x", "set")], &wide, presence(0.4, 0.6));
+    assert!(hand.audit(None, population).unwrap().holds());
     let tight = ["\"{b, c, d}\""; 3];
-    let hand = Hand::new(vec![quasi("x", "set")], &tight, presence(0.4, 0.6));
-    let report = hand.audit_both(table, population).unwrap();
+    let hand = by_hand(vec![quasi("x", "set")], &tight, presence(0.4, 0.6));
+    let report = hand.audit(table, population).unwrap();
     assert_eq!((report.holds(), report.promises[0].rows_at_risk), (false, 6));
     let measured = json!({ "min": 0.0, "max": 1.0, "unpublished": 0.0 });
     assert_eq!(report.promises[0].measured, measured);
@@ -198,8 +111,8 @@ fn boxes_around_the_table_alone_break_presence() {
 #[test]
 fn cells_that_overlap_certify_nothing() {
     let rows = ["\"{a, b}\"", "\"{b, c}\""];
-    let hand = Hand::new(vec![quasi("x", "set")], &rows, presence(0.0, 1.0));
-    let report = hand.audit("x\na\nb\nb\nc\n").unwrap();
+    let hand = by_hand(vec![quasi("x", "set")], &rows, presence(0.0, 1.0));
+    let report = hand.audit(None, "x\na\nb\nb\nc\n").unwrap();
     assert!(!report.holds());
     assert_eq!(report.promises[0].rows_at_risk, 2);
     assert_eq!(report.promises[0].measured["overlapping"], json!(2));
@@ -210,9 +123,9 @@ fn cells_that_overlap_certify_nothing() {
 fn boxes_may_overlap_column_by_column() {
     let columns = || vec![quasi("x", "set"), quasi("y", "set")];
     let rows = ["\"{a, b}\",p", "\"{a, b}\",p", "a,\"{q, r}\"", "b,\"{q, r}\""];
-    let hand = Hand::new(columns(), &rows, presence(0.5, 1.0));
+    let hand = by_hand(columns(), &rows, presence(0.5, 1.0));
     let people = "x,y\na,p\nb,p\na,q\na,r\nb,q\n";
-    let report = hand.audit(people).unwrap();
+    let report = hand.audit(None, people).unwrap();
     assert!(report.holds(), "{:?}", report.promises);
     let measured = json!({ "min": 0.5, "max": 1.0 });
     assert_eq!(report.promises[0].measured, measured);
@@ -220,11 +133,11 @@ fn boxes_may_overlap_column_by_column() {
 
 #[test]
 fn people_who_are_not_published_share_what_was_left_out() {
-    let hand = Hand::new(vec![quasi("x", "set")], &["a", "a"], presence(0.0, 0.5));
+    let hand = by_hand(vec![quasi("x", "set")], &["a", "a"], presence(0.0, 0.5));
     let population = "x\na\na\na\na\nb\nb\nc\nc\nc\n";
     let left_out = |n: u64| {
-        let hand = Hand::new(vec![quasi("x", "set")], &["a", "a"], presence(0.0, 0.5));
-        let report = hand.with("left_out", json!(n)).audit(population).unwrap();
+        let hand = by_hand(vec![quasi("x", "set")], &["a", "a"], presence(0.0, 0.5));
+        let report = hand.with("left_out", json!(n)).audit(None, population).unwrap();
         (report.promises[0].measured["unpublished"].clone(), report.holds())
     };
     assert_eq!(left_out(0), (json!(0.0), true));
@@ -232,15 +145,15 @@ fn people_who_are_not_published_share_what_was_left_out() {
     assert_eq!(left_out(3), (json!(0.6), false));
     // A manifest that hides how many were left out is refuted by the table.
     let table = "x\na\na\nb\nc\nc\n";
-    let error = hand.audit_both(table, population).unwrap_err();
+    let error = hand.audit(table, population).unwrap_err();
     assert_eq!(error.to_string(), "the release is not of this table");
 }
 
 #[test]
 fn a_release_that_hides_everybody_tells_nothing_about_presence() {
-    let hand = Hand::new(vec![quasi("x", "set")], &["*"; 3], presence(0.3, 0.3));
+    let hand = by_hand(vec![quasi("x", "set")], &["*"; 3], presence(0.3, 0.3));
     let population = "x\na\na\na\na\nb\nb\nc\nc\nc\nc\n";
-    let report = hand.audit_both("x\na\nb\nb\n", population).unwrap();
+    let report = hand.audit("x\na\nb\nb\n", population).unwrap();
     assert!(report.holds());
     let presence = attack(&report, "presence");
     assert!(near(presence.success, presence.chance) && near(presence.worst, 0.7));
@@ -256,12 +169,12 @@ fn where_the_search_ended_gives_somebody_away() {
     let full_domain = json!({ "name": "full-domain", "levels": { "x": 1 } });
     let mut column = quasi("x", "taxonomy");
     column["level"] = json!(1);
-    let nodes = Hand::new(vec![column], &["*"; 2], presence(0.0, 0.3))
+    let nodes = by_hand(vec![column], &["*"; 2], presence(0.0, 0.3))
         .with("method", full_domain.clone());
-    let boxes = Hand::new(vec![quasi("x", "set")], &["*"; 2], presence(0.0, 0.3))
+    let boxes = by_hand(vec![quasi("x", "set")], &["*"; 2], presence(0.0, 0.3))
         .with("method", json!({ "name": "mondrian" }));
     for hand in [nodes, boxes] {
-        let report = hand.audit(population).unwrap();
+        let report = hand.audit(None, population).unwrap();
         assert!(report.holds(), "the promise is about readers who do not know");
         let reversal = attack(&report, "reversal");
         assert!(near(reversal.detail["largest"].as_f64().unwrap(), 9.0 / 17.0));
@@ -273,9 +186,9 @@ fn where_the_search_ended_gives_somebody_away() {
     // Two towns of the same size: which of them is to blame, nobody can say.
     let population = "x\na\na\nb\nb\n";
     for method in [full_domain, json!({ "name": "mondrian" })] {
-        let hand = Hand::new(vec![quasi("x", "set")], &["*"; 2], presence(0.5, 0.5))
+        let hand = by_hand(vec![quasi("x", "set")], &["*"; 2], presence(0.5, 0.5))
             .with("method", method);
-        let report = hand.audit(population).unwrap();
+        let report = hand.audit(None, population).unwrap();
         let reversal = attack(&report, "reversal");
         assert!(near(reversal.success, reversal.chance) && near(reversal.worst, 0.5));
         assert_eq!(reversal.detail["outside"], json!(0));
@@ -287,16 +200,16 @@ fn where_the_search_ended_gives_somebody_away() {
 #[test]
 fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
     let population = format!("x\na\n{}", "b\n".repeat(10));
-    let hand = Hand::new(vec![quasi("x", "set")], &["*"], presence(0.0, 0.1))
+    let hand = by_hand(vec![quasi("x", "set")], &["*"], presence(0.0, 0.1))
         .with("method", json!({ "name": "mondrian" }));
-    let audit = hand.audit_all("x\na\n", &population).unwrap();
+    let audit = hand.audited("x\na\n", &*population).unwrap();
     let reversal = attack(&audit.private, "reversal");
     assert_eq!((reversal.success, reversal.worst), (1.0, 1.0));
     assert_eq!(reversal.detail["certain"], json!(11));
     assert_eq!(reversal.detail["certain_right"], json!(11));
 
-    write_page(hand.home.path(), &hand.release().manifest, &audit.public).unwrap();
-    let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
+    write_page(&hand.path(), &hand.open().unwrap().manifest, &audit.public).unwrap();
+    let page = std::fs::read_to_string(hand.path().join("report.html")).unwrap();
     for words in [
         "believes of everybody in the population",
         "in the table with a probability from 0% to 10.0%.",
@@ -312,8 +225,8 @@ fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
 fn a_search_that_could_leave_rows_out_is_not_reversed() {
     let population = "x\na\na\nb\nb\nb\nb\nb\nb\nb\nb\n";
     let method = json!({ "name": "mondrian", "suppression": 0.5 });
-    let hand = Hand::new(vec![quasi("x", "set")], &["*"; 2], presence(0.0, 0.3))
+    let hand = by_hand(vec![quasi("x", "set")], &["*"; 2], presence(0.0, 0.3))
         .with("method", method);
-    let report = hand.audit(population).unwrap();
+    let report = hand.audit(None, population).unwrap();
     assert!(report.attacks.iter().all(|attack| attack.name != "reversal"));
 }

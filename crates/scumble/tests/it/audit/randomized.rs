@@ -4,20 +4,18 @@ use std::fmt::Write;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::audit::{self, Attacked, Audit, Given, Original, Report, write_page};
+use scumble::audit::{self, Audit, Given, Original, Report, write_page};
 use scumble::error::Result;
-use scumble::release::{Release, checksum};
-use scumble::table::{ReadOptions, Source};
+use scumble::release::Release;
+use scumble::table::Source;
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
-use crate::by_hand::spelled_out;
+use crate::builder::{ByHand, attack, column, source};
 
 /// A release of people with a number and a disease.
 struct Hand {
-    home: TempDir,
-    manifest: Value,
+    made: ByHand,
     /// The true diseases.
     truth: Vec<String>,
 }
@@ -78,60 +76,34 @@ impl Hand {
         tables: Option<&[usize]>,
         note: Value,
     ) -> Self {
-        let home = tempfile::tempdir().unwrap();
-        let column = |name: &str, role: &str| json!({ "name": name, "role": role, "type": "category", "missing": [""] });
-        let mut columns =
-            vec![column("number", "quasi"), column("disease", "sensitive")];
-        let mut data = String::from("number,disease");
+        let mut columns = vec![
+            column("number", "quasi", "category"),
+            column("disease", "sensitive", "category"),
+        ];
         if tables.is_some() {
-            columns.push(column("part", "other"));
-            data += ",part";
+            columns.push(column("part", "other", "category"));
         }
-        data += "\n";
-        for (number, value) in published.iter().enumerate() {
-            let _ = write!(data, "{number},{value}");
-            if let Some(tables) = tables {
-                let _ = write!(data, ",{}", tables[number]);
-            }
-            data += "\n";
-        }
-        let manifest = json!({
-            "software": "by hand", "experiment": false,
-            "rows": published.len(), "left_out": 0,
-            "data": { "file": "data.csv", "format": "csv" },
-            "columns": columns, "perturbation": [note],
-            "method": { "name": "by-hand" },
-            "promises": [], "loss": {}, "not_promised": ["linkage"], "checksums": {},
-        });
-        let mut hand = Self { home, manifest, truth };
-        hand.data(&data);
-        hand
-    }
-
-    fn data(&mut self, data: &str) {
-        let path = self.home.path().join("data.csv");
-        std::fs::write(&path, data).unwrap();
-        self.manifest["checksums"]["data.csv"] = json!(checksum(&path).unwrap());
+        let row = |(number, value): (usize, &String)| match tables {
+            Some(tables) => format!("{number},{value},{}", tables[number]),
+            None => format!("{number},{value}"),
+        };
+        let rows: Vec<String> = published.iter().enumerate().map(row).collect();
+        let made = ByHand::new(columns)
+            .with("perturbation", json!([note]))
+            .with("method", json!({ "name": "by-hand" }))
+            .with("not_promised", json!(["linkage"]))
+            .plain_rows(&rows);
+        Self { made, truth }
     }
 
     fn promise(mut self, name: &str, asked: Value) -> Self {
-        let promises = self.manifest["promises"].as_array_mut().unwrap();
-        promises.push(json!({
-            "name": name, "asked": asked, "measured": null, "holds": true,
-            "certified": "",
-        }));
+        self.made = self.made.promise(name, asked);
         self
     }
 
     /// The first sub-table.
     fn table(&mut self) -> &mut Value {
-        &mut self.manifest["perturbation"][0]["subtables"][0]
-    }
-
-    fn open(&self) -> Result<Release> {
-        let text = spelled_out(&self.manifest).to_string();
-        std::fs::write(self.home.path().join("manifest.json"), text).unwrap();
-        Release::open(self.home.path())
+        &mut self.made.manifest["perturbation"][0]["subtables"][0]
     }
 
     fn original(&self) -> Source {
@@ -139,34 +111,26 @@ impl Hand {
         for (number, value) in self.truth.iter().enumerate() {
             let _ = writeln!(text, "{number},{value}");
         }
-        let options = ReadOptions::default();
-        Source::from_bytes("people.csv", text.into_bytes(), &options).unwrap()
+        source(&text)
     }
 
     fn blind(&self) -> Result<Report> {
-        audit::audit(&self.open()?, &Given::default(), &Unwatched).map(|a| a.private)
+        self.made.audit(None, None)
     }
 
     /// The page of an audit without the original.
     fn page(&self) -> String {
-        let release = self.open().unwrap();
-        let audit = audit::audit(&release, &Given::default(), &Unwatched).unwrap();
-        write_page(self.home.path(), &release.manifest, &audit.public).unwrap();
-        std::fs::read_to_string(self.home.path().join("report.html")).unwrap()
+        self.made.page(None)
     }
 
     fn audit(&self) -> Result<Report> {
-        let release = self.open()?;
+        let release = self.made.open()?;
         let original = Original::read(&self.original(), &release.manifest, &Unwatched)?;
         let given = Given { original: Some(&original), ..Given::default() };
         let Audit { private, public } = audit::audit(&release, &given, &Unwatched)?;
-        write_page(self.home.path(), &release.manifest, &public)?;
+        write_page(&self.made.path(), &release.manifest, &public)?;
         Ok(private)
     }
-}
-
-fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
-    report.attacks.iter().find(|attack| attack.name == name).unwrap()
 }
 
 fn number(value: &Value) -> f64 {
@@ -204,7 +168,7 @@ fn an_honest_release_is_found_honest() {
     assert!(!hand.blind().unwrap().loss.contains_key("reconstruction-error"));
     let error = hand.audit().unwrap().loss["reconstruction-error"];
     assert!(error > 0.0 && error < 0.5, "{error}");
-    let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
+    let page = std::fs::read_to_string(hand.made.path().join("report.html")).unwrap();
     // The page, both pictures, and each square of the matrix.
     assert_eq!(page.matches("<title>").count(), 1 + 2 + 16);
     assert!(page.contains("does not rise above 50.0%"));
@@ -261,7 +225,7 @@ fn bounds_that_are_not_those_asked_are_noticed() {
     assert_eq!(report.promises[0].measured["values_at_risk"], json!(1));
     // A sensitive column that is not randomized at all.
     let mut hand = breach();
-    hand.manifest["columns"][0]["role"] = json!("sensitive");
+    hand.made.manifest["columns"][0]["role"] = json!("sensitive");
     let report = hand.blind().unwrap();
     assert_eq!((report.holds(), report.promises[0].rows_at_risk), (false, 2000));
 }
@@ -274,7 +238,7 @@ fn what_cannot_be_is_refused() {
         hand.blind().unwrap_err().to_string()
     };
     let malformed = |change: &dyn Fn(&mut Value)| {
-        let error = refused(&|hand| change(&mut hand.manifest["perturbation"][0]));
+        let error = refused(&|hand| change(&mut hand.made.manifest["perturbation"][0]));
         let refused =
             error.contains("malformed") || error.contains("treated otherwise");
         assert!(refused, "{error}");
@@ -286,7 +250,7 @@ fn what_cannot_be_is_refused() {
     malformed(&|note| note["columns"] = json!(["elsewhere"]));
     malformed(&|note| note["subtables"] = json!([]));
     let error = refused(&|hand| {
-        hand.manifest["perturbation"][0]["subtable_column"] = json!("elsewhere");
+        hand.made.manifest["perturbation"][0]["subtable_column"] = json!("elsewhere");
     });
     assert!(error.ends_with("the columns are not those of the manifest"), "{error}");
     malformed(&|note| {
@@ -314,14 +278,15 @@ fn what_cannot_be_is_refused() {
     assert!(error.contains("not in the domain of its sub-table"), "{error}");
     let error = refused(&|hand| hand.table()["keep"][0] = Value::Null);
     assert!(error.contains("this is not a manifest"), "{error}");
-    let error = refused(&|hand| hand.manifest["rows"] = json!(7));
+    let error = refused(&|hand| hand.made.manifest["rows"] = json!(7));
     assert!(error.contains("the manifest says 7 rows, but there are 2000"));
-    let error = refused(&|hand| hand.manifest["checksums"] = json!({}));
+    let error = refused(&|hand| hand.made.manifest["checksums"] = json!({}));
     assert!(error.contains("no checksum"));
-    let error = refused(&|hand| hand.manifest["promises"][0]["asked"] = json!({}));
+    let error = refused(&|hand| hand.made.manifest["promises"][0]["asked"] = json!({}));
     assert!(error.contains("promise `breach` is malformed"));
-    let error =
-        refused(&|hand| hand.manifest["promises"][0]["name"] = json!("t-closeness"));
+    let error = refused(&|hand| {
+        hand.made.manifest["promises"][0]["name"] = json!("t-closeness")
+    });
     assert!(error.contains("cannot be rechecked"));
     let mut hand = breach();
     hand.truth.pop();
@@ -351,7 +316,7 @@ fn the_theorem_that_fails_downward() {
     assert!(holds(0.1219, "both").holds());
     // What the manifest says of itself is judged, too.
     let mut hand = fine_grain(0.1681, "upward");
-    hand.manifest["perturbation"][0]["breaches"] = json!("both");
+    hand.made.manifest["perturbation"][0]["breaches"] = json!("both");
     assert!(!hand.audit().unwrap().holds());
     // Without the original fourteen rows tell nothing against it.
     assert!(fine_grain(0.1681, "upward").blind().unwrap().holds());
@@ -385,7 +350,7 @@ fn shares_that_are_not_the_tables_are_noticed() {
     assert!(hand.audit().unwrap().holds());
     // Listed bounds are what was promised, whatever the shares.
     hand.table()["bounds"] = json!([null, bound(0.5, 0.75)]);
-    hand.manifest["promises"][0]["asked"] =
+    hand.made.manifest["promises"][0]["asked"] =
         json!({ "values": "listed", "kind": "upward" });
     assert!(hand.audit().unwrap().holds());
     hand.table()["keep"] = json!([0.6, 0.6]);
@@ -466,7 +431,7 @@ fn sub_tables_are_judged_by_their_own_shares() {
     }
     let fails = |change: &dyn Fn(&mut Value)| {
         let mut hand = partitioned();
-        change(&mut hand.manifest["perturbation"][0]["subtables"]);
+        change(&mut hand.made.manifest["perturbation"][0]["subtables"]);
         (!hand.blind().unwrap().holds(), !hand.audit().unwrap().holds())
     };
     // A rare value without a bound.
@@ -478,12 +443,12 @@ fn sub_tables_are_judged_by_their_own_shares() {
     assert_eq!(fails(&|t| t[1]["bounds"][1] = bound(0.5, 0.7)), (true, true));
     assert_eq!(fails(&|t| t[1]["keep"] = json!([0.3, 0.3])), (true, true));
     let mut hand = partitioned();
-    hand.manifest["perturbation"][0]["subtables"][0]["rows"] = json!(5999);
-    hand.manifest["perturbation"][0]["subtables"][1]["rows"] = json!(4001);
+    hand.made.manifest["perturbation"][0]["subtables"][0]["rows"] = json!(5999);
+    hand.made.manifest["perturbation"][0]["subtables"][1]["rows"] = json!(4001);
     assert!(hand.blind().unwrap_err().to_string().contains("as many rows"));
-    let path = hand.home.path().join("data.csv");
+    let path = hand.made.path().join("data.csv");
     let data = std::fs::read_to_string(path).unwrap();
-    hand.data(&data.replacen(",1\n", ",3\n", 1));
+    hand.made.write("data.csv", &data.replacen(",1\n", ",3\n", 1));
     assert!(
         hand.blind().unwrap_err().to_string().contains("sub-table that is not there")
     );
@@ -550,7 +515,7 @@ fn the_reconstruction_error_is_that_of_the_inverse() {
     let error = |keep: &[f64], seed: u64| {
         let hand = Hand::new(people(&counts), &none, keep, seed);
         let report = hand.audit().unwrap();
-        let data = std::fs::read_to_string(hand.home.path().join("data.csv")).unwrap();
+        let data = std::fs::read_to_string(hand.made.path().join("data.csv")).unwrap();
         let published = NAMES.map(|name| data.matches(name).count() as f64);
         (report.loss.get("reconstruction-error").copied(), published)
     };
@@ -596,7 +561,7 @@ fn a_key_helps_only_while_the_matrix_is_the_same() {
     };
     let tried = |hands: &[&Hand]| {
         let opened: Vec<Release> =
-            hands.iter().map(|hand| hand.open().unwrap()).collect();
+            hands.iter().map(|hand| hand.made.open().unwrap()).collect();
         let opened: Vec<&Release> = opened.iter().collect();
         audit::averaging(&opened, &hands[0].original(), &Unwatched).unwrap().remove(0)
     };
@@ -637,7 +602,7 @@ fn the_page_says_what_is_not_protected_and_when_a_key_helps() {
     assert!(hand.page().contains("The stronger the colour of a square"));
     assert!(hand.page().contains("Every release draws afresh."));
     assert!(hand.page().contains("A key keeps it at the first."));
-    hand.manifest["perturbation"][0]["noise"] = json!("keyed");
+    hand.made.manifest["perturbation"][0]["noise"] = json!("keyed");
     let page = hand.page();
     assert!(
         page.contains(
@@ -646,7 +611,8 @@ fn the_page_says_what_is_not_protected_and_when_a_key_helps() {
     );
     assert!(page.contains("then nothing is added."));
     // Commoner than the bound of any belief: that is why there is none.
-    hand.manifest["promises"][0]["asked"] = json!({ "factor": 3, "kind": "upward" });
+    hand.made.manifest["promises"][0]["asked"] =
+        json!({ "factor": 3, "kind": "upward" });
     assert!(hand.page().contains("One value is too common to be protected."));
     // What is too large for a picture is not explained as one.
     let many: Vec<[String; 1]> = (0..61)
@@ -663,7 +629,7 @@ fn the_page_says_what_is_not_protected_and_when_a_key_helps() {
 #[test]
 fn each_column_is_attacked_and_has_its_own_losses() {
     let mut hand = Hand::new(people(&[60, 40]), &vec![Value::Null; 2], &[0.5; 2], 60);
-    hand.manifest["columns"][0]["role"] = json!("sensitive");
+    hand.made.manifest["columns"][0]["role"] = json!("sensitive");
     let numbers: Vec<[String; 1]> = (0..100).map(|n| [n.to_string()]).collect();
     let note = json!({
         "columns": ["number"], "breaches": "upward", "noise": "fresh",
@@ -672,7 +638,7 @@ fn each_column_is_attacked_and_has_its_own_losses() {
             "operator": "uniform", "keep": 0.9,
         }],
     });
-    hand.manifest["perturbation"].as_array_mut().unwrap().push(note);
+    hand.made.manifest["perturbation"].as_array_mut().unwrap().push(note);
     let report = hand.audit().unwrap();
     let found: Vec<(&str, &str)> = report
         .attacks
@@ -689,7 +655,7 @@ fn each_column_is_attacked_and_has_its_own_losses() {
     let errors = ["reconstruction-error.disease", "reconstruction-error.number"];
     let worst = errors.map(loss).into_iter().fold(0.0, f64::max);
     assert_eq!(loss("reconstruction-error"), worst);
-    let page = std::fs::read_to_string(hand.home.path().join("report.html")).unwrap();
+    let page = std::fs::read_to_string(hand.made.path().join("report.html")).unwrap();
     assert!(page.contains("<th>inference (disease)</th>"));
     assert!(page.contains("<th>record-utility.number</th>"));
 }
@@ -703,7 +669,7 @@ fn subtraction_is_told_where_bounds_are_counts() {
     let page = {
         let hand = fine_grain(0.1681, "upward");
         hand.audit().unwrap();
-        std::fs::read_to_string(hand.home.path().join("report.html")).unwrap()
+        std::fs::read_to_string(hand.made.path().join("report.html")).unwrap()
     };
     assert!(page.contains("subtracts, and is certain about up to 100%"));
 }
@@ -714,12 +680,12 @@ fn fresh_noise_is_averaged_away_and_keyed_noise_is_not() {
     let none = vec![Value::Null; 4];
     let release = |seed: u64, noise: &str| {
         let mut hand = Hand::new(truth(), &none, &[0.4; 4], seed);
-        hand.manifest["perturbation"][0]["noise"] = json!(noise);
+        hand.made.manifest["perturbation"][0]["noise"] = json!(noise);
         hand
     };
     let tried = |hands: &[Hand]| {
         let opened: Vec<Release> =
-            hands.iter().map(|hand| hand.open().unwrap()).collect();
+            hands.iter().map(|hand| hand.made.open().unwrap()).collect();
         let opened: Vec<&Release> = opened.iter().collect();
         audit::averaging(&opened, &hands[0].original(), &Unwatched).unwrap().remove(0)
     };
@@ -746,8 +712,8 @@ fn people_who_are_not_alone_are_not_linked() {
     let none = vec![Value::Null; 2];
     let mut hand = Hand::new(people(&[3, 3]), &none, &[1.0; 2], 30);
     let data = "number,disease\n0,flu\n1,flu\n2,flu\n3,cold\n4,cold\n4,cold\n";
-    hand.data(data);
-    let release = hand.open().unwrap();
+    hand.made.write("data.csv", data);
+    let release = hand.made.open().unwrap();
     let found = audit::averaging(&[&release], &hand.original(), &Unwatched).unwrap();
     let found = &found[0];
     assert_eq!(found.detail["people"], json!(4));
@@ -757,17 +723,17 @@ fn people_who_are_not_alone_are_not_linked() {
 #[test]
 fn a_sample_of_groups_is_checked_by_its_numbers() {
     let mut hand = breach().promise("k-anonymity", json!({ "k": 5 }));
-    let path = hand.home.path().join("data.csv");
+    let path = hand.made.path().join("data.csv");
     let data = std::fs::read_to_string(path).unwrap();
     let mut lines = data.lines();
     let mut numbered = format!("{},rows\n", lines.next().unwrap());
     for (place, line) in lines.enumerate() {
         let _ = writeln!(numbered, "{line},{}", if place == 7 { 5 } else { 6 });
     }
-    hand.data(&numbered);
-    hand.manifest["sampled"] = json!("rows");
-    hand.manifest["left_out"] = json!(12_000 - 1 - 2000);
-    hand.manifest["method"]["name"] = json!("perturbed-generalization");
+    hand.made.write("data.csv", &numbered);
+    hand.made.manifest["sampled"] = json!("rows");
+    hand.made.manifest["left_out"] = json!(12_000 - 1 - 2000);
+    hand.made.manifest["method"]["name"] = json!("perturbed-generalization");
     let report = hand.blind().unwrap();
     assert!(report.holds());
     assert_eq!(report.promises[1].measured, json!({ "k": 5 }));
@@ -779,31 +745,31 @@ fn a_sample_of_groups_is_checked_by_its_numbers() {
     );
     assert!(!page.contains("left out") && !page.contains("A key"));
     assert!(page.contains("drawn from their groups again"));
-    hand.manifest["promises"][1]["asked"]["k"] = json!(6);
+    hand.made.manifest["promises"][1]["asked"]["k"] = json!(6);
     let report = hand.blind().unwrap();
     assert_eq!((report.holds(), report.promises[1].rows_at_risk), (false, 1));
-    hand.manifest["left_out"] = json!(9000);
+    hand.made.manifest["left_out"] = json!(9000);
     assert!(hand.blind().unwrap_err().to_string().contains("more rows than the table"));
 }
 
 #[test]
 fn several_columns_can_be_one() {
     let mut hand = Hand::new(people(&[2, 2]), &vec![Value::Null; 2], &[0.5; 2], 40);
-    hand.manifest["columns"][0]["role"] = json!("sensitive");
-    let note = &mut hand.manifest["perturbation"][0];
+    hand.made.manifest["columns"][0]["role"] = json!("sensitive");
+    let note = &mut hand.made.manifest["perturbation"][0];
     note["columns"] = json!(["disease", "number"]);
     note["subtables"][0] = json!({
         "rows": 4,
         "domain": [["flu", "0"], ["flu", "1"], ["cold", "2"], ["cold", "3"]],
         "bounds": [null, null, null, null], "operator": "uniform", "keep": 0.5,
     });
-    hand.data("number,disease\n0,flu\n0,flu\n3,cold\n2,cold\n");
+    hand.made.write("data.csv", "number,disease\n0,flu\n0,flu\n3,cold\n2,cold\n");
     let report = hand.audit().unwrap();
     assert_eq!(
         attack(&report, "inference").detail["column"],
         json!("disease + number")
     );
     assert_eq!(attack(&report, "inference").chance, 0.25);
-    hand.data("number,disease\n0,flu\n0,cold\n3,cold\n2,cold\n");
+    hand.made.write("data.csv", "number,disease\n0,flu\n0,cold\n3,cold\n2,cold\n");
     assert!(hand.blind().unwrap_err().to_string().contains("not in the domain"));
 }

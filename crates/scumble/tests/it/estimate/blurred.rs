@@ -1,10 +1,6 @@
 //! Questions to releases with blurred numbers: the posterior on the lattice, unbiased where
 //! data are as even as assumed, exact where nothing was lost, and as wrong as they say.
 
-use std::fs;
-use std::path::Path;
-
-use crate::estimate::release::write_manifest;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
@@ -12,59 +8,21 @@ use scumble::estimate::{
     Check, Classifier, Comparison, Condition, Estimate, Evidence, Literal, Measure,
     Query, Test, Way,
 };
-use scumble::release::{Release, checksum};
-use scumble::watch::Unwatched;
 use serde_json::{Value, json};
 
-/// A release as a test makes it: the columns `x` and `y` are blurred, `sex` and `batch` are
-/// not.
-struct Made {
-    data: String,
-    manifest: Value,
-}
+use crate::builder::{ByHand, ask, column};
 
 const HEADER: &str = "x,x.spread,y,y.spread,sex,batch";
 
-/// What all releases here have.
-fn made(header: &str, rows: &[String], blur: Value) -> Made {
-    let column = |name: &str, role: &str, kind: &str| json!({ "name": name, "role": role, "type": kind, "missing": [""] });
-    let data = std::iter::once(header).chain(rows.iter().map(String::as_str));
-    let data: String = data.flat_map(|line| [line, "\n"]).collect();
-    let manifest = json!({
-        "software": "a test", "experiment": true,
-        "rows": rows.len(), "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": [
-            column("x", "quasi", "number"), column("y", "quasi", "number"),
-            column("sex", "other", "category"), column("batch", "other", "number"),
-        ],
-        "blur": blur,
-        "method": { "name": "blur" },
-        "promises": [], "loss": {}, "not_promised": [], "checksums": {},
-    });
-    Made { data, manifest }
-}
-
-fn write(home: &Path, made: &Made) {
-    fs::write(home.join("data.csv"), &made.data).unwrap();
-    let mut manifest = made.manifest.clone();
-    manifest["checksums"]["data.csv"] =
-        json!(checksum(&home.join("data.csv")).unwrap());
-    write_manifest(home, &manifest);
-}
-
-fn read(made: &Made) -> scumble::error::Result<Evidence> {
-    let home = tempfile::tempdir().unwrap();
-    write(home.path(), made);
-    Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched)
-}
-
-fn evidence(made: &Made) -> Evidence {
-    read(made).unwrap()
-}
-
-fn ask(evidence: &Evidence, question: &str) -> Vec<Estimate> {
-    evidence.answer(&Query::parse(question).unwrap(), Way::Inverse).unwrap()
+/// A release: the columns `x` and `y` are blurred, `sex` and `batch` are not.
+fn made(header: &str, rows: &[String], blur: Value) -> ByHand {
+    let columns = vec![
+        column("x", "quasi", "number"),
+        column("y", "quasi", "number"),
+        column("sex", "other", "category"),
+        column("batch", "other", "number"),
+    ];
+    ByHand::new(columns).with("blur", blur).rows(header, rows)
 }
 
 fn refused(evidence: &Evidence, question: &str) -> String {
@@ -286,7 +244,7 @@ fn the_posterior_on_the_lattice() {
             })
             .collect();
         let header = format!("{HEADER},level,frame");
-        let evidence = evidence(&made(&header, &lines, note));
+        let evidence = made(&header, &lines, note).evidence().unwrap();
         for _ in 0..12 {
             let condition = drawn(3, &mut random);
             let query = Query {
@@ -449,7 +407,7 @@ fn counts_of_even_data_are_unbiased_and_as_wrong_as_they_say() {
             }
         }
         let note = straight(shape, [0, 0], [[0.0, 99.0], [0.0, 5.0]]);
-        let evidence = evidence(&made(HEADER, &rows, note));
+        let evidence = made(HEADER, &rows, note).evidence().unwrap();
         let by = |what: &str, condition: &str| {
             ask(
                 &evidence,
@@ -500,7 +458,7 @@ fn sums_are_unbiased_whatever_the_data() {
             }
         }
         let note = straight(shape, [0, 1], [[0.0, 5.0], [0.0, 100.0]]);
-        let evidence = evidence(&made(HEADER, &rows, note));
+        let evidence = made(HEADER, &rows, note).evidence().unwrap();
         let by = |what: &str| {
             let question =
                 format!("SELECT batch, {what} WHERE sex = 'f' GROUP BY batch");
@@ -530,7 +488,7 @@ fn where_nothing_is_lost_the_answer_is_exact() {
         })
         .collect();
     let note = straight("uniform", [0, 0], [[0.0, 1000.0], [0.0, 10.0]]);
-    let evidence = evidence(&made(HEADER, &rows, note));
+    let evidence = made(HEADER, &rows, note).evidence().unwrap();
     assert_eq!(evidence.n_rows(), 200.0);
     let one = |question: &str| {
         let found = &ask(&evidence, question)[0];
@@ -573,8 +531,8 @@ fn where_nothing_is_lost_the_answer_is_exact() {
 fn what_makes_no_sense_is_refused() {
     let rows = vec!["3,5,1,0,f,0".to_owned(), "4,5,2,0,m,1".to_owned()];
     let note = straight("uniform", [0, 0], [[0.0, 9.0], [0.0, 9.0]]);
-    let good = made(HEADER, &rows, note);
-    let found = evidence(&good);
+    let good = || made(HEADER, &rows, note.clone());
+    let found = good().evidence().unwrap();
     assert_eq!(
         refused(&found, "SELECT x, COUNT(*) GROUP BY x"),
         "`x` is blurred: its published numbers are not groups"
@@ -599,21 +557,20 @@ fn what_makes_no_sense_is_refused() {
     let many = (0..7).map(|n| format!("x <> {n} AND y <> {n}"));
     let many = many.collect::<Vec<_>>().join(" OR ");
     assert_eq!(ask(&found, &format!("SELECT COUNT(*) WHERE {many}"))[0].count, 2.0);
-    let broken = |change: &dyn Fn(&mut Made)| {
-        let mut made =
-            Made { data: good.data.clone(), manifest: good.manifest.clone() };
+    let broken = |change: &dyn Fn(&mut ByHand)| {
+        let mut made = good();
         change(&mut made);
-        let error = read(&made).unwrap_err().to_string();
+        let error = made.evidence().unwrap_err().to_string();
         error
             .split_once("data.csv: ")
             .map_or(error.clone(), |(_, rest)| rest.to_owned())
     };
     assert_eq!(
-        broken(&|made| made.data = made.data.replace("4,5,", "12,5,")),
+        broken(&|made| made.replace("data.csv", "4,5,", "12,5,")),
         "row 2: the noise of `x` cannot lead from its domain to this number"
     );
     assert_eq!(
-        broken(&|made| made.data = made.data.replace("4,5,", "4,,")),
+        broken(&|made| made.replace("data.csv", "4,5,", "4,,")),
         "row 2: the noise of `x` cannot lead from its domain to this number"
     );
     assert_eq!(
@@ -673,7 +630,8 @@ fn turned_noise_is_tried_out() {
             .map(|(frame, [x, y])| format!("{x},{y},f,1,2,{}", frame + 1))
             .collect();
         let note = turned(shape, angles, spreads);
-        let evidence = evidence(&made("x,y,sex,batch,level,frame", &lines, note));
+        let evidence =
+            made("x,y,sex,batch,level,frame", &lines, note).evidence().unwrap();
 
         // Plain draws of what may be behind each row.
         let n_draws = 10_000;
@@ -744,7 +702,7 @@ fn levels_and_frames_must_be_known() {
     let message = |line: &str| {
         let lines = ["3,5,f,1,2,1".to_owned(), line.to_owned()];
         let made = made("x,y,sex,batch,level,frame", &lines, note.clone());
-        let error = read(&made).unwrap_err().to_string();
+        let error = made.evidence().unwrap_err().to_string();
         error.split_once("data.csv: ").unwrap().1.to_owned()
     };
     assert_eq!(message("3,5,f,1,3,1"), "row 2: no `level` has this number");
@@ -753,17 +711,14 @@ fn levels_and_frames_must_be_known() {
 }
 
 /// A release whose rows were drawn anew: the group, both numbers and the sex of each.
-fn anew(rows: &[(usize, f64, f64, &str)], decimals: u32) -> Made {
+fn anew(rows: &[(usize, f64, f64, &str)], decimals: u32) -> ByHand {
     let lines: Vec<String> = rows
         .iter()
         .map(|(group, x, y, sex)| format!("{group},{x},{y},{sex},0"))
         .collect();
-    let mut made = made("group,x,y,sex,batch", &lines, Value::Null);
-    made.manifest.as_object_mut().unwrap().remove("blur");
     let column = |name: &str| json!({ "name": name, "decimals": decimals, "domain": [0.0, 100.0] });
-    made.manifest["condensed"] =
-        json!({ "groups": 2, "columns": [column("x"), column("y")] });
-    made
+    let condensed = json!({ "groups": 2, "columns": [column("x"), column("y")] });
+    made("group,x,y,sex,batch", &lines, Value::Null).with("condensed", condensed)
 }
 
 #[test]
@@ -776,7 +731,7 @@ fn rows_that_were_drawn_anew_count_as_they_are() {
         (2, 50.0, 7.0, "f"),
         (2, 52.0, 9.0, "m"),
     ];
-    let evidence = evidence(&anew(&rows, 0));
+    let evidence = anew(&rows, 0).evidence().unwrap();
     let one = |question: &str| {
         let found = &ask(&evidence, question)[0];
         (found.count, found.standard_error.unwrap().powi(2))
@@ -818,7 +773,9 @@ fn errors_of_drawn_rows_are_those_of_their_model() {
                 rows.push((group + 1, drawn, 0.0, "f"));
             }
         }
-        let found = &ask(&evidence(&anew(&rows, 4)), "SELECT COUNT(*) WHERE x < 45")[0];
+        let found =
+            &ask(&anew(&rows, 4).evidence().unwrap(), "SELECT COUNT(*) WHERE x < 45")
+                [0];
         off += found.count - truth;
         variance += found.standard_error.unwrap().powi(2);
         let (low, high) = found.interval().unwrap();
@@ -862,7 +819,7 @@ fn neighbours_from_a_release() {
         made("x,y,sex,batch,level,frame", &turned_rows, turned_note),
         anew(&anew_rows, 0),
     ] {
-        let evidence = evidence(&made);
+        let evidence = made.evidence().unwrap();
         let classifier = Classifier::of(&evidence, "sex").unwrap();
         assert_eq!(classifier.columns(), ["x", "y"]);
         assert_eq!(classifier.classes().collect::<Vec<_>>(), ["f", "m"]);

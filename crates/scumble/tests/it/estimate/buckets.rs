@@ -2,10 +2,7 @@
 //! fit, exact where nothing was lost, and as wrong as they say.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
 
-use crate::estimate::release::write_manifest;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -13,9 +10,9 @@ use scumble::estimate::{
     Check, Comparison, Condition, Estimate, Evidence, Literal, Measure, Query, Test,
     Way,
 };
-use scumble::release::{Release, checksum};
-use scumble::watch::Unwatched;
-use serde_json::{Value, json};
+use serde_json::json;
+
+use crate::builder::{ByHand, ask, column, with};
 
 /// A row of the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,64 +22,35 @@ struct Row {
     disease: &'static str,
 }
 
-/// The columns: name, role and type.
-const COLUMNS: [(&str, &str, &str); 3] = [
-    ("age", "quasi", "number"),
-    ("city", "other", "category"),
-    ("disease", "sensitive", "category"),
-];
-
-/// The files of a release of these groups, and its manifest.
-fn files(groups: &[Vec<Row>]) -> (String, String, Value) {
-    let mut data = "group,age,city\n".to_owned();
+/// A release of these groups.
+fn made(groups: &[Vec<Row>]) -> ByHand {
+    let mut lines = Vec::new();
     let mut values = "group,value,count\n".to_owned();
-    for (group, rows) in groups.iter().enumerate() {
+    for (group, rows) in (1..).zip(groups) {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for row in rows {
-            data += &format!("{},{},{}\n", group + 1, row.age, row.city);
+            lines.push(format!("{group},{},{}", row.age, row.city));
             *counts.entry(row.disease).or_default() += 1;
         }
         for (value, count) in counts {
-            values += &format!("{},{value},{count}\n", group + 1);
+            values += &format!("{group},{value},{count}\n");
         }
     }
-    let column = |(name, role, kind): &(&str, &str, &str)| json!({ "name": name, "role": role, "type": kind, "missing": ["?"] });
-    let manifest = json!({
-        "software": "a test", "experiment": true,
-        "rows": groups.iter().map(Vec::len).sum::<usize>(), "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": COLUMNS.iter().map(column).collect::<Vec<Value>>(),
-        "buckets": {
-            "file": "sensitive.csv", "column": "disease", "groups": groups.len(),
-        },
-        "method": { "name": "anatomy" },
-        "promises": [], "loss": {}, "not_promised": [], "checksums": {},
-    });
-    (data, values, manifest)
-}
-
-fn write(home: &Path, (data, values, manifest): &(String, String, Value)) {
-    let mut manifest = manifest.clone();
-    for (file, text) in [("data.csv", data), ("sensitive.csv", values)] {
-        fs::write(home.join(file), text).unwrap();
-        let sum = json!(checksum(&home.join(file)).unwrap());
-        if manifest["checksums"][file] != json!("none") {
-            manifest["checksums"][file] = sum;
-        } else {
-            manifest["checksums"].as_object_mut().unwrap().remove(file);
-        }
-    }
-    write_manifest(home, &manifest);
+    let columns = [
+        column("age", "quasi", "number"),
+        column("city", "other", "category"),
+        column("disease", "sensitive", "category"),
+    ];
+    let columns = columns.map(|column| with(column, "missing", json!(["?"]))).to_vec();
+    let (file, n) = ("sensitive.csv", groups.len());
+    ByHand::new(columns)
+        .with("buckets", json!({ "file": file, "column": "disease", "groups": n }))
+        .rows("group,age,city", &lines)
+        .file(file, &values)
 }
 
 fn evidence(groups: &[Vec<Row>]) -> Evidence {
-    let home = tempfile::tempdir().unwrap();
-    write(home.path(), &files(groups));
-    Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap()
-}
-
-fn ask(evidence: &Evidence, question: &str) -> Vec<Estimate> {
-    evidence.answer(&Query::parse(question).unwrap(), Way::Inverse).unwrap()
+    made(groups).evidence().unwrap()
 }
 
 const AGES: [&str; 5] = ["20", "30", "40", "50", "?"];
@@ -473,90 +441,81 @@ fn what_depends_on_the_rest_is_estimated_as_if_it_did_not() {
 
 #[test]
 fn numbers_and_dates_are_what_they_mean() {
-    let home = tempfile::tempdir().unwrap();
-    let (data, _, mut manifest) = files(&[vec![
+    let mut made = made(&[vec![
         row("20", "Bern", "7"),
         row("30", "Bern", "12"),
         row("40", "Bern", "7.0"),
     ]]);
-    let values = "group,value,count\n1,7,1\n1,12,1\n1,7.0,1\n".to_owned();
-    manifest["columns"][2]["type"] = json!("number");
-    write(home.path(), &(data.clone(), values, manifest.clone()));
-    let open =
-        || Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap();
-    let found = ask(&open(), "SELECT disease, COUNT(*) GROUP BY disease");
+    made.write("sensitive.csv", "group,value,count\n1,7,1\n1,12,1\n1,7.0,1\n");
+    made.manifest["columns"][2]["type"] = json!("number");
+    let open = |made: &ByHand| made.evidence().unwrap();
+    let found = ask(&open(&made), "SELECT disease, COUNT(*) GROUP BY disease");
     let found: Vec<_> = found.iter().map(|e| (e.values[0].as_str(), e.count)).collect();
     assert_eq!(found, [("7", 2.0), ("12", 1.0)]);
-    let found = ask(&open(), "SELECT COUNT(*) WHERE disease < 8.5 AND age < 35");
+    let found = ask(&open(&made), "SELECT COUNT(*) WHERE disease < 8.5 AND age < 35");
     assert!((found[0].count - 4.0 / 3.0).abs() < 1e-12);
 
-    let values = "group,value,count\n1,2024-02-29,2\n1,?,1\n".to_owned();
-    manifest["columns"][2]["type"] = json!("date");
-    manifest["columns"][2]["date_format"] = json!("%d.%m.%Y");
-    write(home.path(), &(data, values, manifest));
+    made.write("sensitive.csv", "group,value,count\n1,2024-02-29,2\n1,?,1\n");
+    made.manifest["columns"][2]["type"] = json!("date");
+    made.manifest["columns"][2]["date_format"] = json!("%d.%m.%Y");
     let found =
-        ask(&open(), "SELECT COUNT(*) WHERE disease > '2024-01-01' OR age = 20");
+        ask(&open(&made), "SELECT COUNT(*) WHERE disease > '2024-01-01' OR age = 20");
     assert!((found[0].count - (1.0 + 2.0 * 2.0 / 3.0)).abs() < 1e-12);
-    let found =
-        ask(&open(), "SELECT disease, COUNT(*) WHERE disease IS NULL GROUP BY disease");
+    let found = ask(
+        &open(&made),
+        "SELECT disease, COUNT(*) WHERE disease IS NULL GROUP BY disease",
+    );
     assert_eq!((found[0].values[0].as_str(), found[0].count), ("?", 1.0));
 }
 
 #[test]
 fn releases_that_do_not_fit_are_refused() {
     let groups = [vec![row("20", "Bern", "flu"), row("30", "Rome", "cold")]];
-    let refused = |change: &dyn Fn(&mut String, &mut String, &mut Value)| {
-        let home = tempfile::tempdir().unwrap();
-        let (mut data, mut values, mut manifest) = files(&groups);
-        change(&mut data, &mut values, &mut manifest);
-        write(home.path(), &(data, values, manifest));
-        let read = Release::open(home.path())
-            .and_then(|release| Evidence::read(&release, &Unwatched));
-        let error = read.unwrap_err().to_string();
-        error.replace(&format!("{}/", home.path().display()), "")
+    let refused = |change: &dyn Fn(&mut ByHand)| {
+        let mut made = made(&groups);
+        change(&mut made);
+        let error = made.evidence().unwrap_err().to_string();
+        error.replace(&format!("{}/", made.path().display()), "")
+    };
+    let replaced = |file: &str, from: &str, to: &str| {
+        refused(&|made| made.replace(file, from, to))
     };
     assert_eq!(
-        refused(&|_, values, _| values.push_str("2,flu,1\n")),
+        replaced("sensitive.csv", "count\n", "count\n2,flu,1\n"),
         "sensitive.csv: a group has values, but no rows"
     );
     assert_eq!(
-        refused(&|data, _, manifest| {
-            data.push_str("2,20,Bern\n");
-            manifest["rows"] = json!(3);
+        refused(&|made| {
+            made.replace("data.csv", "city\n", "city\n2,20,Bern\n");
+            made.manifest["rows"] = json!(3);
         }),
         "sensitive.csv: a group has rows, but no values"
     );
     let unequal = "sensitive.csv: a group has not as many values as rows";
-    assert_eq!(
-        refused(&|_, values, _| *values = values.replace("flu,1", "flu,2")),
-        unequal
-    );
+    assert_eq!(replaced("sensitive.csv", "flu,1", "flu,2"), unequal);
     let most = format!("flu,{}", u64::MAX);
+    assert_eq!(replaced("sensitive.csv", "flu,1", &most), unequal);
     assert_eq!(
-        refused(&|_, values, _| *values = values.replace("flu,1", &most)),
-        unequal
-    );
-    assert_eq!(
-        refused(
-            &|_, _, manifest| manifest["checksums"]["sensitive.csv"] = json!("none")
-        ),
+        refused(&|made| {
+            made.manifest["checksums"].as_object_mut().unwrap().remove("sensitive.csv");
+        }),
         "the manifest has no checksum of sensitive.csv"
     );
     assert_eq!(
-        refused(&|_, _, manifest| manifest["buckets"]["column"] = json!("illness")),
+        refused(&|made| made.manifest["buckets"]["column"] = json!("illness")),
         "manifest.json: the manifest is malformed: a class is of `illness`, which is not a \
          published column"
     );
     assert_eq!(
-        refused(&|_, _, manifest| manifest["buckets"]["column"] = json!("age")),
+        refused(&|made| made.manifest["buckets"]["column"] = json!("age")),
         "data.csv: the columns are not those of the manifest"
     );
     assert_eq!(
-        refused(&|data, _, _| *data = data.replace("group,", "part,")),
+        replaced("data.csv", "group,", "part,"),
         "data.csv: the columns are not those of the manifest"
     );
     assert_eq!(
-        refused(&|_, _, manifest| manifest["sampled"] = json!("age")),
+        refused(&|made| made.manifest["sampled"] = json!("age")),
         "a release with values that stand apart cannot be a sample of one row of each group"
     );
 }

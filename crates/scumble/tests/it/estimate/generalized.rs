@@ -2,16 +2,13 @@
 //! enumeration of everything a row may have been gives, exact where nothing was lost.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::Path;
 
-use crate::estimate::release::write_manifest;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{Estimate, Evidence, Query, Way};
-use scumble::release::{Release, checksum};
-use scumble::watch::Unwatched;
 use serde_json::{Value, json};
+
+use crate::builder::{ByHand, ask, column, with};
 
 /// The true values that a row may have.
 #[derive(Debug, Clone, PartialEq)]
@@ -169,9 +166,8 @@ impl Published {
     }
 }
 
-fn write(home: &Path, rows: &[Published], more: &Value) -> Evidence {
-    let mut data = String::from("nation,age,income,city,disease,cost\n");
-    for row in rows {
+fn read(rows: &[Published], more: &Value) -> Evidence {
+    let line = |row: &Published| {
         let cells = row.texts.iter().map(|text| {
             let special = text.contains([',', '"']);
             if special {
@@ -180,23 +176,11 @@ fn write(home: &Path, rows: &[Published], more: &Value) -> Evidence {
                 text.clone()
             }
         });
-        data += &(cells.collect::<Vec<_>>().join(",") + "\n");
-    }
-    fs::write(home.join("data.csv"), data).unwrap();
-    let mut manifest = json!({
-        "software": "a test", "experiment": true,
-        "rows": rows.len(), "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": columns(),
-        "method": { "name": "a test" },
-        "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": checksum(&home.join("data.csv")).unwrap() },
-    });
-    for (key, value) in more.as_object().unwrap() {
-        manifest[key] = value.clone();
-    }
-    write_manifest(home, &manifest);
-    Evidence::read(&Release::open(home).unwrap(), &Unwatched).unwrap()
+        cells.collect::<Vec<_>>().join(",")
+    };
+    let lines: Vec<String> = rows.iter().map(line).collect();
+    let made = ByHand::new(columns()).with_all(more);
+    made.rows("nation,age,income,city,disease,cost", &lines).evidence().unwrap()
 }
 
 type Truth = fn(&Row) -> Option<bool>;
@@ -311,14 +295,6 @@ impl Sums {
     }
 }
 
-fn ask(evidence: &Evidence, question: &str) -> Vec<Estimate> {
-    let query = Query::parse(question).unwrap();
-    evidence
-        .answer(&query, Way::Inverse)
-        .unwrap_or_else(|error| panic!("{question}: {error}"))
-}
-
-#[track_caller]
 fn near(found: &Estimate, number: f64, error: f64, question: &str) {
     let close = |a: f64, b: f64| (a - b).abs() <= 1e-7 * b.abs().max(1.0);
     let own = found.standard_error.unwrap();
@@ -337,12 +313,11 @@ fn number(holds: bool) -> f64 {
 #[test]
 fn answers_are_those_of_enumeration() {
     let random = &mut ChaCha20Rng::seed_from_u64(71);
-    let home = tempfile::tempdir().unwrap();
     let (mut exact, mut open) = (0, 0);
     for _ in 0..60 {
         let n = random.random_range(1..25);
         let rows: Vec<Published> = (0..n).map(|_| publish(random)).collect();
-        let evidence = write(home.path(), &rows, &json!({}));
+        let evidence = read(&rows, &json!({}));
         for depth in [0, 1, 2] {
             let (asked, part) = (Asked::draw(depth, random), Asked::draw(1, random));
             let text = asked.sql();
@@ -404,12 +379,11 @@ fn answers_are_those_of_enumeration() {
 #[test]
 fn groups_add_up_and_are_those_of_enumeration() {
     let random = &mut ChaCha20Rng::seed_from_u64(72);
-    let home = tempfile::tempdir().unwrap();
     let missing = |value: Option<String>| value.unwrap_or_default();
     for _ in 0..30 {
         let n = random.random_range(1..25);
         let rows: Vec<Published> = (0..n).map(|_| publish(random)).collect();
-        let evidence = write(home.path(), &rows, &json!({}));
+        let evidence = read(&rows, &json!({}));
         let asked = Asked::draw(1, random);
         let holds = |row: &Row| asked.truth(row) == Some(true);
         let text = asked.sql();
@@ -473,12 +447,11 @@ fn groups_add_up_and_are_those_of_enumeration() {
 #[test]
 fn intervals_cover_if_cells_are_even() {
     let random = &mut ChaCha20Rng::seed_from_u64(73);
-    let home = tempfile::tempdir().unwrap();
     let (mut covered, mut asked_for) = (0u32, 0u32);
     for _ in 0..12 {
         let rows: Vec<Published> = (0..300).map(|_| publish(random)).collect();
         let possible: Vec<Vec<Row>> = rows.iter().map(Published::possible).collect();
-        let evidence = write(home.path(), &rows, &json!({}));
+        let evidence = read(&rows, &json!({}));
         let questions: Vec<(Asked, (f64, f64))> = (0..12)
             .map(|_| {
                 let asked = Asked::draw(1, random);
@@ -510,7 +483,7 @@ fn intervals_cover_if_cells_are_even() {
 }
 
 /// A release of one row with the disease randomized: kept with `keep`, else drawn evenly.
-fn noisy(home: &Path, row: &Published, published: &str, keep: f64) -> Evidence {
+fn noisy(row: &Published, published: &str, keep: f64) -> Evidence {
     let mut row = row.clone();
     row.texts[4] = published.to_owned();
     let bounds = vec![Value::Null; 2];
@@ -522,13 +495,12 @@ fn noisy(home: &Path, row: &Published, published: &str, keep: f64) -> Evidence {
         "columns": ["disease"], "breaches": "upward", "noise": "fresh",
         "subtables": [subtable],
     });
-    write(home, &[row], &json!({ "perturbation": [note] }))
+    read(&[row], &json!({ "perturbation": [note] }))
 }
 
 #[test]
 fn noise_beside_cells_is_undone_on_average() {
     let random = &mut ChaCha20Rng::seed_from_u64(74);
-    let home = tempfile::tempdir().unwrap();
     for round in 0..25 {
         let row = publish(random);
         let keep = [0.3, 0.6, 0.9][round % 3];
@@ -540,7 +512,7 @@ fn noise_beside_cells_is_undone_on_average() {
         ] {
             let question = format!("SELECT {measure} WHERE {}", asked.sql());
             let answers = ["flu", "cold"].map(|published| {
-                let evidence = noisy(home.path(), &row, published, keep);
+                let evidence = noisy(&row, published, keep);
                 let found = ask(&evidence, &question).remove(0);
                 let variance = found.standard_error.unwrap().powi(2);
                 (found.count, variance)
@@ -584,7 +556,6 @@ fn noise_beside_cells_is_undone_on_average() {
 
 #[test]
 fn what_cells_do_not_tell_is_not_made_up() {
-    let home = tempfile::tempdir().unwrap();
     let column = |name: &str, kind: &str, hierarchy: Value| {
         json!({
             "name": name, "role": "quasi", "type": kind, "missing": [""],
@@ -611,16 +582,8 @@ fn what_cells_do_not_tell_is_not_made_up() {
     ]);
     let data = "zip,sex,age,born\n479**,f,\"[18, 65)\",2024-05\n479**,f,\"[65, inf)\",2024\n\
                 4790*,*,\"(-inf, 18)\",2023\n4790*,m,*,2024-02-29\n";
-    fs::write(home.path().join("data.csv"), data).unwrap();
-    let manifest = json!({
-        "software": "a test", "experiment": true, "rows": 4, "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" }, "columns": columns,
-        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": checksum(&home.path().join("data.csv")).unwrap() },
-    });
-    write_manifest(home.path(), &manifest);
-    let evidence =
-        Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap();
+    let made = ByHand::new(columns).with("rows", json!(4)).file("data.csv", data);
+    let evidence = made.evidence().unwrap();
     let count = |condition: &str| {
         ask(&evidence, &format!("SELECT COUNT(*) WHERE {condition}")).remove(0).count
     };
@@ -702,12 +665,11 @@ fn worlds(group: &[Counted]) -> Vec<Vec<Counted>> {
     worlds
 }
 
-fn write_counted(home: &Path, groups: &[Vec<Counted>]) -> Evidence {
-    let (mut data, mut cells) =
-        ("group,z\n".to_owned(), "group,column,value,weight\n".to_owned());
+fn counted(groups: &[Vec<Counted>]) -> Evidence {
+    let (mut rows, mut cells) = (Vec::new(), "group,column,value,weight\n".to_owned());
     for (number, group) in (1..).zip(groups) {
         for row in group {
-            data += &format!("{number},{}\n", row.2);
+            rows.push(format!("{number},{}", row.2));
         }
         for (name, of) in [("x", (|r| r.0) as fn(&Counted) -> u32), ("y", |r| r.1)] {
             for value in 0..4 {
@@ -719,34 +681,18 @@ fn write_counted(home: &Path, groups: &[Vec<Counted>]) -> Evidence {
             }
         }
     }
-    fs::write(home.join("data.csv"), &data).unwrap();
-    fs::write(home.join("cells.csv"), cells).unwrap();
-    let column = |name: &str, role: &str| {
-        let mut column =
-            json!({ "name": name, "role": role, "type": "number", "missing": [""] });
-        if role == "quasi" {
-            column["cells"] = json!("pdf");
-        }
-        column
-    };
-    let sum = |file: &str| checksum(&home.join(file)).unwrap();
-    let manifest = json!({
-        "software": "a test", "experiment": true,
-        "rows": groups.iter().map(Vec::len).sum::<usize>(), "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": [column("x", "quasi"), column("y", "quasi"), column("z", "other")],
-        "weights": { "file": "cells.csv", "kind": "table" },
-        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": sum("data.csv"), "cells.csv": sum("cells.csv") },
-    });
-    write_manifest(home, &manifest);
-    Evidence::read(&Release::open(home).unwrap(), &Unwatched).unwrap()
+    let quasi = |name| with(column(name, "quasi", "number"), "cells", json!("pdf"));
+    ByHand::new(vec![quasi("x"), quasi("y"), column("z", "other", "number")])
+        .with("weights", json!({ "file": "cells.csv", "kind": "table" }))
+        .rows("group,z", &rows)
+        .file("cells.csv", &cells)
+        .evidence()
+        .unwrap()
 }
 
 #[test]
 fn counted_weights_leave_open_only_which_row_has_which_value() {
     let random = &mut ChaCha20Rng::seed_from_u64(75);
-    let home = tempfile::tempdir().unwrap();
     type Test = (&'static str, fn(&Counted) -> bool);
     // Of one uncertain column, or of two of all three.
     let exact: [Test; 3] = [
@@ -772,7 +718,7 @@ fn counted_weights_leave_open_only_which_row_has_which_value() {
         };
         let groups: Vec<Vec<Counted>> =
             (1..=4).map(|n| (0..n).map(|_| row()).collect()).collect();
-        let evidence = write_counted(home.path(), &groups);
+        let evidence = counted(&groups);
         let worlds: Vec<Vec<Vec<Counted>>> = groups.iter().map(|g| worlds(g)).collect();
         // Mean, variance, least and most of a sum over rows.
         let oracle = |adds: &dyn Fn(&Counted) -> f64| {

@@ -8,12 +8,9 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{Estimate, Evidence, Query, Way};
-use scumble::release::{Release, checksum};
-use scumble::watch::Unwatched;
 use serde_json::{Value, json};
-use std::fs;
 
-use crate::estimate::release::write_manifest;
+use crate::builder::{ByHand, column, with};
 
 /// What a true row has: `ward` is kept, `age` coarse, `ill` drawn, `weight` noisy, `job`
 /// apart.
@@ -56,46 +53,43 @@ struct Has {
 type Jobs = Vec<Vec<u32>>;
 
 fn evidence(has: Has, rows: &[Published], jobs: &Jobs) -> Evidence {
-    let home = tempfile::tempdir().unwrap();
-    let mut columns = vec![column("ward", "other")];
+    let mut columns = vec![column("ward", "other", "number")];
     let mut names = vec!["ward"];
-    let mut manifest = json!({
-        "software": "a test", "experiment": true, "rows": rows.len(), "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
-    });
+    let mut made = ByHand::new(json!([]));
     if has.age {
-        let mut age = column("age", "quasi");
-        age["cells"] = json!("interval");
-        columns.push(age);
+        columns.push(age());
         names.push("age");
     }
     if has.ill {
-        columns.push(column("ill", "sensitive"));
+        columns.push(column("ill", "sensitive", "number"));
         names.push("ill");
-        manifest["perturbation"] = json!([{
-            "columns": ["ill"], "subtables": [{
-                "rows": 0, "domain": [["0"], ["1"]], "bounds": [null, null],
-                "operator": "general", "matrix": MATRIX,
-            }],
-        }]);
+        made = made.with("perturbation", json!([illness()]));
     }
     if has.weight {
-        columns.push(column("weight", "quasi"));
+        columns.push(column("weight", "quasi", "number"));
         names.extend(["weight", "weight.spread"]);
-        manifest["blur"] = json!({
+        let blur = json!({
             "shape": "uniform", "frame": "global", "strict": false,
             "columns": [{ "name": "weight", "decimals": 0, "domain": [0, HEAVIEST] }],
         });
+        made = made.with("blur", blur);
     }
     if has.job {
-        columns.push(column("job", "sensitive"));
+        columns.push(column("job", "sensitive", "number"));
         names.push("group");
-        manifest["buckets"] =
-            json!({ "file": "sensitive.csv", "column": "job", "groups": jobs.len() });
+        let mut values = "group,value,count\n".to_owned();
+        for (group, jobs) in (1..).zip(jobs) {
+            let mut own = jobs.clone();
+            own.sort_unstable();
+            for same in own.chunk_by(|a, b| a == b) {
+                values += &format!("{group},{},{}\n", same[0], same.len());
+            }
+        }
+        let (file, n) = ("sensitive.csv", jobs.len());
+        let buckets = json!({ "file": file, "column": "job", "groups": n });
+        made = made.with("buckets", buckets).file(file, &values);
     }
-    let mut data = names.join(",") + "\n";
-    for row in rows {
+    let line = |row: &Published| {
         let mut cells = vec![row.ward.to_string()];
         if has.age {
             cells.push(format!("\"[{}, {}]\"", row.age, row.age + 2));
@@ -109,30 +103,25 @@ fn evidence(has: Has, rows: &[Published], jobs: &Jobs) -> Evidence {
         if has.job {
             cells.push((row.group + 1).to_string());
         }
-        data += &(cells.join(",") + "\n");
-    }
-    fs::write(home.path().join("data.csv"), data).unwrap();
-    manifest["columns"] = json!(columns);
-    manifest["checksums"] = json!({ "data.csv": "" });
-    if has.job {
-        let mut values = "group,value,count\n".to_owned();
-        for (group, jobs) in (1..).zip(jobs) {
-            let mut own = jobs.clone();
-            own.sort_unstable();
-            for same in own.chunk_by(|a, b| a == b) {
-                values += &format!("{group},{},{}\n", same[0], same.len());
-            }
-        }
-        fs::write(home.path().join("sensitive.csv"), values).unwrap();
-        let sum = checksum(&home.path().join("sensitive.csv")).unwrap();
-        manifest["checksums"]["sensitive.csv"] = json!(sum);
-    }
-    write_manifest(home.path(), &manifest);
-    Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap()
+        cells.join(",")
+    };
+    let lines: Vec<String> = rows.iter().map(line).collect();
+    let made = made.with("columns", json!(columns)).rows(&names.join(","), &lines);
+    made.evidence().unwrap()
 }
 
-fn column(name: &str, role: &str) -> Value {
-    json!({ "name": name, "role": role, "type": "number", "missing": [""] })
+fn age() -> Value {
+    with(column("age", "quasi", "number"), "cells", json!("interval"))
+}
+
+/// How `ill` is drawn.
+fn illness() -> Value {
+    json!({
+        "columns": ["ill"], "subtables": [{
+            "rows": 0, "domain": [["0"], ["1"]], "bounds": [null, null],
+            "operator": "general", "matrix": MATRIX,
+        }],
+    })
 }
 
 /// A question, which columns it is about, and what it makes of a row: whether it counts, and
@@ -521,32 +510,22 @@ fn draws_agree_with_answers() {
 
 #[test]
 fn rows_drawn_anew_stand_beside_cells_and_nothing_that_depends_on_their_group() {
-    let home = tempfile::tempdir().unwrap();
-    let data = "group,ill,age,x\n1,0,\"[0, 2]\",1\n1,1,\"[0, 2]\",2\n\
-                1,0,\"[3, 5]\",3\n1,1,\"[0, 2]\",6\n";
-    fs::write(home.path().join("data.csv"), data).unwrap();
-    let mut age = column("age", "quasi");
-    age["cells"] = json!("interval");
-    let manifest = json!({
-        "software": "a test", "experiment": true, "rows": 4, "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": [column("ill", "sensitive"), age, column("x", "quasi")],
-        "perturbation": [{
-            "columns": ["ill"], "subtables": [{
-                "rows": 0, "domain": [["0"], ["1"]], "bounds": [null, null],
-                "operator": "general", "matrix": MATRIX,
-            }],
-        }],
-        "condensed": {
-            "groups": 1,
-            "columns": [{ "name": "x", "decimals": 0, "domain": [0, 100] }],
-        },
-        "method": { "name": "a test" }, "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": "" },
+    let rows = [
+        "1,0,\"[0, 2]\",1",
+        "1,1,\"[0, 2]\",2",
+        "1,0,\"[3, 5]\",3",
+        "1,1,\"[0, 2]\",6",
+    ];
+    let ill = column("ill", "sensitive", "number");
+    let condensed = json!({
+        "groups": 1, "columns": [{ "name": "x", "decimals": 0, "domain": [0, 100] }],
     });
-    write_manifest(home.path(), &manifest);
-    let evidence =
-        Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap();
+    let evidence = ByHand::new(vec![ill, age(), column("x", "quasi", "number")])
+        .with("perturbation", json!([illness()]))
+        .with("condensed", condensed)
+        .rows("group,ill,age,x", &rows)
+        .evidence()
+        .unwrap();
     // Of the three rows with low ages, those below 3 are two: each counts for a third. Drawn
     // and true rows vary by the variance of a third or nought, and ages by 1/3 * 2/3.
     let found = ask(&evidence, "SELECT COUNT(*) WHERE x < 3 AND age = 1");

@@ -2,67 +2,36 @@
 //! elsewhere, and as wrong as they say.
 
 use std::fs;
-use std::path::Path;
 
-use crate::estimate::release::write_manifest;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{Estimate, Evidence, Query, Unknown, Way};
-use scumble::release::{Release, checksum};
+use scumble::release::Release;
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
+
+use crate::builder::{ByHand, ask, column, with};
 
 /// How often a right estimator fails a test below.
 const FALSE_ALARM: f64 = 1e-6;
 
-/// Writes a release of these columns, `(name, role, type)`, and rows.
-fn write(
-    home: &Path,
+/// A release of these columns, `(name, role, type)`, and rows.
+fn written(
     columns: &[(&str, &str, &str)],
     rows: &[Vec<String>],
     perturbation: &Value,
-    more: &Value,
-) {
-    let names: Vec<&str> = columns.iter().map(|column| column.0).collect();
-    let mut data = names.join(",") + "\n";
-    for row in rows {
-        data.push_str(&(row.join(",") + "\n"));
-    }
-    fs::write(home.join("data.csv"), data).unwrap();
-    let columns: Vec<Value> = columns
-        .iter()
-        .map(|(name, role, kind)| {
-            json!({ "name": name, "role": role, "type": kind, "missing": ["?"] })
-        })
-        .collect();
-    let mut manifest = json!({
-        "software": "a test", "experiment": true,
-        "rows": rows.len(), "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": columns,
-        "perturbation": perturbation,
-        "method": { "name": "perturbation" },
-        "promises": [], "loss": {}, "not_promised": [],
-        "checksums": { "data.csv": checksum(&home.join("data.csv")).unwrap() },
+) -> ByHand {
+    let columns = columns.iter().map(|(name, role, kind)| {
+        with(column(name, role, kind), "missing", json!(["?"]))
     });
-    for (key, value) in more.as_object().unwrap() {
-        manifest[key] = value.clone();
-    }
-    write_manifest(home, &manifest);
+    let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
+    ByHand::new(columns.collect::<Vec<Value>>())
+        .with("perturbation", perturbation.clone())
+        .plain_rows(&rows)
 }
 
-fn evidence(home: &Path) -> Evidence {
-    let release = Release::open(home).unwrap();
-    Evidence::read(&release, &Unwatched).unwrap()
-}
-
-fn refused(home: &Path) -> String {
-    let read = Release::open(home).and_then(|r| Evidence::read(&r, &Unwatched));
-    read.unwrap_err().to_string()
-}
-
-fn ask(evidence: &Evidence, question: &str) -> Vec<Estimate> {
-    evidence.answer(&Query::parse(question).unwrap(), Way::Inverse).unwrap()
+fn refused(made: &ByHand) -> String {
+    made.evidence().unwrap_err().to_string()
 }
 
 fn subtable(domain: &Value, operator: &Value) -> Value {
@@ -154,7 +123,7 @@ const GENERAL: [[f64; 3]; 3] = [[0.7, 0.1, 0.2], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6
 const SMOKES_KEEP: [f64; 2] = [0.6, 0.6];
 
 /// A release of these people.
-fn release(home: &Path, people: &[Person], random: &mut ChaCha20Rng) {
+fn release(people: &[Person], random: &mut ChaCha20Rng) -> Evidence {
     let rows: Vec<Vec<String>> = people
         .iter()
         .map(|person| {
@@ -200,7 +169,7 @@ fn release(home: &Path, people: &[Person], random: &mut ChaCha20Rng) {
         noise(&["job", "pay"], None, &[work]),
         noise(&["smokes"], None, &[smokes]),
     ]);
-    write(home, &columns, &rows, &notes, &json!({}));
+    written(&columns, &rows, &notes).evidence().unwrap()
 }
 
 /// A condition, as SQL and as it is.
@@ -281,14 +250,12 @@ fn assert_honest(truth: f64, estimates: &[Estimate], tests: usize, what: &str) {
 #[test]
 fn answers_are_unbiased_and_as_wrong_as_they_say() {
     let people = people();
-    let home = tempfile::tempdir().unwrap();
     let mut random = ChaCha20Rng::seed_from_u64(12);
     let n_runs = 1000;
     let mut answers = vec![Vec::new(); QUESTIONS.len()];
     let mut values = vec![Vec::new(); 6];
     for _ in 0..n_runs {
-        release(home.path(), &people, &mut random);
-        let evidence = evidence(home.path());
+        let evidence = release(&people, &mut random);
         for (answers, (condition, _)) in answers.iter_mut().zip(QUESTIONS) {
             let question = format!("SELECT COUNT(*) FROM release WHERE {condition}");
             answers.extend(ask(&evidence, &question));
@@ -316,9 +283,7 @@ fn answers_are_unbiased_and_as_wrong_as_they_say() {
 #[test]
 fn what_lost_nothing_is_exact() {
     let people = people();
-    let home = tempfile::tempdir().unwrap();
-    release(home.path(), &people, &mut ChaCha20Rng::seed_from_u64(13));
-    let evidence = evidence(home.path());
+    let evidence = release(&people, &mut ChaCha20Rng::seed_from_u64(13));
     let exact = |condition: &str, holds: &dyn Fn(&Person) -> bool| {
         let answers = ask(&evidence, &format!("SELECT COUNT(*) WHERE {condition}"));
         let truth = people.iter().filter(|person| holds(person)).count() as f64;
@@ -347,9 +312,7 @@ fn what_lost_nothing_is_exact() {
 
 #[test]
 fn parts_add_up_to_the_whole() {
-    let home = tempfile::tempdir().unwrap();
-    release(home.path(), &people(), &mut ChaCha20Rng::seed_from_u64(14));
-    let evidence = evidence(home.path());
+    let evidence = release(&people(), &mut ChaCha20Rng::seed_from_u64(14));
     let whole = ask(&evidence, "SELECT COUNT(*) WHERE smokes = 'yes' AND age > 30");
     let question = "SELECT city, job, disease, COUNT(*) WHERE smokes = 'yes' AND age > 30 \
                     GROUP BY city, job, disease";
@@ -368,7 +331,6 @@ fn parts_add_up_to_the_whole() {
 
 #[test]
 fn a_release_that_keeps_everything_answers_exactly() {
-    let home = tempfile::tempdir().unwrap();
     let rows: Vec<Vec<String>> =
         ["b", "a", "b", "c"].map(|v| vec![v.to_owned()]).to_vec();
     let domain = json!([["a"], ["b"], ["c"], ["d"]]);
@@ -380,8 +342,7 @@ fn a_release_that_keeps_everything_answers_exactly() {
     ] {
         let notes = json!([noise(&["x"], None, &[subtable(&domain, &operator)])]);
         let columns = [("x", "sensitive", "category")];
-        write(home.path(), &columns, &rows, &notes, &json!({}));
-        let evidence = evidence(home.path());
+        let evidence = written(&columns, &rows, &notes).evidence().unwrap();
         let found = ask(&evidence, "SELECT x, COUNT(*) GROUP BY x");
         let counts: Vec<f64> = found.iter().map(|e| e.count).collect();
         assert_eq!(counts, [1.0, 2.0, 1.0, 0.0]);
@@ -393,7 +354,6 @@ fn a_release_that_keeps_everything_answers_exactly() {
 
 #[test]
 fn a_row_of_each_group_stands_for_the_group() {
-    let home = tempfile::tempdir().unwrap();
     let mut random = ChaCha20Rng::seed_from_u64(15);
     // Groups of 1 to 4 rows, each row with a value and an untouched cell.
     let groups: Vec<Vec<(usize, usize)>> = (0..300)
@@ -430,8 +390,8 @@ fn a_row_of_each_group_stands_for_the_group() {
                 vec![x.to_owned(), y.to_string(), group.len().to_string()]
             })
             .collect();
-        write(home.path(), &columns, &rows, &notes, &json!({ "sampled": "n" }));
-        let evidence = evidence(home.path());
+        let made = written(&columns, &rows, &notes).with("sampled", json!("n"));
+        let evidence = made.evidence().unwrap();
         for (answers, (condition, _)) in answers.iter_mut().zip(questions) {
             answers
                 .extend(ask(&evidence, &format!("SELECT COUNT(*) WHERE {condition}")));
@@ -474,7 +434,6 @@ fn straight(counts: &[f64]) -> Vec<f64> {
 
 #[test]
 fn intervals_of_all_ways_cover_the_truth_where_errors_differ_widely() {
-    let home = tempfile::tempdir().unwrap();
     let mut random = ChaCha20Rng::seed_from_u64(16);
     let truth = [600, 300, 60, 40];
     let keep = [0.9, 0.7, 0.05, 0.03];
@@ -496,8 +455,7 @@ fn intervals_of_all_ways_cover_the_truth_where_errors_differ_widely() {
             }
         }
         let columns = [("x", "sensitive", "category")];
-        write(home.path(), &columns, &rows, &notes, &json!({}));
-        let evidence = evidence(home.path());
+        let evidence = written(&columns, &rows, &notes).evidence().unwrap();
         let inverse = evidence.answer(&query, Way::Inverse).unwrap();
         let counts: Vec<f64> = inverse.iter().map(|e| e.count).collect();
         let straight = straight(&counts);
@@ -563,9 +521,7 @@ fn an_interval_of_what_is_possible_never_looks_certain() {
 
 #[test]
 fn values_that_nothing_has_are_named() {
-    let home = tempfile::tempdir().unwrap();
-    release(home.path(), &people(), &mut ChaCha20Rng::seed_from_u64(17));
-    let evidence = evidence(home.path());
+    let evidence = release(&people(), &mut ChaCha20Rng::seed_from_u64(17));
     let unknown = |condition: &str| {
         let question = format!("SELECT COUNT(*) WHERE {condition}");
         evidence.unknown(&Query::parse(&question).unwrap()).unwrap()
@@ -588,7 +544,6 @@ fn values_that_nothing_has_are_named() {
 
 #[test]
 fn a_matrix_that_cannot_be_inverted_is_named() {
-    let home = tempfile::tempdir().unwrap();
     let rows =
         [["a", "1"], ["b", "2"], ["a", "2"]].map(|row| row.map(str::to_owned).to_vec());
     let part = |keep: f64| {
@@ -597,8 +552,7 @@ fn a_matrix_that_cannot_be_inverted_is_named() {
     };
     let columns = [("x", "sensitive", "category"), ("part", "other", "category")];
     let notes = json!([noise(&["x"], Some("part"), &[part(0.5), part(0.0)])]);
-    write(home.path(), &columns, &rows, &notes, &json!({}));
-    let evidence = evidence(home.path());
+    let evidence = written(&columns, &rows, &notes).evidence().unwrap();
     let query = Query::parse("SELECT COUNT(*) WHERE x = 'a'").unwrap();
     let error = evidence.answer(&query, Way::Simplex).unwrap_err();
     assert_eq!(
@@ -617,7 +571,6 @@ fn a_matrix_that_cannot_be_inverted_is_named() {
 
 #[test]
 fn malformed_releases_are_refused() {
-    let home = tempfile::tempdir().unwrap();
     let columns = [("x", "sensitive", "category"), ("part", "other", "category")];
     let rows = [["a", "1"], ["b", "2"]].map(|row| row.map(str::to_owned).to_vec());
     let part = |domain: Value, keep: f64| {
@@ -626,8 +579,7 @@ fn malformed_releases_are_refused() {
     let good = || part(json!([["a"], ["b"]]), 0.5);
     let message = |columns_of: &[&str], by: Option<&str>, parts: &[Value]| {
         let notes = json!([noise(columns_of, by, parts)]);
-        write(home.path(), &columns, &rows, &notes, &json!({}));
-        let message = refused(home.path());
+        let message = refused(&written(&columns, &rows, &notes));
         let told = ["data.csv: ", "manifest.json: "];
         let told = told.iter().find_map(|file| message.rsplit_once(file));
         told.unwrap().1.to_owned()
@@ -675,34 +627,29 @@ fn malformed_releases_are_refused() {
     );
 
     let note = noise(&["x"], Some("part"), &[good(), good()]);
-    write(home.path(), &columns, &rows, &json!([note, note]), &json!({}));
-    assert!(refused(home.path()).ends_with("`x` has 2 classes, but needs 1"));
-    write(home.path(), &columns, &rows, &json!([]), &json!({ "sampled": "x" }));
+    let twice = written(&columns, &rows, &json!([note, note]));
+    assert!(refused(&twice).ends_with("`x` has 2 classes, but needs 1"));
+    let sampled = written(&columns, &rows, &json!([])).with("sampled", json!("x"));
     let wanted = "column `x` must tell how many rows each row stands for";
-    assert!(refused(home.path()).ends_with(wanted));
+    assert!(refused(&sampled).ends_with(wanted));
 
     // A file that was changed.
-    write(home.path(), &columns, &rows, &json!([note]), &json!({}));
-    fs::write(home.path().join("data.csv"), "x,part\na,1\n").unwrap();
-    assert!(
-        refused(home.path()).ends_with("the file is not the one that was published")
-    );
+    let made = written(&columns, &rows, &json!([note]));
+    made.evidence().unwrap();
+    let release = Release::open(&made.path()).unwrap();
+    fs::write(made.path().join("data.csv"), "x,part\na,1\n").unwrap();
+    let error = Evidence::read(&release, &Unwatched).unwrap_err().to_string();
+    assert!(error.ends_with("the file is not the one that was published"));
 }
 
 #[test]
 fn generalized_columns_count_where_they_may_lie() {
-    let home = tempfile::tempdir().unwrap();
     let rows = [["[20, 30]", "flu"], ["[30, 40]", "cold"]];
     let rows = rows.map(|row| vec![format!("\"{}\"", row[0]), row[1].to_owned()]);
     let columns = [("age", "quasi", "number"), ("disease", "sensitive", "category")];
-    write(home.path(), &columns, &rows, &json!([]), &json!({}));
-    let path = home.path().join("manifest.json");
-    let mut manifest: Value =
-        serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
-    manifest["columns"][0]["treatment"] =
-        json!({ "kind": "coarse", "cells": "interval" });
-    fs::write(&path, manifest.to_string()).unwrap();
-    let evidence = evidence(home.path());
+    let mut made = written(&columns, &rows, &json!([]));
+    made.manifest["columns"][0]["cells"] = json!("interval");
+    let evidence = made.evidence().unwrap();
     let found = ask(&evidence, "SELECT COUNT(*) WHERE disease = 'flu'");
     assert_eq!((found[0].count, found[0].standard_error), (1.0, Some(0.0)));
     let asked = |question: &str| {

@@ -1,17 +1,13 @@
 //! Whole tables drawn from releases: right on average, as different from each other as the
 //! estimates say they may be off, and the same for the same seed.
 
-use std::collections::BTreeMap;
-use std::fs;
-
-use crate::estimate::release::write_manifest;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble::estimate::{Drawn, Evidence, Query, Way};
-use scumble::release::{Release, checksum};
-use scumble::watch::Unwatched;
 use serde_json::{Value, json};
+
+use crate::builder::{self, ByHand, with};
 
 /// How many standard errors a mean over draws may be off: a right sampler is further off in
 /// less than one of a million tests.
@@ -19,30 +15,17 @@ const FURTHEST: f64 = 5.0;
 
 /// A column of a manifest.
 fn column(name: &str, role: &str, kind: &str) -> Value {
-    json!({ "name": name, "role": role, "type": kind, "missing": ["?"] })
+    with(builder::column(name, role, kind), "missing", json!(["?"]))
 }
 
 /// Reads a release of these files.
 fn evidence(columns: &[Value], files: &[(&str, String)], more: &Value) -> Evidence {
-    let home = tempfile::tempdir().unwrap();
-    let mut checksums = BTreeMap::new();
-    for (name, text) in files {
-        fs::write(home.path().join(name), text).unwrap();
-        checksums.insert(*name, checksum(&home.path().join(name)).unwrap());
-    }
     let rows = files[0].1.lines().count() - 1;
-    let mut manifest = json!({
-        "software": "a test", "experiment": true,
-        "rows": rows, "left_out": 0,
-        "data": { "file": "data.csv", "format": "csv" },
-        "columns": columns, "method": { "name": "a test" },
-        "promises": [], "loss": {}, "not_promised": [], "checksums": checksums,
-    });
-    for (key, value) in more.as_object().unwrap() {
-        manifest[key] = value.clone();
+    let mut made = ByHand::new(columns.to_vec()).with("rows", json!(rows));
+    for (name, text) in files {
+        made.write(name, text);
     }
-    write_manifest(home.path(), &manifest);
-    Evidence::read(&Release::open(home.path()).unwrap(), &Unwatched).unwrap()
+    made.with_all(more).evidence().unwrap()
 }
 
 fn table(header: &str, rows: &[String]) -> (&'static str, String) {

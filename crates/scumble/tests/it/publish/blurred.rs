@@ -7,25 +7,10 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::recipe::{Published, Request, Spec, publish};
 use scumble::release::{BlurNote, FrameNote};
 use scumble::space::Shape;
-use scumble::watch::Unwatched;
 
-type Record = BTreeMap<String, String>;
-
-fn run(home: &Path, recipe: &str, seed: u64) -> scumble::error::Result<Published> {
-    let recipe = format!("input.table = \"table.csv\"\n{recipe}\n");
-    let spec = Spec::parse(&recipe, "recipe.toml")?;
-    let request =
-        Request { replace: true, seed: Some(seed), ..Request::new(&spec, home) };
-    publish(request, &Unwatched)
-}
-
-fn records(path: &Path) -> Vec<Record> {
-    let mut reader = csv::Reader::from_path(path).unwrap();
-    reader.deserialize().map(|record| record.unwrap()).collect()
-}
+use crate::builder::{Record, folder, records, run};
 
 /// Three clouds of people and a few far from all; `row` tells them apart. Ages are whole,
 /// `cost` has two decimals, `weight` three.
@@ -47,12 +32,6 @@ fn people(n: usize, seed: u64) -> String {
         writeln!(text, "{row},{age},{sex},{cost:.2},{weight:.3},{k}").unwrap();
     }
     text
-}
-
-fn home(table: &str) -> tempfile::TempDir {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table).unwrap();
-    home
 }
 
 const COLUMNS: &str = "columns = { row = \"other\", age = \"quasi\", sex = \"drop\", \
@@ -134,7 +113,7 @@ fn fits(note: &BlurNote, frame: &FrameNote, level: usize, difference: &[f64]) ->
 
 #[test]
 fn everybody_has_company_at_their_own_level() {
-    let home = home(&people(600, 1));
+    let home = folder(&[("table.csv", &people(600, 1))]);
     for way in all_ways() {
         let published = run(home.path(), &way, 3).unwrap();
         let note = published.manifest.blur().unwrap();
@@ -214,7 +193,7 @@ fn distance(mut values: Vec<f64>, law: impl Fn(f64) -> f64) -> f64 {
 #[test]
 fn noise_follows_its_law_in_every_frame() {
     // Few numbers are on one of the axes' ends, so rounding to two decimals does not show.
-    let home = home(&people(3000, 2));
+    let home = folder(&[("table.csv", &people(3000, 2))]);
     for way in all_ways() {
         let published = run(home.path(), &way, 4).unwrap();
         let note = published.manifest.blur().unwrap();
@@ -243,7 +222,7 @@ fn noise_follows_its_law_in_every_frame() {
 
 #[test]
 fn even_noise_on_whole_numbers_takes_every_step_as_often() {
-    let home = home(&people(4000, 3));
+    let home = folder(&[("table.csv", &people(4000, 3))]);
     let way = &all_ways()[3];
     let note = run(home.path(), way, 5).unwrap().manifest.blur().unwrap();
     let mut counts: BTreeMap<(usize, i64), u64> = BTreeMap::new();
@@ -271,7 +250,7 @@ fn even_noise_on_whole_numbers_takes_every_step_as_often() {
 
 #[test]
 fn spreads_stand_beside_numbers_and_agree_with_the_ladder() {
-    let home = home(&people(500, 4));
+    let home = folder(&[("table.csv", &people(500, 4))]);
     for way in all_ways() {
         let note = run(home.path(), &way, 6).unwrap().manifest.blur().unwrap();
         for pair in pairs(home.path()) {
@@ -293,7 +272,7 @@ fn spreads_stand_beside_numbers_and_agree_with_the_ladder() {
 
 #[test]
 fn the_domain_never_shows_anybodys_number() {
-    let home = home(&people(500, 4));
+    let home = folder(&[("table.csv", &people(500, 4))]);
     let note = run(home.path(), &all_ways()[0], 6).unwrap().manifest.blur().unwrap();
     let rows = records(&home.path().join("table.csv"));
     for column in &note.columns {
@@ -307,7 +286,7 @@ fn the_domain_never_shows_anybodys_number() {
 
 #[test]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
-    let home = home(&people(400, 5));
+    let home = folder(&[("table.csv", &people(400, 5))]);
     for way in all_ways() {
         let bytes = |threads: usize, seed: u64| {
             let pool =
@@ -325,7 +304,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 #[test]
 fn the_order_of_rows_tells_nothing() {
     // Rows come sorted by `row`; where they leave must not depend on it.
-    let home = home(&people(2000, 6));
+    let home = folder(&[("table.csv", &people(2000, 6))]);
     run(home.path(), &all_ways()[0], 9).unwrap();
     let rows: Vec<f64> = records(&home.path().join("release/data.csv"))
         .iter()
@@ -344,7 +323,7 @@ fn the_order_of_rows_tells_nothing() {
 
 #[test]
 fn people_of_another_sex_are_no_company() {
-    let home = home(&people(500, 7));
+    let home = folder(&[("table.csv", &people(500, 7))]);
     let way = all_ways()[1].replace("sex = \"drop\"", "sex = \"quasi\"");
     let way = way.replace("\"local\"", "\"global\"");
     let published = run(home.path(), &way, 3).unwrap();
@@ -371,7 +350,7 @@ fn missing_numbers_are_refused_or_stay_missing() {
         })
         .collect();
     table = lines.join("\n") + "\n";
-    let home = home(&table);
+    let home = folder(&[("table.csv", &table)]);
     let way = &all_ways()[0];
     let error = run(home.path(), way, 1).unwrap_err();
     assert!(error.to_string().ends_with("row 5, column `cost`: the number is missing"));
@@ -393,7 +372,7 @@ fn missing_numbers_are_refused_or_stay_missing() {
 
 #[test]
 fn a_column_says_what_everybody_asks_for() {
-    let home = home(&people(500, 9));
+    let home = folder(&[("table.csv", &people(500, 9))]);
     let way =
         all_ways()[0].replace("expected-anonymity = 6", "expected-anonymity = \"k\"");
     let published = run(home.path(), &way, 3).unwrap();
@@ -420,7 +399,7 @@ fn a_column_says_what_everybody_asks_for() {
 
 #[test]
 fn the_scheme_of_the_paper_is_there_to_compare_with() {
-    let home = home(&people(300, 10));
+    let home = folder(&[("table.csv", &people(300, 10))]);
     for frame in ["global", "local"] {
         let way = format!(
             "{COLUMNS}promise.expected-anonymity = {{ k = 6, strict = false }}\n\
@@ -440,7 +419,7 @@ fn the_scheme_of_the_paper_is_there_to_compare_with() {
 
 #[test]
 fn condensed_rows_keep_mean_and_spread_and_their_group() {
-    let home = home(&people(600, 11));
+    let home = folder(&[("table.csv", &people(600, 11))]);
     let way = format!(
         "{COLUMNS}promise.expected-anonymity = 10\nmethod.name = \"condensation\"\n"
     );
@@ -463,7 +442,7 @@ fn condensed_rows_keep_mean_and_spread_and_their_group() {
 
 /// The message and hint of a recipe that must be refused, and that nothing was written.
 fn refused(table: &str, recipe: &str) -> String {
-    let home = home(table);
+    let home = folder(&[("table.csv", table)]);
     let error = run(home.path(), recipe, 1).unwrap_err();
     assert!(!home.path().join("release").exists());
     let message = error.to_string().replace(&home.path().display().to_string(), "");
@@ -611,7 +590,7 @@ fn what_is_the_same_for_all_needs_no_noise() {
     for row in 0..60 {
         writeln!(table, "7,{},{row}", row / 12).unwrap();
     }
-    let home = home(&table);
+    let home = folder(&[("table.csv", &table)]);
     let published = run(
         home.path(),
         "columns = { x = \"quasi\", y = \"quasi\", row = \"other\" }\n\
@@ -639,7 +618,7 @@ fn many_columns_are_warned_of() {
             names.iter().map(|_| random.random_range(0..100u32).to_string()).collect();
         writeln!(table, "{}", cells.join(",")).unwrap();
     }
-    let home = home(&table);
+    let home = folder(&[("table.csv", &table)]);
     let columns: Vec<String> =
         names.iter().map(|name| format!("{name} = \"quasi\"")).collect();
     let recipe = format!(

@@ -7,24 +7,10 @@ use std::path::Path;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::recipe::{Published, Request, Spec, publish};
 use scumble::table::{ReadOptions, Source};
 use scumble::watch::Unwatched;
 
-type Record = BTreeMap<String, String>;
-
-fn run(home: &Path, recipe: &str, seed: u64) -> scumble::error::Result<Published> {
-    let recipe = format!("input.table = \"table.csv\"\n{recipe}\n");
-    let spec = Spec::parse(&recipe, "recipe.toml")?;
-    let request =
-        Request { replace: true, seed: Some(seed), ..Request::new(&spec, home) };
-    publish(request, &Unwatched)
-}
-
-fn records(path: &Path) -> Vec<Record> {
-    let mut reader = csv::Reader::from_path(path).unwrap();
-    reader.deserialize().map(|record| record.unwrap()).collect()
-}
+use crate::builder::{Record, folder, records, run};
 
 /// The values of each group and how many rows have each.
 fn buckets(release: &Path) -> BTreeMap<String, BTreeMap<String, u64>> {
@@ -125,8 +111,7 @@ fn groups_have_the_values_of_their_rows() {
 
 #[test]
 fn no_value_has_more_than_its_part_of_a_group() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), people(500, 2)).unwrap();
+    let home = folder(&[("table.csv", &people(500, 2))]);
     for l in 2..=6u64 {
         let more = format!("promise.l-diversity = {l}\nmethod.name = \"anatomy\"");
         let published = run(home.path(), &format!("{WITHOUT_ROWS}{more}"), 1).unwrap();
@@ -160,8 +145,7 @@ fn the_order_of_the_table_tells_nothing() {
 
 #[test]
 fn threads_do_not_matter_and_seeds_do() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), people(900, 4)).unwrap();
+    let home = folder(&[("table.csv", &people(900, 4))]);
     for columns in [WITH_ROWS, WITHOUT_ROWS] {
         for more in METHODS {
             let read = |threads: usize, seed: u64| {
@@ -187,8 +171,7 @@ fn threads_do_not_matter_and_seeds_do() {
 /// last row of a sorted table are spread evenly.
 #[test]
 fn numbers_of_groups_tell_nothing() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), people(40, 5)).unwrap();
+    let home = folder(&[("table.csv", &people(40, 5))]);
     let recipe =
         format!("{WITH_ROWS}promise.l-diversity = 4\nmethod.name = \"anatomy\"");
     let mut seen: BTreeMap<(&str, u64), f64> = BTreeMap::new();
@@ -221,8 +204,7 @@ fn numbers_of_groups_tell_nothing() {
 
 #[test]
 fn parquet_has_the_same_rows() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), people(300, 6)).unwrap();
+    let home = folder(&[("table.csv", &people(300, 6))]);
     for columns in [WITH_ROWS, WITHOUT_ROWS] {
         let recipe = format!("{columns}{}", METHODS[0]);
         let published = run(home.path(), &recipe, 1).unwrap();

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use scumble::recipe::{Published, Request, Spec, publish};
+use scumble::recipe::Published;
 use scumble::release::{OperatorNote, SubtableNote};
-use scumble::watch::Unwatched;
+
+use crate::builder::{folder, records, run_whole};
 
 /// Diseases and how many rows of a thousand have each; further ones have 20.
 const DISEASES: [(&str, u64); 6] = [
@@ -48,21 +49,6 @@ fn table(thousands: u64) -> String {
 const COLUMNS: &str = "input.table = \"table.csv\"\n\
     columns = { row = \"other\", id = \"identifier\", age = \"quasi\", sex = \"quasi\", \
     disease = \"sensitive\", income = \"drop\" }\n";
-
-fn run(
-    home: &Path,
-    columns: &str,
-    more: &str,
-    seed: Option<u64>,
-) -> scumble::error::Result<Published> {
-    let spec = Spec::parse(&format!("{columns}{more}\n"), "recipe.toml")?;
-    publish(Request { replace: true, seed, ..Request::new(&spec, home) }, &Unwatched)
-}
-
-fn records(path: &Path) -> Vec<BTreeMap<String, String>> {
-    let mut reader = csv::Reader::from_path(path).unwrap();
-    reader.deserialize().map(|record| record.unwrap()).collect()
-}
 
 /// How likely `original` is published as `published`.
 fn entry(part: &SubtableNote, published: usize, original: usize) -> f64 {
@@ -146,8 +132,7 @@ const METHODS: [&str; 8] = [
 
 #[test]
 fn draws_follow_the_published_matrix_and_other_columns_stay() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(20)).unwrap();
+    let home = folder(&[("table.csv", &table(20))]);
     let untouched = |path: &Path| {
         let mut rows: Vec<[String; 3]> = records(path)
             .iter()
@@ -158,7 +143,8 @@ fn draws_follow_the_published_matrix_and_other_columns_stay() {
     };
     let original = untouched(&home.path().join("table.csv"));
     for more in METHODS {
-        let published = run(home.path(), COLUMNS, more, Some(5)).unwrap();
+        let published =
+            run_whole(home.path(), &format!("{COLUMNS}{more}"), Some(5)).unwrap();
         assert!(published.audit.holds(), "{more}");
         assert!(published.manifest.experiment);
         assert_eq!(
@@ -189,8 +175,7 @@ fn draws_follow_the_published_matrix_and_other_columns_stay() {
 
 #[test]
 fn the_order_of_rows_tells_nothing() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(5)).unwrap();
+    let home = folder(&[("table.csv", &table(5))]);
     // The mean place of the first half of the input: 5 sigma either way.
     let mean_place = |rows: &[u64]| {
         let n = rows.len() as f64;
@@ -200,7 +185,8 @@ fn the_order_of_rows_tells_nothing() {
         (sum / (n / 2.0) - n / 2.0) / (n / 12.0).sqrt()
     };
     for more in METHODS {
-        let published = run(home.path(), COLUMNS, more, None).unwrap();
+        let published =
+            run_whole(home.path(), &format!("{COLUMNS}{more}"), None).unwrap();
         assert!(!published.manifest.experiment);
         let rows = records(&published.directory.join("data.csv"));
         let rows: Vec<u64> =
@@ -220,13 +206,13 @@ fn data(published: &Published) -> Vec<u8> {
 
 #[test]
 fn a_seed_repeats_every_byte_whatever_the_threads_and_no_seed_repeats_none() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(40)).unwrap();
+    let home = folder(&[("table.csv", &table(40))]);
     let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
     for more in [METHODS[0], METHODS[2], METHODS[6]] {
         let with = |threads, seed| {
-            let published = pool(threads)
-                .install(|| run(home.path(), COLUMNS, more, seed).unwrap());
+            let published = pool(threads).install(|| {
+                run_whole(home.path(), &format!("{COLUMNS}{more}"), seed).unwrap()
+            });
             let manifest = fs::read(published.directory.join("manifest.json")).unwrap();
             (data(&published), manifest)
         };
@@ -261,7 +247,7 @@ fn a_key_gives_a_person_the_same_noise_every_time() {
         fs::write(home.path().join("table.csv"), &text).unwrap();
         let keyed = |file: &str| {
             let more = format!("{more}\nmethod.key-file = \"{file}\"");
-            run(home.path(), COLUMNS, &more, None).unwrap()
+            run_whole(home.path(), &format!("{COLUMNS}{more}"), None).unwrap()
         };
         let first = keyed("a.key");
         assert_eq!(first.manifest.perturbation()[0].noise, "keyed");
@@ -302,7 +288,8 @@ fn who_changes_does_not_show_both_values() {
     let mut seen = Vec::new();
     for text in [&text, &later] {
         fs::write(home.path().join("table.csv"), text).unwrap();
-        let published = run(home.path(), COLUMNS, &more, None).unwrap();
+        let published =
+            run_whole(home.path(), &format!("{COLUMNS}{more}"), None).unwrap();
         let truth: BTreeMap<String, String> = records(&home.path().join("table.csv"))
             .into_iter()
             .map(|row| (row["row"].clone(), row["disease"].clone()))
@@ -328,11 +315,10 @@ fn disease(line: &str) -> &str {
 
 #[test]
 fn keyed_noise_follows_the_matrix_and_people_are_independent() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(20)).unwrap();
+    let home = folder(&[("table.csv", &table(20))]);
     fs::write(home.path().join("a.key"), "a secret of the hospital").unwrap();
     let more = format!("{}\nmethod.key-file = \"a.key\"", METHODS[4]);
-    let published = run(home.path(), COLUMNS, &more, None).unwrap();
+    let published = run_whole(home.path(), &format!("{COLUMNS}{more}"), None).unwrap();
     let part = &published.manifest.perturbation()[0].subtables[0];
     let pairs = &pairs(home.path(), &published)[0];
     assert!(!alarms(chi_square(part, pairs)));
@@ -354,10 +340,10 @@ fn keyed_noise_follows_the_matrix_and_people_are_independent() {
 
 #[test]
 fn several_columns_are_randomized_each_alone_or_as_one() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(10)).unwrap();
+    let home = folder(&[("table.csv", &table(10))]);
     let columns = COLUMNS.replace("income = \"drop\"", "income = \"sensitive\"");
-    let each = run(home.path(), &columns, METHODS[0], Some(1)).unwrap();
+    let each =
+        run_whole(home.path(), &format!("{columns}{}", METHODS[0]), Some(1)).unwrap();
     let notes = &each.manifest.perturbation();
     assert_eq!(notes.len(), 2);
     assert!(
@@ -367,7 +353,8 @@ fn several_columns_are_randomized_each_alone_or_as_one() {
             .any(|line| line.starts_with("columns together"))
     );
     let more = format!("{}\nmethod.sensitive = \"compound\"", METHODS[4]);
-    let compound = run(home.path(), &columns, &more, Some(1)).unwrap();
+    let compound =
+        run_whole(home.path(), &format!("{columns}{more}"), Some(1)).unwrap();
     assert!(compound.audit.holds());
     let [note] = &*compound.manifest.perturbation() else {
         panic!("one compound column")
@@ -383,10 +370,10 @@ fn several_columns_are_randomized_each_alone_or_as_one() {
 
 #[test]
 fn parquet_goes_in_and_out() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(2)).unwrap();
+    let home = folder(&[("table.csv", &table(2))]);
     let parquet = format!("{}\nrelease.format = \"parquet\"", METHODS[2]);
-    let first = run(home.path(), COLUMNS, &parquet, Some(1)).unwrap();
+    let first =
+        run_whole(home.path(), &format!("{COLUMNS}{parquet}"), Some(1)).unwrap();
     assert!(first.audit.holds());
     fs::copy(first.directory.join("data.parquet"), home.path().join("again.parquet"))
         .unwrap();
@@ -394,20 +381,21 @@ fn parquet_goes_in_and_out() {
         .replace("table.csv", "again.parquet")
         .replace("id = \"identifier\", ", "")
         .replace(", income = \"drop\"", ", \"disease.subtable\" = \"drop\"");
-    let second = run(home.path(), &columns, METHODS[0], Some(2)).unwrap();
+    let second =
+        run_whole(home.path(), &format!("{columns}{}", METHODS[0]), Some(2)).unwrap();
     assert_eq!(second.manifest.rows, 2000);
     assert!(second.audit.holds());
 }
 
 #[test]
 fn the_report_claims_no_more_than_the_method_keeps() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(2)).unwrap();
+    let home = folder(&[("table.csv", &table(2))]);
     let secret = "a secret of the hospital";
     fs::write(home.path().join("a.key"), secret).unwrap();
     for more in METHODS {
         let keyed = format!("{more}\nmethod.key-file = \"a.key\"");
-        let published = run(home.path(), COLUMNS, &keyed, None).unwrap();
+        let published =
+            run_whole(home.path(), &format!("{COLUMNS}{keyed}"), None).unwrap();
         let page = fs::read_to_string(published.directory.join("report.html")).unwrap();
         let any = page.contains("Whatever somebody believed");
         let partitioned = published.manifest.method.name == "partitioned-perturbation";
@@ -421,8 +409,7 @@ fn the_report_claims_no_more_than_the_method_keeps() {
 
 #[test]
 fn a_public_domain_may_have_values_that_nobody_has() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(20)).unwrap();
+    let home = folder(&[("table.csv", &table(20))]);
     let names: Vec<String> =
         diseases().iter().map(|(name, _)| format!("{name:?}")).collect();
     let domain = format!("[\"aaa\", {}, \"zzz\"]", names.join(", "));
@@ -433,7 +420,8 @@ fn a_public_domain_may_have_values_that_nobody_has() {
     let one = "promise.breach = { prior = 0.2, posterior = 0.9 }\n\
                method.name = \"partitioned-perturbation\"";
     for more in METHODS.into_iter().chain([one]) {
-        let published = run(home.path(), &columns, more, Some(5)).unwrap();
+        let published =
+            run_whole(home.path(), &format!("{columns}{more}"), Some(5)).unwrap();
         let pairs = pairs(home.path(), &published);
         let note = &published.manifest.perturbation()[0];
         for (part, pairs) in note.subtables.iter().zip(&pairs) {
@@ -444,12 +432,11 @@ fn a_public_domain_may_have_values_that_nobody_has() {
 
 #[test]
 fn perturbed_generalization_publishes_one_row_of_each_group() {
-    let home = tempfile::tempdir().unwrap();
-    fs::write(home.path().join("table.csv"), table(2)).unwrap();
+    let home = folder(&[("table.csv", &table(2))]);
     let columns = COLUMNS.replace("row = \"other\", ", "row = \"drop\", ");
     let more =
         "promise = { k-anonymity = 6, breach = { prior = 0.1, posterior = 0.4 } }";
-    let published = run(home.path(), &columns, more, None).unwrap();
+    let published = run_whole(home.path(), &format!("{columns}{more}"), None).unwrap();
     assert!(published.audit.holds());
     let rows = records(&published.directory.join("data.csv"));
     let sizes: Vec<u64> =
@@ -457,7 +444,7 @@ fn perturbed_generalization_publishes_one_row_of_each_group() {
     assert!(sizes.iter().all(|size| *size >= 6));
     assert_eq!(sizes.iter().sum::<u64>(), 2000);
     assert_eq!(published.manifest.rows, rows.len() as u64);
-    let error = run(home.path(), COLUMNS, more, None).unwrap_err();
+    let error = run_whole(home.path(), &format!("{COLUMNS}{more}"), None).unwrap_err();
     assert!(
         error.to_string().contains("publishes no columns of role `other`"),
         "{error}"
