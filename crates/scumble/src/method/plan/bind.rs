@@ -93,6 +93,10 @@ impl GroupPlan {
             let own = texts.len();
             let mut all: Vec<Box<str>> = texts.into_iter().map(Into::into).collect();
             all.extend(self.values(place).into_iter().map(String::into_boxed_str));
+            // A cell is the same whether "not known" is among these texts or not.
+            if self.mentions_missing(place) {
+                all.push(planned.reading.missing_text().into());
+            }
             let (domain, mut found) =
                 planned.rule.domain(&all, &planned.reading).map_err(|_| {
                     Error::input(format!(

@@ -210,6 +210,15 @@ impl GroupPlan {
         matches!((&self.route, cell), (PlanRoute::Levels(_), PlanCell::Node { .. }))
     }
 
+    /// Whether a cell of a column stands for "not known", perhaps among others.
+    pub(super) fn mentions_missing(&self, column: usize) -> bool {
+        self.groups.iter().any(|group| match &group.cells[column] {
+            PlanCell::Node { value, .. } => value.is_none(),
+            PlanCell::Range { missing, .. } => *missing,
+            PlanCell::Set(set) => set.contains(&None),
+        })
+    }
+
     /// The values of cuts, and of these cells.
     fn values_of(&self, column: usize, of: impl Fn(&PlanCell) -> bool) -> Vec<String> {
         let mut values: Vec<String> = Vec::new();

@@ -87,8 +87,10 @@ impl Method for Perturbation {
         let designs = Designs::of(*self, data, task)?;
         designs.check_names(task)?;
         let notes = designs.notes(secret.is_some());
+        let mut plan = Plan::new(self.name(), designs.steps(data));
+        plan.keyed = secret.is_some();
         Ok(Planned {
-            plan: Plan::new(self.name(), designs.steps(data)),
+            plan,
             columns: published_columns(spec, task.order, data, &notes),
             classes: notes.into_iter().map(PerturbationNote::class).collect(),
             quasi: None,

@@ -103,12 +103,14 @@ impl Method for PerturbedGeneralization {
         let mut groups = group_plan(data, &columns, &grouping);
         number(&mut groups, &columns, &grouping, None, Alike::Apart);
         let steps = [Step::Group(groups)].into_iter().chain(designs.steps(data));
+        let mut plan = Plan::new(self.name(), steps.collect());
+        plan.sampled = true;
         let notes = designs.notes(false);
         let mut parameters = parameters(spec, &designs.designs);
         parameters.insert("loss".to_owned(), spec.method.loss.name().into());
         let about_groups = promises.iter().map(|promise| promise_note(promise, data));
         Ok(Planned {
-            plan: Plan::new(self.name(), steps.collect()),
+            plan,
             columns: published_columns(spec, order, data, &columns, |origin| {
                 match origin {
                     Origin::Sensitive(place) => {

@@ -1,5 +1,6 @@
 //! Applying a plan to Arrow batches, for engines that read and write tables themselves.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow_array::builder::StringBuilder;
@@ -36,7 +37,18 @@ pub struct Applier<'a> {
 impl Plan {
     /// Binds the plan to the columns of a table: identifiers and columns that are not in the
     /// schema are not published, and what no step is about is published as it is.
+    ///
+    /// Numbers with noise and numbers drawn anew are planned row by row: such a plan suits
+    /// the rows of the table it was made from. Where what becomes of a row depends on all
+    /// others, or on a key, the plan is refused.
     pub fn bind(&self, schema: &Schema) -> Result<Applier<'_>> {
+        if let Some(reason) = self.needs_more_than_rows() {
+            return Err(Error::input(format!(
+                "a plan of `{}` cannot be applied batch by batch: {reason}",
+                self.method
+            ))
+            .with_hint("publish the whole table with the recipe"));
+        }
         let mut layout = Manifest {
             format: FORMAT,
             software: SOFTWARE.to_owned(),
@@ -53,9 +65,9 @@ impl Plan {
                 parameters: serde_json::Map::new(),
             },
             promises: Vec::new(),
-            loss: std::collections::BTreeMap::new(),
+            loss: BTreeMap::new(),
             not_promised: Vec::new(),
-            checksums: std::collections::BTreeMap::new(),
+            checksums: BTreeMap::new(),
         };
         for column in &schema.columns {
             if matches!(column.role, Role::Identifier | Role::Drop) {
@@ -83,9 +95,31 @@ impl Plan {
                     )));
                 }
             }
-            layout.classes.extend(step.classes());
+            // Groups are told by a column only where their cells stand elsewhere.
+            if self.weighted || !matches!(step, Step::Group(_)) {
+                layout.classes.extend(step.classes());
+            }
         }
         Ok(Applier { plan: self, layout })
+    }
+
+    /// Why what becomes of a row is more than the plan, the row and its random stream tell.
+    fn needs_more_than_rows(&self) -> Option<&'static str> {
+        if self.sampled {
+            return Some(
+                "it publishes one row of each group, chosen among all of them",
+            );
+        }
+        if self.keyed {
+            return Some("its noise depends on a key, which the plan does not hold");
+        }
+        self.steps.iter().find_map(|step| match step {
+            Step::Apart(_) => Some("it deals the rows of the whole table to groups"),
+            Step::Draw(plan) if plan.subtables.len() > 1 => {
+                Some("it deals the rows of the whole table to sub-tables")
+            }
+            Step::Draw(_) | Step::Group(_) | Step::Blur(_) | Step::Redraw(_) => None,
+        })
     }
 
     /// What is done to the column of this name.
@@ -96,7 +130,10 @@ impl Plan {
             Some(Step::Group(plan)) => {
                 let cells = plan.columns.iter().find(|column| column.name == name);
                 let cells = cells.map_or(Cells::Taxonomy, |column| column.cells);
-                Treatment::Coarse { cells, level: None }
+                match self.weighted {
+                    true => Treatment::Weighted,
+                    false => Treatment::Coarse { cells, level: None },
+                }
             }
             Some(Step::Draw(_)) => {
                 Treatment::Drawn { breaches: String::new(), noise: String::new() }
@@ -133,7 +170,12 @@ impl Step {
         };
         let group = || Some(GROUP_COLUMN.to_owned());
         match self {
-            Self::Group(_) => Vec::new(),
+            Self::Group(_) => {
+                let (file, weights) = (String::new(), String::new());
+                let parameters =
+                    Parameters::Cells { file, weights, table: BTreeMap::new() };
+                class(group(), parameters)
+            }
             Self::Draw(plan) => {
                 let several = plan.subtables.len() > 1;
                 let column = several.then(|| format!("{}.subtable", of.join("+")));
@@ -244,27 +286,33 @@ impl Applier<'_> {
 
     /// The texts of the columns that are coded, with the one text of each value.
     fn texts(&self, source: &Source) -> Result<Texts> {
-        let mut texts = Texts::default();
+        let mut coded: Vec<(&str, Reading)> = Vec::new();
         for step in &self.plan.steps {
-            let coded: Vec<(&str, &Reading)> = match step {
+            match step {
                 Step::Group(plan) => {
-                    plan.columns.iter().map(|c| (&*c.name, &c.reading)).collect()
+                    let own = plan.columns.iter();
+                    coded.extend(own.map(|c| (&*c.name, c.reading.clone())));
+                    // What is counted beside groups is published as values, too.
+                    let columns = self.layout.columns.iter();
+                    let columns = columns.filter(|c| c.role == Role::Sensitive);
+                    coded.extend(columns.map(|c| (&*c.name, c.reading())));
                 }
                 Step::Draw(plan) => {
-                    plan.columns.iter().map(|(n, r)| (&**n, r)).collect()
+                    coded.extend(plan.columns.iter().map(|(n, r)| (&**n, r.clone())));
                 }
-                Step::Apart(_) | Step::Blur(_) | Step::Redraw(_) => Vec::new(),
-            };
-            for (name, reading) in coded {
-                let column: ColumnId = source.column(name)?;
-                let found = scan(source, &[column], &Unwatched)?;
-                let known = found.dictionaries.into_iter().flat_map(|d| d.texts);
-                let known = known.map(|text| {
-                    let value = reading.one_text(&text);
-                    (text, value.into_boxed_str())
-                });
-                texts.0.insert(name.to_owned(), known.collect());
+                Step::Apart(_) | Step::Blur(_) | Step::Redraw(_) => {}
             }
+        }
+        let mut texts = Texts::default();
+        for (name, reading) in coded {
+            let column: ColumnId = source.column(name)?;
+            let found = scan(source, &[column], &Unwatched)?;
+            let known = found.dictionaries.into_iter().flat_map(|d| d.texts);
+            let known = known.map(|text| {
+                let value = reading.one_text(&text);
+                (text, value.into_boxed_str())
+            });
+            texts.0.insert(name.to_owned(), known.collect());
         }
         Ok(texts)
     }
