@@ -180,7 +180,7 @@ fn no_posterior_passes_one_in_r(promise: &RRobustness) {
     let worlds = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let (mut held, mut failed) = (0, 0);
     for seed in 0..400 {
-        let even = |row: u64| shares(seed * 3 + row, 3).into_iter().map(|p| p + 0.8);
+        let even = |row: u64| shares(seed * 3 + row, 3).into_iter().map(|p| p + 0.15);
         let priors: Vec<f64> = (0..3).flat_map(even).collect();
         let weight = |world: &[usize; 3]| -> f64 {
             (0..3).map(|row| priors[row * 3 + world[row]]).product()

@@ -39,6 +39,9 @@ pub struct Plan {
     /// Whether one row of each group is published, chosen among all of them.
     #[serde(default)]
     pub sampled: bool,
+    /// Whether the cells of groups are distributions, in a file of their own.
+    #[serde(default)]
+    pub weighted: bool,
     /// Whether its noise depends on a key, which the plan does not hold.
     #[serde(default)]
     pub keyed: bool,
@@ -132,7 +135,8 @@ impl Plan {
     /// What a method decided.
     pub fn new(method: &str, steps: Vec<Step>) -> Self {
         let method = method.to_owned();
-        Self { version: VERSION, method, sampled: false, keyed: false, steps }
+        let (sampled, weighted, keyed) = (false, false, false);
+        Self { version: VERSION, method, sampled, weighted, keyed, steps }
     }
 
     /// Reads a saved plan.

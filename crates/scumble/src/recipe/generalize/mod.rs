@@ -184,6 +184,8 @@ fn planned(
         };
         published.iter().map(values).collect()
     });
+    let mut plan = Plan::new(name, vec![Step::Group(groups)]);
+    plan.weighted = weighting.is_some();
     Ok(Planned {
         columns: published_columns(spec, task.order, data, &columns, |origin| {
             generalized(spec, &columns, grouping.levels(), origin)
@@ -200,7 +202,7 @@ fn planned(
         search,
         loss,
         remarks: Vec::new(),
-        plan: Plan::new(name, vec![Step::Group(groups)]),
+        plan,
         quasi: Some(columns),
         grouping: Some(grouping),
     })

@@ -76,7 +76,10 @@ impl Plan {
                     )));
                 }
             }
-            applier.classes.extend(step.classes());
+            // Groups are told by a column only where their cells stand elsewhere.
+            if self.weighted || !matches!(step, Step::Group(_)) {
+                applier.classes.extend(step.classes());
+            }
         }
         Ok(applier)
     }
@@ -107,9 +110,10 @@ impl Plan {
             None => Treatment::Kept,
             Some(Step::Group(plan)) => {
                 let cells = plan.columns.iter().find(|column| column.name == name);
-                match cells.map_or(Cells::Taxonomy, |column| column.cells) {
-                    Cells::Pdf => Treatment::Weighted,
-                    cells => Treatment::Coarse { cells, level: None },
+                let cells = cells.map_or(Cells::Taxonomy, |column| column.cells);
+                match self.weighted {
+                    true => Treatment::Weighted,
+                    false => Treatment::Coarse { cells, level: None },
                 }
             }
             Some(Step::Draw(_)) => {
@@ -147,14 +151,11 @@ impl Step {
         };
         let group = || Some(GROUP_COLUMN.to_owned());
         match self {
-            Self::Group(plan) => {
+            Self::Group(_) => {
                 let (file, weights) = (String::new(), String::new());
                 let parameters =
                     Parameters::Cells { file, weights, table: BTreeMap::new() };
-                match plan.columns.iter().any(|column| column.cells == Cells::Pdf) {
-                    true => class(group(), parameters),
-                    false => Vec::new(),
-                }
+                class(group(), parameters)
             }
             Self::Draw(plan) => {
                 let several = plan.subtables.len() > 1;

@@ -276,6 +276,10 @@ impl<'a> BoundPlan<'a> {
                     let Some(found) = group.find(place, hand, cells)? else {
                         return Ok(None);
                     };
+                    // No distributions stand for a group that the plan does not know.
+                    if self.binding.plan.weighted && found.number.is_none() {
+                        return Ok(None);
+                    }
                     let own =
                         found.number.map_or(u64::MAX, |number| group.keys[number]);
                     key.get_or_insert(own);

@@ -58,12 +58,13 @@ const GENERALIZED: &str = "age = { role = \"quasi\", type = \"number\", \
      cost = { role = \"sensitive\", type = \"number\" }";
 const ONE: &str = "age = { role = \"quasi\", type = \"number\" }\ntown = \"quasi\"\n\
      illness = \"sensitive\"";
-const NUMBERS: &str = "age = { role = \"quasi\", type = \"number\" }\n\
+const NUMBERS: &str = "zip = { role = \"quasi\", type = \"number\" }\n\
      weight = { role = \"quasi\", type = \"number\" }\ntown = \"quasi\"\n\
      illness = \"sensitive\"";
 const K: &str = "k-anonymity = 4";
 const BREACH: &str = "breach = { prior = 0.3, posterior = 0.6 }";
 const EXPECTED: &str = "expected-anonymity = 3";
+const LOOSE: &str = "expected-anonymity = { k = 3, strict = false }";
 
 const fn way(
     method: &'static str,
@@ -93,7 +94,11 @@ const WAYS: [Way; 29] = [
     way("name = \"robust\"", "r-robustness = { r = 2, support = 500 }", ONE),
     way("name = \"uniform-perturbation\"", BREACH, ONE),
     way("name = \"uniform-perturbation\"\nsensitive = \"each\"", BREACH, GENERALIZED),
-    way("name = \"uniform-perturbation\"\nsensitive = \"joint\"", BREACH, GENERALIZED),
+    way(
+        "name = \"uniform-perturbation\"\nsensitive = \"compound\"",
+        BREACH,
+        GENERALIZED,
+    ),
     way(
         "name = \"uniform-perturbation\"\nkey-file = \"key\"\nid = \"note\"",
         BREACH,
@@ -106,7 +111,7 @@ const WAYS: [Way; 29] = [
     way("name = \"blur\"", EXPECTED, NUMBERS),
     way("name = \"blur\"\nlevels = 2\nshape = \"uniform\"", EXPECTED, NUMBERS),
     way("name = \"blur\"\nframe = \"rotated\"", EXPECTED, NUMBERS),
-    way("name = \"blur\"\nstrict = false", EXPECTED, NUMBERS),
+    way("name = \"blur\"", LOOSE, NUMBERS),
     way("name = \"condensation\"", EXPECTED, NUMBERS),
 ];
 const PRESENCE: &str = "delta-presence = { min = 0.0, max = 0.9 }";
