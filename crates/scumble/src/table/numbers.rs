@@ -64,7 +64,7 @@ impl Numbers {
         let (n_numbers, n_exact) = (task.numbers.len(), task.exact.len());
         let folded = source.fold(
             &columns,
-            || Part::new(n_numbers),
+            || WorkerNumbers::new(n_numbers),
             |part, spot, cells| {
                 let (numbers, rest) = cells.split_at(n_numbers);
                 for (column, cell) in numbers.iter().enumerate() {
@@ -198,7 +198,7 @@ pub(super) fn decimals(text: &str) -> u32 {
 }
 
 /// What one worker has read.
-struct Part {
+struct WorkerNumbers {
     values: Vec<f64>,
     decimals: Vec<u32>,
     kinds: Vec<u32>,
@@ -209,7 +209,7 @@ struct Part {
     fault: Option<(Spot, usize, Fault)>,
 }
 
-impl Part {
+impl WorkerNumbers {
     fn new(n_numbers: usize) -> Self {
         Self {
             values: Vec::new(),
@@ -241,7 +241,7 @@ impl Part {
 
 /// Puts the workers' rows into the order of the table.
 fn gathered(
-    parts: &[Part],
+    parts: &[WorkerNumbers],
     block_starts: &[u64],
     n_rows: u64,
     n_columns: usize,
