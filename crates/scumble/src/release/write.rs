@@ -40,7 +40,9 @@ pub fn write_rows(
     let out = draft.create(&file.file)?;
     let mut sink = Sink::new(out, file.format, &header, &bound.forms())?;
     let n_rows = match counted {
-        Some(data) => Counted::new(binding, &bound, data).write(&mut sink, watch)?,
+        Some(data) => {
+            CountedRows::new(binding, &bound, data).write(&mut sink, watch)?
+        }
         None => {
             let shuffle = Shuffle::new(2 * binding.source.bytes(), draft.folder());
             let folded = binding.source.fold(
@@ -82,7 +84,7 @@ fn is_counted(binding: &Binding<'_>) -> bool {
 }
 
 /// Rows that are written from counts.
-struct Counted<'a> {
+struct CountedRows<'a> {
     binding: Binding<'a>,
     bound: &'a BoundPlan<'a>,
     data: &'a Microdata,
@@ -98,7 +100,7 @@ struct Counted<'a> {
 /// The rows of a class: entries of the census, and how often each occurs.
 type Members = Vec<(EntryId, u64)>;
 
-impl<'a> Counted<'a> {
+impl<'a> CountedRows<'a> {
     fn new(
         binding: Binding<'a>,
         bound: &'a BoundPlan<'a>,
@@ -183,12 +185,12 @@ impl<'a> Counted<'a> {
 
     /// The cells of an entry in the columns that are read.
     fn cells(&self, entry: EntryId) -> Vec<&str> {
-        let cell = |(input, column): (usize, &Option<(usize, Of<Code, &'a str>)>)| {
-            let code = self.code(input, entry)?;
-            column.as_ref().map(|(_, texts)| texts[code])
+        let cell = |input: usize| {
+            let (_, texts) = self.columns[input].as_ref()?;
+            Some(texts[self.code(input, entry)?])
         };
-        let cells = self.columns.iter().enumerate();
-        cells.map(|column| cell(column).unwrap_or_default()).collect()
+        let cells = 0..self.columns.len();
+        cells.map(|input| cell(input).unwrap_or_default()).collect()
     }
 
     /// Adds the lines of a class, sorted, and says how many rows they are.

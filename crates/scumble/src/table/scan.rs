@@ -44,7 +44,7 @@ pub struct Dictionary {
 pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<Scan> {
     let mut folded = source.fold(
         columns,
-        || Tally::new(columns.len()),
+        || WorkerCounts::new(columns.len()),
         |tally, spot, cells| {
             for (words, cell) in tally.words.iter_mut().zip(cells) {
                 tally.tuples.push(words.code(cell, spot));
@@ -77,12 +77,12 @@ pub fn scan(source: &Source, columns: &[ColumnId], watch: &dyn Watch) -> Result<
 type Ranks = Of<Code, Code>;
 
 /// What one worker has seen.
-struct Tally {
+struct WorkerCounts {
     words: Vec<Words>,
     tuples: Tuples,
 }
 
-impl Tally {
+impl WorkerCounts {
     fn new(n_columns: usize) -> Self {
         let words = (0..n_columns).map(|_| Words::default()).collect();
         Self { words, tuples: Tuples::new(n_columns) }
@@ -91,7 +91,7 @@ impl Tally {
 
 impl Dictionary {
     /// The values of a column over all workers, and each worker's codes as ranks.
-    fn ranked(folded: &Folded<Tally>, column: usize) -> (Self, Vec<Ranks>) {
+    fn ranked(folded: &Folded<WorkerCounts>, column: usize) -> (Self, Vec<Ranks>) {
         let workers = || folded.states.iter().map(|tally| &tally.words[column]);
         let mut maps: Vec<Ranks> =
             workers().map(|words| Of::repeat(Code::default(), words.len())).collect();

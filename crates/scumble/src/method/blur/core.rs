@@ -89,7 +89,7 @@ pub fn largest_set(
         let space = Space::new(frame.dims, &points);
         Guessing { guesses: Guesses::new(law, &units), space, most: MARGIN * share }
     });
-    let mut search = Search {
+    let mut search = CoreSearch {
         had: (0..rows.len()).map(|_| AtomicI64::new(0)).collect(),
         touched: (0..rows.len()).map(|_| AtomicBool::new(true)).collect(),
         company,
@@ -129,7 +129,7 @@ pub(super) fn falling_short(
     found
 }
 
-struct Search<'a> {
+struct CoreSearch<'a> {
     company: Company<'a>,
     guessing: Option<Guessing<'a>>,
     needs: Needs<'a>,
@@ -147,7 +147,7 @@ struct Guessing<'a> {
     most: f64,
 }
 
-impl Search<'_> {
+impl CoreSearch<'_> {
     fn run(&mut self, spare: usize) -> Option<Vec<u32>> {
         let n_rows = self.rows.len();
         // Neighbours stand together, and find the same boxes in the cache.

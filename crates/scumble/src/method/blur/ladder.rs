@@ -127,7 +127,7 @@ fn laws(
     watch: &dyn Watch,
 ) -> Option<Vec<Law>> {
     let needs = Needs { company, best_guess: None, watch };
-    let search = Search { needs, frame };
+    let search = LadderSearch { needs, frame };
     let all: Vec<u32> = (0..frame.rows.len() as u32).collect();
     let plan = search.with_free_level(&all, levels.max(1), spare)?;
     let mut laws: Vec<Law> =
@@ -144,7 +144,7 @@ struct Plan {
     cost: f64,
 }
 
-struct Search<'a> {
+struct LadderSearch<'a> {
     frame: &'a Frame,
     needs: Needs<'a>,
 }
@@ -152,7 +152,7 @@ struct Search<'a> {
 /// So many rows tell what the others need.
 const SAMPLE: usize = 256;
 
-impl Search<'_> {
+impl LadderSearch<'_> {
     /// A first level without noise takes rows that have enough equals: they cost nothing.
     fn with_free_level(
         &self,

@@ -17,7 +17,7 @@ use crate::hierarchy::Column;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
 use crate::method::full_domain::lattice::{Lattice, Node};
 use crate::method::full_domain::projection::Projections;
-use crate::method::full_domain::search::Search;
+use crate::method::full_domain::search::LatticeSearch;
 use crate::method::full_domain::tuples::Tuples;
 use crate::method::{Grouping, Route, Task};
 use crate::table::{GroupId, Of};
@@ -78,7 +78,7 @@ impl FullDomain {
         let (tuples, candidates) =
             projections.candidates(task.promises.look_at_values())?;
         let n_candidates = candidates.len();
-        let mut search = Search::new(&judge, tuples, necessary);
+        let mut search = LatticeSearch::new(&judge, tuples, necessary);
         search.run(candidates, &pool)?;
         let checked = search.checked;
         let Some((loss, node)) = search.best else {

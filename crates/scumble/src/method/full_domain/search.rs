@@ -28,7 +28,7 @@ const SMALL: usize = 2_000;
 /// Merged tuples may be kept up to this many, or as many as the table has.
 const MERGED_AT_LEAST: usize = 500_000;
 
-pub(super) struct Search<'a> {
+pub(super) struct LatticeSearch<'a> {
     judge: &'a Judge<'a>,
     necessary: &'a Promises,
     tuples: Arc<Tuples>,
@@ -67,7 +67,7 @@ struct Climb {
     high: usize,
 }
 
-impl<'a> Search<'a> {
+impl<'a> LatticeSearch<'a> {
     pub(super) fn new(
         judge: &'a Judge<'a>,
         tuples: Arc<Tuples>,

@@ -27,14 +27,14 @@ const SHARE: u64 = 8;
 /// A group that is out of range whatever is published gets the population's weights.
 pub fn counted(part: &Part, range: &Range) -> Vec<Pdf> {
     let mut whose = vec![Whose::Population; part.codes.len()];
-    for column in Search::new(part, range).run() {
+    for column in ColumnSearch::new(part, range).run() {
         whose[column] = Whose::Table;
     }
     let columns = whose.into_iter().enumerate();
     columns.map(|(column, whose)| weights(part, column, whose)).collect()
 }
 
-struct Search<'a> {
+struct ColumnSearch<'a> {
     part: &'a Part,
     range: &'a Range,
     /// Columns that may carry the table's weights alone, by what that gains, most first.
@@ -46,7 +46,7 @@ struct Search<'a> {
     seen: BTreeMap<Vec<usize>, bool>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ColumnSearch<'a> {
     fn new(part: &'a Part, range: &'a Range) -> Self {
         let (rows, people) = (part.n_rows(), part.n_people());
         let whole = Chance::Exact { part: rows, whole: people.max(1) };

@@ -42,7 +42,7 @@ pub fn fine_grain(limits: Limits<'_>, weights: &[f64]) -> Operator {
     if size < 2 || limits.gammas.iter().all(|gamma| gamma.is_infinite()) {
         return Operator::FineGrain { keep: vec![1.0; size] };
     }
-    let search = Search::new(limits, weights);
+    let search = ShareSearch::new(limits, weights);
     let (mut most, mut best) = (f64::NEG_INFINITY, (0, 0.0));
     for place in 0..size {
         let top = search.climb(place);
@@ -74,7 +74,7 @@ impl Line {
 }
 
 /// Values in the order of their γ. A *place* is a number in this order.
-struct Search {
+struct ShareSearch {
     code_of: Vec<usize>,
     weights: Vec<f64>,
     /// What the limits of a value leave it itself.
@@ -90,7 +90,7 @@ struct Search {
     line_before: Vec<Line>,
 }
 
-impl Search {
+impl ShareSearch {
     fn new(limits: Limits<'_>, weights: &[f64]) -> Self {
         let size = limits.gammas.len();
         let others = (size - 1) as f64;
