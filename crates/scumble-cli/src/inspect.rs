@@ -226,7 +226,7 @@ fn cut(text: &str, width: usize) -> String {
     text.chars().take(width - 1).chain(['…']).collect()
 }
 
-/// A share; nought and one only if they are exactly that.
+/// A share; zero and one only if they are exactly that.
 fn percent(share: f64, exact: bool) -> String {
     let about = if exact { "" } else { "~" };
     let percent = 100.0 * share;
@@ -288,7 +288,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn shares_are_rounded_but_never_to_nought_or_one() {
+    fn shares_are_rounded_but_never_to_zero_or_one() {
         let shown = [0.0, 0.0001, 0.034, 0.5, 0.9999, 1.0].map(|n| percent(n, true));
         assert_eq!(shown, ["0 %", "< 0.1 %", "3.4 %", "50 %", "> 99.9 %", "100 %"]);
     }

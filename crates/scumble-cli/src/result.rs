@@ -223,7 +223,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
     let exposed = exposed.reduce(f64::max);
     if let Some(exposed) = exposed.filter(|exposed| *exposed > 0.0) {
         warnings.push(format!(
-            "the bounds in the manifest are shares of values: who knows the value of everybody \
+            "the bounds in the manifest are shares of values: somebody who knows the value of everybody \
              else can subtract, and is then certain about up to {} of all people, one at a \
              time. The promise does not cover that; bounds from a file that was not made from \
              the table avoid it",
@@ -236,7 +236,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         .is_some_and(|w| w == "frequency")
     {
         warnings.push(
-            "the matrix was fitted to how common values are: who knows the value of everybody \
+            "the matrix was fitted to how common values are: somebody who knows the value of everybody \
              else may learn the last one from it. `weights = \"even\"` in `fine-grain` avoids \
              that"
                 .to_owned(),
@@ -248,7 +248,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             _ => "the values that are hardest to hide",
         };
         warnings.push(format!(
-            "{} were left out, most with one of {which} of `{}`: who knows that a person was in \
+            "{} were left out, most with one of {which} of `{}`: somebody who knows that a person was in \
              the table, and does not find them, knows that. No attack below looks at them",
             counted(manifest.left_out, "row"),
             buckets.column,

@@ -81,7 +81,7 @@ impl<'a> Finder<'a> {
     }
 
     /// The smallest and the largest presence of anybody in the population, for who sees
-    /// the release: rows of the table over people whom a published row fits, and nought
+    /// the release: rows of the table over people whom a published row fits, and zero
     /// for whom none fits.
     fn presence(&self, population: &Census) -> (f64, f64) {
         let mut people: Of<GroupId, u64> = Of::repeat(0, self.rows.len());

@@ -50,7 +50,7 @@ pub(crate) struct Table {
 pub(crate) struct Published {
     pub(crate) shape: Shape,
     pub(crate) values: Vec<f64>,
-    /// Nought where a number is as it is.
+    /// Zero where a number is as it is.
     pub(crate) spreads: Vec<f64>,
     /// Whether the row is there at all.
     pub(crate) there: Vec<bool>,

@@ -148,7 +148,7 @@ impl<'a> Asked<'a> {
         Self::new(data, &(0..CONDITIONS).map(condition).collect::<Vec<_>>())
     }
 
-    /// Answers every query whose true answer is not nought from groups, as `scumble
+    /// Answers every query whose true answer is not zero from groups, as `scumble
     /// estimate` does.
     pub(crate) fn answers(&self, buckets: &Buckets) -> Vec<Counted> {
         let census = &self.data.census;

@@ -114,9 +114,9 @@ pub(crate) enum Form {
 /// How the measuring axis runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// From nought.
+    /// From zero.
     Linear,
-    /// In powers of ten; for values above nought.
+    /// In powers of ten; for values above zero.
     Logarithmic,
 }
 
@@ -307,7 +307,7 @@ where
                         canvas
                             .draw(&Rectangle::new(corners, colour(series).filled()))?;
                     } else {
-                        // Not nought, but nothing.
+                        // Not zero, but nothing.
                         let (x, y) = at(left + width * 0.46, floor);
                         let cross = Cross::new((x, y - 7), 3, colour(series));
                         canvas.draw(&cross)?;

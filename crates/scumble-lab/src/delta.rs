@@ -25,7 +25,7 @@ impl fmt::Display for Delta {
     }
 }
 
-/// A share without the nought before its point, and a very small one as a power of ten.
+/// A share without the zero before its point, and a very small one as a power of ten.
 pub(crate) fn bare(share: f64) -> String {
     if share > 0.0 && share < 1e-4 {
         return format!("{share:e}");

@@ -64,7 +64,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Publishes the rows in parts once, and answers every query whose true answer is not
-    /// nought from what is published.
+    /// zero from what is published.
     pub(crate) fn answers(&self, parts: &[Part], number: u64) -> Option<Vec<Answer>> {
         let mut words = Randomness::of_seed(18).stream("queries", number);
         let part_of = deal(self.sensitive, parts, &mut words);

@@ -16,7 +16,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Nought.
+    /// Zero.
     pub const ZERO: Self = Self { digits: 0, scale: 0 };
 
     /// The shortest decimal that reads back as `value`.

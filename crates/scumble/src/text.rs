@@ -76,7 +76,7 @@ pub fn short(number: f64) -> String {
     format!("{sign}{}", grouped(number.abs().round() as u64))
 }
 
-/// A number with at most so many decimals, without noughts behind.
+/// A number with at most so many decimals, without zeros behind.
 pub fn decimals(number: f64, most: usize) -> String {
     let text = format!("{number:.most$}");
     let text = match text.contains('.') {

@@ -56,7 +56,7 @@ pub(super) fn page(compared: &Compared) -> String {
     html
 }
 
-/// A share that may be below nought.
+/// A share that may be below zero.
 fn signed(share: f64) -> String {
     match share < 0.0 {
         true => format!("-{}", percent(-share)),

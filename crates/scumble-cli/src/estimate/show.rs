@@ -119,7 +119,7 @@ pub(super) fn as_csv(answers: &[Answer]) -> String {
 
 /// A number with at most six decimals: further ones are noise of the machine.
 fn rounded(number: f64) -> f64 {
-    // Minus nought is nought.
+    // Minus zero is zero.
     (number * 1e6).round() / 1e6 + 0.0
 }
 
@@ -173,7 +173,7 @@ pub(super) fn as_text(
         counts.push(amount(estimate.count));
         let error = estimate.standard_error;
         errors.push(error.map_or_else(|| "unknown".to_owned(), amount));
-        // What is possible of a count below nought would look certain.
+        // What is possible of a count below zero would look certain.
         let interval = match way {
             Some(WayName::Inverse) => estimate.interval(),
             _ => estimate.possible_interval(),
@@ -233,8 +233,8 @@ fn decimals(query: &Query, estimates: &[Estimate]) -> Option<usize> {
 fn decimal(number: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", number.abs());
     let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
-    let nought = text.bytes().all(|byte| byte == b'0' || byte == b'.');
-    let sign = if number < 0.0 && !nought { "-" } else { "" };
+    let zero = text.bytes().all(|byte| byte == b'0' || byte == b'.');
+    let sign = if number < 0.0 && !zero { "-" } else { "" };
     let point = if rest.is_empty() { "" } else { "." };
     match whole.parse() {
         Ok(whole) => format!("{sign}{}{point}{rest}", grouped(whole)),

@@ -1,4 +1,4 @@
-//! A hole in uncertain k-anonymity: who holds the table computes everybody's spread.
+//! A hole in uncertain k-anonymity: somebody who holds the table computes everybody's spread.
 
 use std::collections::HashMap;
 

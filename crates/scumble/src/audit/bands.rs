@@ -109,7 +109,7 @@ impl Width {
     }
 }
 
-/// The band of a share. The first has nought alone, the last has one alone.
+/// The band of a share. The first has zero alone, the last has one alone.
 fn band(share: f64, ends: &[f64]) -> usize {
     let last = ends.len() - 1;
     if share >= 1.0 - ROUNDING {

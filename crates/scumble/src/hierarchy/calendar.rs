@@ -166,7 +166,7 @@ fn step(grain: Grain, date: NaiveDate) -> Step {
     (label.into_boxed_str(), Some((low, high)))
 }
 
-/// The first day of a month that is counted from the year nought.
+/// The first day of a month that is counted from the year zero.
 fn day_of_month(months: i32) -> Option<f64> {
     let (year, month) = (months.div_euclid(12), months.rem_euclid(12) as u32 + 1);
     NaiveDate::from_ymd_opt(year, month, 1).map(|day| f64::from(day.to_epoch_days()))
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn years_before_nought_have_decades_too() {
+    fn years_before_zero_have_decades_too() {
         let date = NaiveDate::from_ymd_opt(-5, 12, 31).expect("a date");
         let labels = Grain::ALL[1..].iter().map(|grain| step(*grain, date).0);
         let expected = ["-0005-12", "-0005-Q4", "-0005", "-0010s"];

@@ -158,7 +158,7 @@ impl Cuts {
             if !cut.is_finite() {
                 return Err(Error::out_of_range("cuts", *cut, "finite"));
             }
-            // Minus nought is nought.
+            // Minus zero is zero.
             *cut += 0.0;
         }
         for pair in cuts.iter().flat_map(|level| level.windows(2)) {

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 /// Counts of texts or tuples by their hash.
 ///
 /// When there are more than `capacity` of them, only those whose hash ends in so many
-/// noughts are kept: a sample of *values*, each with its exact count. What is kept depends
+/// zeros are kept: a sample of *values*, each with its exact count. What is kept depends
 /// on which values there are, not on who saw them, so that any number of workers gives the
 /// same sample. (Adaptive sampling: Wegman, after Flajolet 1990.)
 #[derive(Debug)]

@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_with_leading_noughts_are_words() {
+    fn codes_with_leading_zeros_are_words() {
         assert_eq!(tally(&["01067", "10115"]).kind(), (Kind::Category, None));
         assert_eq!(tally(&["0", "0.5", "10"]).kind(), (Kind::Number, None));
     }

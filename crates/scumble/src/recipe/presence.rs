@@ -85,7 +85,7 @@ pub(super) fn check_pdf(spec: &Spec) -> Result<()> {
                 "the weights of the paper need `adversary = \"paper\"` in the promise",
             )
             .with_hint(
-                "who reads weights as the counts they are undoes them; `counted` weights are \
+                "somebody who reads weights as the counts they are undoes them; `counted` weights are \
                  safe",
             ));
         }

@@ -112,7 +112,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// A level or a count: an integer from nought.
+    /// A level or a count: an integer from zero.
     pub(super) fn natural(&self) -> Result<usize> {
         let integer = self.integer()?;
         usize::try_from(integer).map_err(|_| self.out_of_range("at least 0"))

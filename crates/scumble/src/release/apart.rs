@@ -45,7 +45,7 @@ pub struct Bucket {
 
 impl Release {
     /// The values of each group, if they are apart. Groups and their values are each there
-    /// once, and counts are above nought; whether they fit the rows is not checked here.
+    /// once, and counts are above zero; whether they fit the rows is not checked here.
     pub fn buckets(&self, watch: &dyn Watch) -> Result<Option<Vec<Bucket>>> {
         let Some(note) = self.manifest.buckets() else { return Ok(None) };
         let source = self.table(&note.file, Some(b','))?;

@@ -89,7 +89,7 @@ pub struct Space {
 struct Node {
     start: u32,
     end: u32,
-    /// The first half; the second follows it. Nought for a leaf.
+    /// The first half; the second follows it. Zero for a leaf.
     left: u32,
 
     living: u32,

@@ -171,7 +171,7 @@ impl Census {
 #[derive(Debug, Clone)]
 pub struct Histogram {
     counts: Of<Code, u64>,
-    // Every code whose count is above nought, once.
+    // Every code whose count is above zero, once.
     seen: Vec<Code>,
     total: u64,
 }
@@ -211,7 +211,7 @@ impl Histogram {
         &self.counts
     }
 
-    /// The counts above nought, in no order.
+    /// The counts above zero, in no order.
     pub fn present(&self) -> impl Iterator<Item = (Code, u64)> + '_ {
         self.seen.iter().map(|code| (*code, self.counts[*code]))
     }

@@ -5,7 +5,7 @@
 //! numbers if at least one of its texts is known and every known one is a *plain number*
 //! ([`is_plain_number`]); else it holds words. Nothing is taken for a date unasked.
 //!
-//! Codes are words: `01067` begins with a nought, `1e5` and `+49` are not how a table of
+//! Codes are words: `01067` begins with a zero, `1e5` and `+49` are not how a table of
 //! numbers is written, and sixteen digits name somebody's card. Only where a file itself
 //! says that a column holds floats, `1e-7` counts as one.
 
@@ -36,7 +36,7 @@ pub struct ColumnSchema {
     pub form: ColumnForm,
     /// Its type, what stands for "not known" in it, and how its dates are written.
     pub reading: Reading,
-    /// How many decimals its numbers have, at most, trailing noughts aside; nothing if the
+    /// How many decimals its numbers have, at most, trailing zeros aside; nothing if the
     /// recipe said the type, so
     /// that nobody looked.
     pub decimals: Option<u32>,

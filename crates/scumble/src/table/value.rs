@@ -92,7 +92,7 @@ pub fn parse_number(text: &str) -> Option<f64> {
     if is_long && !(text.contains('.') && number.to_string() == text) {
         return None;
     }
-    // Minus nought is nought.
+    // Minus zero is zero.
     number.is_finite().then_some(if number == 0.0 { 0.0 } else { number })
 }
 

@@ -331,7 +331,7 @@ fn number_column(cells: Cells) -> Column {
 }
 
 #[test]
-fn a_loss_is_nought_where_nothing_is_lost() {
+fn a_loss_is_zero_where_nothing_is_lost() {
     let column = number_column(Cells::Set);
     let covers: Vec<Vec<Cover>> =
         (0..8).map(|code| vec![Cover::Set(Code::of([code]))]).collect();

@@ -33,7 +33,7 @@
 const ROUNDING: f64 = 1e-12;
 
 /// The largest Delta that keeps the bound, for a group of `n` rows whose largest belief is
-/// `f`; nought if nobody or somebody is sure to have the value.
+/// `f`; zero if nobody or somebody is sure to have the value.
 pub(super) fn delta_ceil(n: usize, r: f64, f: f64) -> f64 {
     if f <= 0.0 || f >= 1.0 {
         return 0.0;

@@ -106,7 +106,7 @@ pub(crate) struct Scratch {
 
 /// Beliefs after a group's values became known. `priors[row * values + value]` is what was
 /// believed before, one row standing for all if they are alike; `counts` says how often the
-/// group has each value, all above nought and as many as rows in sum.
+/// group has each value, all above zero and as many as rows in sum.
 pub(crate) fn believe(
     priors: &[f64],
     counts: &[u64],

@@ -52,7 +52,7 @@ fn near(found: &[f64], wanted: &[f64]) -> bool {
         && found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-11)
 }
 
-/// A random group: counts of its values, and priors with repeated rows and noughts.
+/// A random group: counts of its values, and priors with repeated rows and zeros.
 fn group(rng: &mut ChaCha20Rng) -> (Vec<f64>, Vec<u64>) {
     let n_rows = rng.random_range(1..=7usize);
     let mut counts = vec![0u64; rng.random_range(1..=n_rows)];

@@ -18,7 +18,7 @@ pub(crate) struct PresenceRange {
 /// The share of worlds with a person in the table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Share {
-    /// A ratio of whole numbers; the second is above nought.
+    /// A ratio of whole numbers; the second is above zero.
     Exact(u128, u128),
     /// Up to rounding.
     Near(f64),

@@ -41,7 +41,7 @@ impl Ways for u128 {
     }
 }
 
-/// `number * 2^(512 blocks)`. The number is nought, or between 2^-256 and 2^256, so that
+/// `number * 2^(512 blocks)`. The number is zero, or between 2^-256 and 2^256, so that
 /// products of two are floats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scaled {

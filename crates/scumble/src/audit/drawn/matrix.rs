@@ -246,7 +246,7 @@ impl<'a> Extremes<'a> {
     }
 }
 
-/// Nothing is nought times anything.
+/// Nothing is zero times anything.
 fn ratio(above: f64, below: f64) -> f64 {
     if above == 0.0 { 0.0 } else { above / below }
 }

@@ -145,7 +145,7 @@ pub(crate) fn likely(
     let rows = published.iter().sum::<u64>() as f64;
     let size = matrix.size();
     let start = match estimate {
-        // A share of nought would stay nought.
+        // A share of zero would stay zero.
         Some(estimate) => {
             let most = rows.max(0.5);
             estimate.counts.iter().map(|count| count.clamp(0.5, most)).collect()

@@ -13,7 +13,7 @@ fn rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
-/// A matrix of any kind, sometimes with noughts.
+/// A matrix of any kind, sometimes with zeros.
 fn some_matrix(rng: &mut ChaCha20Rng) -> Matrix {
     let size = rng.random_range(2..7);
     let share = |rng: &mut ChaCha20Rng| match rng.random_range(0..8) {

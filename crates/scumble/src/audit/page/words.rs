@@ -71,7 +71,7 @@ fn listed(sets: &[Value]) -> String {
     sets.iter().map(set).collect::<Vec<_>>().join("; ")
 }
 
-/// At most four decimals, without noughts behind.
+/// At most four decimals, without zeros behind.
 pub(super) fn decimal(value: f64) -> String {
     decimals(value, 4)
 }

@@ -50,7 +50,7 @@ pub(crate) struct ColumnCells {
 /// What a cell stands for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Meaning {
-    /// These values, by code, with probabilities above nought that add up to 1.
+    /// These values, by code, with probabilities above zero that add up to 1.
     Values(Vec<(u32, f64)>),
     /// Every number from the first to the last, in steps, with the same probability; and
     /// "not known" as one more.

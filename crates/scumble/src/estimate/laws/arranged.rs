@@ -2,7 +2,7 @@
 //! `exchangeable.rs`, in whole numbers, and without anything that is open in a row itself.
 //!
 //! # Guarantee
-//! That of `exchangeable.rs`; where nothing is lost the answer is exact and its error nought:
+//! That of `exchangeable.rs`; where nothing is lost the answer is exact and its error zero:
 //! questions that all rows of a group satisfy alike, and totals of values. The parts of
 //! `GROUP BY` add up to the whole. Combinations that no arrangement has are not listed.
 //!

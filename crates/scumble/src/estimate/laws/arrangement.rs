@@ -13,7 +13,7 @@
 //! That sum is `T - sum P²/N - sum Q²/N + T²/N²`, where `P` counts the values that a row can
 //! use, `Q` the rows that can use a value and `T` both. Rows that can use the same values
 //! have the same `P`, equal values have the same `Q`: classes of them are enough. All but
-//! the division is done in whole numbers, so that a variance of nought is nought.
+//! the division is done in whole numbers, so that a variance of zero is zero.
 //!
 //! If all rows that can use anything can use the same values, this is the hypergeometric
 //! distribution.

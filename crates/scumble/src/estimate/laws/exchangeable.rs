@@ -307,7 +307,7 @@ fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMo
         let least = 1e-12 * (cells[pair].abs() + both[pair].abs());
         let spread =
             if spread.abs() > least && size > 1 { spread / (n - 1.0) } else { 0.0 };
-        // Estimates of variances may be below nought where there is noise.
+        // Estimates of variances may be below zero where there is noise.
         let spread = if noisy || pair == 2 { spread } else { spread.max(0.0) };
         spread + within[pair] + if noisy { noise[pair] } else { 0.0 }
     });

@@ -5,7 +5,7 @@
 //! If every cell's value was drawn from the distribution it stands for, independently of
 //! other cells, every estimate is unbiased, and so is the square of its standard error.
 //! Where the release lost nothing (conditions that all values of a row's cells satisfy
-//! alike, or none) the answer is exact and its error nought. The parts of `GROUP BY` add up
+//! alike, or none) the answer is exact and its error zero. The parts of `GROUP BY` add up
 //! to the whole, and no count is outside what is possible.
 //!
 //! *Why.* Let `T` be what a row truly adds: 1 or its number if it satisfies the condition,

@@ -6,7 +6,7 @@ use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::query::Measure;
 use crate::table::{Kind, parse_number};
 
-/// The numbers of a column's values, nought for missing ones.
+/// The numbers of a column's values, zero for missing ones.
 pub(crate) fn numbers(column: &Column, measure: &Measure) -> Result<Vec<f64>> {
     let number = |text: &str| {
         let missing = column.reading.is_missing(text);

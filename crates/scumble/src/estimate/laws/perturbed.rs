@@ -4,7 +4,7 @@
 //! By the inverse way every estimate is unbiased: its mean over the noise is the number of
 //! rows of the table (those that were published) that satisfy the condition. Its standard
 //! error follows from the matrices. Where the release lost nothing (the condition is about
-//! untouched columns, or every value is kept) the answer is exact and its error nought.
+//! untouched columns, or every value is kept) the answer is exact and its error zero.
 //!
 //! *Why.* Rows are sorted by what their untouched cells leave open: which values of the
 //! randomized columns would satisfy the condition. Within such a class and within one
@@ -24,7 +24,7 @@
 //!
 //! # Limits
 //! Intervals are normal: for a handful of rows they are rough. If of some rows none was
-//! published that counts, their variance is estimated as nought; then their number is added.
+//! published that counts, their variance is estimated as zero; then their number is added.
 //! Iterative and simplex counts are reconstructed class by class, so the sum over classes may
 //! differ from that of all rows at once. Rows whose noise was drawn from the same key and the same identifier
 //! do not have independent noise: where people have several rows, errors are larger.
@@ -67,7 +67,7 @@ pub struct Estimate {
 
 impl Estimate {
     /// Where the true count lies with 95 %, as far as noise goes: around the unbiased
-    /// estimate, also below nought.
+    /// estimate, also below zero.
     pub fn interval(&self) -> Option<(f64, f64)> {
         let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
         Some((middle - reach, middle + reach))

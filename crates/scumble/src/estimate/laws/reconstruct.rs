@@ -12,7 +12,7 @@
 //! Noise is independent from row to row, so the published counts have the covariance
 //! `sum_k f_k (diag(P_k) - P_k P_k^T)`, and the inverse has `P^-1` of that on both sides.
 //! Where the true counts `f` stand in it, those of the inverse are taken, negative ones and
-//! all: they are right on average, and what is cut off at nought is not. Written out,
+//! all: they are right on average, and what is cut off at zero is not. Written out,
 //! the variance of a sum over the values of a set is the sum over rows of the squares of
 //! their weights, less the rows in the set.
 //!
@@ -23,7 +23,7 @@
 //! negative count, the three are the same.
 //!
 //! # Limits
-//! Iterative and simplex counts lean towards the inside where true counts are near nought.
+//! Iterative and simplex counts lean towards the inside where true counts are near zero.
 //! Standard errors are those of noise alone: the rows are taken as they are, not as a
 //! sample of anything. If a matrix cannot be inverted, only iterative counts are left, and
 //! these without an error: some truths cannot be told apart.
@@ -128,7 +128,7 @@ pub(crate) fn reconstruct_watched<'a>(
         Way::Simplex => possible(&inverse, &solved, published),
         Way::Iterative => likely(joint, published, LIKELIHOOD_GAP, watch),
     };
-    // Counts below nought and all: what stands for the truth in a variance must be right on
+    // Counts below zero and all: what stands for the truth in a variance must be right on
     // average, or errors of small counts are too small.
     let (true_counts, expected) = (solved.clone(), published.to_vec());
     let spread = Some(Spread { inverse, true_counts, expected });
@@ -160,7 +160,7 @@ pub(crate) fn likely(
 
 /// The possible counts nearest to those of the inverse.
 fn possible(inverse: &JointInverse<'_>, solved: &[f64], published: &[f64]) -> Vec<f64> {
-    // Unbiased as well, and above nought where a count is below it.
+    // Unbiased as well, and above zero where a count is below it.
     let squares = inverse.squares(published);
     let variances: Vec<f64> = squares.iter().zip(solved).map(|(s, f)| s - f).collect();
     nearest_possible(solved, &variances, published.iter().sum())
@@ -227,7 +227,7 @@ fn nearest_possible(counts: &[f64], variances: &[f64], total: f64) -> Vec<f64> {
     let firm = fixed < total;
     let weight = |place: usize| if firm { variances[place].max(0.0) } else { 1.0 };
     let rest = if firm { total - fixed } else { total };
-    // The later a count comes to nought, the earlier it is here.
+    // The later a count comes to zero, the earlier it is here.
     let mut order: Vec<usize> =
         (0..counts.len()).filter(|place| weight(*place) > 0.0).collect();
     let end = |place: usize| counts[place] / weight(place);
@@ -246,7 +246,7 @@ fn nearest_possible(counts: &[f64], variances: &[f64], total: f64) -> Vec<f64> {
     places.map(|(place, count)| (count - taken * weight(place)).max(0.0)).collect()
 }
 
-/// Nearly the same counts, none of them nought: nought would stay nought.
+/// Nearly the same counts, none of them zero: zero would stay zero.
 fn inside(counts: &[f64]) -> Vec<f64> {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     counts.iter().map(|count| 0.99 * count + 0.01 * mean).collect()

@@ -57,7 +57,7 @@ fn the_worked_numbers_of_the_source() {
         &[200.0, 0.0, -100.0],
         1e-9,
     );
-    // 200, 0, -100 less 100 each, but not below nought.
+    // 200, 0, -100 less 100 each, but not below zero.
     assert_near(&counts(&channel, &published, Way::Simplex), &[100.0, 0.0, 0.0], 1e-9);
     assert_near(
         &counts(&channel, &published, Way::Iterative),
@@ -158,7 +158,7 @@ fn what_is_too_much_is_taken_from_the_least_certain() {
     // The variances 100, 400 and 2500: 600 are taken as 1 to 4.
     let found = nearest_possible(&counts, &[100.0, 400.0, 2500.0], 2000.0);
     assert_near(&found, &[1580.0, 420.0, 0.0], 1e-9);
-    // All equal, or all nought: the same of each.
+    // All equal, or all zero: the same of each.
     for variance in [0.0, 7.0] {
         let found = nearest_possible(&counts, &[variance; 3], 2000.0);
         assert_near(&found, &[1400.0, 600.0, 0.0], 1e-9);

@@ -5,9 +5,9 @@
 //! If within its blur every number of a row's domain was equally likely, every count is the
 //! mean of the true count given the release, and its standard error is exact
 //! (`numbers/law.rs`); beside drawn columns both are unbiased. Whatever the data, a sum or
-//! mean that no blurred column decides about is unbiased: noise has mean nought, and its
+//! mean that no blurred column decides about is unbiased: noise has mean zero, and its
 //! variance is known. Where the release lost nothing the answer is exact and its error
-//! nought. The parts of `GROUP BY` add up to the whole.
+//! zero. The parts of `GROUP BY` add up to the whole.
 //!
 //! *Why.* Noise of a row does not depend on other rows, so variances add up. Given the true
 //! drawn values `x` of a row let `s(x)` be the mean of what it adds and `q(x)` that of its

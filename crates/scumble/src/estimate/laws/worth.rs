@@ -113,7 +113,7 @@ impl Valuation<'_, '_> {
                 });
                 let key: Vec<u32> = key.collect();
                 let place = *places.entry(key).or_insert_with_key(|key| {
-                    worths.push(Worth::nought(key.clone(), size));
+                    worths.push(Worth::zero(key.clone(), size));
                     worths.len() - 1
                 });
                 let worth = &mut worths[place];
@@ -149,7 +149,7 @@ impl Valuation<'_, '_> {
             // Nothing is certain of what was taken from other rows or may be missing.
             open = true;
             if worths.is_empty() && question.group_by.is_empty() {
-                worths.push(Worth::nought(Vec::new(), size));
+                worths.push(Worth::zero(Vec::new(), size));
             }
             worths.iter_mut().for_each(|worth| worth.guessed = matters);
         }
@@ -184,7 +184,7 @@ impl Valuation<'_, '_> {
 }
 
 impl Worth {
-    fn nought(key: Vec<u32>, size: usize) -> Self {
+    fn zero(key: Vec<u32>, size: usize) -> Self {
         let (moments, effects) = (vec![RowMoments::default(); size], Vec::new());
         Self { key, moments, open: false, guessed: false, effects }
     }

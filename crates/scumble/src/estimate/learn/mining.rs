@@ -8,7 +8,7 @@
 //! # Guarantee
 //! [`Mining::rules`] returns exactly the rules with one value on the right, at least one on
 //! the left and at most one for each column, whose support and confidence are at least those
-//! asked for. [`Mining::error`] is nought for a table and itself.
+//! asked for. [`Mining::error`] is zero for a table and itself.
 //!
 //! # Limits
 //! One value on the right, as class rules have it: the confidence of a rule with more is a

@@ -74,7 +74,7 @@ pub struct Verdict {
 
 impl Classifier {
     /// From numbers and spreads, `dims` for each row, and the class of each row. Spreads of
-    /// nought are as wide as the smallest other one of their column.
+    /// zero are as wide as the smallest other one of their column.
     pub fn new(
         shape: Shape,
         values: &[f64],

@@ -26,7 +26,7 @@ use crate::estimate::CodeTable;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Distribution {
     // Not empty, each value with the sum of the weights up to it: finite, never falling,
-    // the last one above nought.
+    // the last one above zero.
     sums: Vec<(u32, f64)>,
 }
 
@@ -73,7 +73,7 @@ impl Distribution {
     pub(crate) fn draw(&self, random: &mut ChaCha20Rng) -> u32 {
         let (last, total) = self.sums[self.sums.len() - 1];
         let point = random.random::<f64>() * total;
-        // A value of weight nought ends where it begins, so no point is before its end.
+        // A value of weight zero ends where it begins, so no point is before its end.
         let place = self.sums.partition_point(|(_, sum)| *sum <= point);
         // The product may round up to the total.
         self.sums.get(place).map_or(last, |(code, _)| *code)
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn values_come_as_often_as_their_weights_say() {
-        // Weights need not sum to 1, and a weight of nought is never drawn.
+        // Weights need not sum to 1, and a weight of zero is never drawn.
         let weights = [(0, 6.0), (1, 3.0), (2, 0.0), (3, 1.0)];
         let cell = Distribution::new(&weights).unwrap();
         let table = draw(&[one(vec![cell])], 1).unwrap();

@@ -20,7 +20,7 @@
 //! published of those that follow.
 //!
 //! # Limits
-//! Where true counts are near nought the most likely ones lean towards the inside, and so do
+//! Where true counts are near zero the most likely ones lean towards the inside, and so do
 //! draws. In small strata all of this is rough. What strata do not show is lost.
 //!
 //! # Cost
@@ -299,7 +299,7 @@ struct Posteriors<'a> {
     /// The published value this is about.
     published: Option<usize>,
     /// How likely, in the same unit as the sums, the published value is the true one because
-    /// it was kept; nought unless others can come from anywhere.
+    /// it was kept; zero unless others can come from anywhere.
     kept: f64,
     /// Sums of how likely true values are up to each.
     sums: Vec<f64>,

@@ -251,7 +251,7 @@ impl Division {
     }
 
     fn clearer(&self, other: &Self) -> bool {
-        // Chances of strong dependence are all nought.
+        // Chances of strong dependence are all zero.
         let excess =
             |split: &Self| (split.distance - split.degrees) / split.degrees.sqrt();
         match self.chance.total_cmp(&other.chance) {

@@ -26,7 +26,7 @@ pub(super) struct Cutter<'a> {
 /// Room to work in.
 #[derive(Default)]
 struct Scratch {
-    /// How many rows have each value; all nought between uses.
+    /// How many rows have each value; all zero between uses.
     counts: Of<Code, u64>,
     /// For each value how many rows are still to be held back.
     held: Of<Code, u64>,
@@ -63,8 +63,8 @@ impl<'a> Cutter<'a> {
 
     fn scratch(&self) -> Scratch {
         let n_values = self.task.data.census.sensitive_sizes[0];
-        let nought = Of::repeat(0, n_values);
-        Scratch { counts: nought.clone(), held: nought, ..Scratch::default() }
+        let zero = Of::repeat(0, n_values);
+        Scratch { counts: zero.clone(), held: zero, ..Scratch::default() }
     }
 
     /// `start` is the place of the first of these rows among all.

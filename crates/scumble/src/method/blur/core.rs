@@ -268,7 +268,7 @@ fn equal_rows(frame: &Frame, rows: &[u32], needs: Needs<'_>) -> Vec<u32> {
         |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
     let by_point = |a: u32, b: u32| {
         let pairs = point(a).iter().zip(point(b));
-        // Both noughts are the same.
+        // Both zeros are the same.
         pairs.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|order| order.is_ne())
     };
     let mut sorted = rows.to_vec();

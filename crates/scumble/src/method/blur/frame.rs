@@ -12,11 +12,11 @@ pub struct Frame {
     pub dims: usize,
     /// Coordinates along the axes, row after row, in the columns' own units.
     pub coordinates: Vec<f64>,
-    /// The standard deviation along each axis; nought where all rows are equal.
+    /// The standard deviation along each axis; zero where all rows are equal.
     pub scales: Vec<f64>,
-    /// The step of the lattice along each axis, if axes are columns; else nought.
+    /// The step of the lattice along each axis, if axes are columns; else zero.
     pub steps: Vec<f64>,
-    /// How wide a cell of rounding is along each axis; nought if rounding is exact.
+    /// How wide a cell of rounding is along each axis; zero if rounding is exact.
     pub cuts: Vec<f64>,
     /// The shape of the noise.
     pub shape: Shape,

@@ -203,7 +203,7 @@ fn along(axis: &[f64], row: &[f64]) -> f64 {
     axis.iter().zip(row).map(|(weight, value)| weight * value).sum()
 }
 
-/// The standard deviation of numbers; exactly nought if all are equal.
+/// The standard deviation of numbers; exactly zero if all are equal.
 pub(super) fn deviation(values: impl Iterator<Item = f64> + Clone) -> f64 {
     let Some(first) = values.clone().next() else { return 0.0 };
     if values.clone().all(|value| value == first) {
@@ -253,7 +253,7 @@ fn principal_axes(values: &[f64], scales: &[f64]) -> Vec<Vec<f64>> {
                 .copied()
                 .fold(0.0, |a: f64, b| if b.abs() > a.abs() + 1e-9 { b } else { a });
             let sign = if largest < 0.0 { -1.0 } else { 1.0 };
-            // Six decimals first: a column that plays no part gets nought.
+            // Six decimals first: a column that plays no part gets zero.
             let weight = |(axis, part): (usize, &f64)| {
                 six_digits(snapped(sign * part, 6) / unit(axis))
             };

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_below_nought_or_above_one() {
+    fn nothing_is_below_zero_or_above_one() {
         assert!(range(0.0, 1.0).holds(Chance::Near(0.0)));
         assert!(range(0.0, 1.0).holds(Chance::Near(1.0)));
         assert!(range(0.0, 1.0).is_all());

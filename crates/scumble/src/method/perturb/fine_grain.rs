@@ -102,7 +102,7 @@ impl ShareSearch {
         let c =
             |gamma: f64| Line { start: (gamma - 1.0) / others, slope: -gamma / others };
         let s = |gamma: f64| Line { start: 1.0 - 1.0 / gamma, slope: -others / gamma };
-        // Where c and s of a value are nought.
+        // Where c and s of a value are zero.
         let c_ends = |gamma: f64| 1.0 - 1.0 / gamma;
         let s_ends = |gamma: f64| (gamma - 1.0) / others;
         let least = |place: usize| gammas[usize::from(place == 0)];
@@ -182,7 +182,7 @@ impl ShareSearch {
         low
     }
 
-    /// All p by code, not below nought.
+    /// All p by code, not below zero.
     fn keep(&self, place: usize, top: f64) -> Vec<f64> {
         let (cap, _) = self.cap(place, top);
         let mut keep = vec![0.0; self.code_of.len()];

@@ -14,7 +14,7 @@ pub(super) fn worked() -> (Vec<f64>, Vec<f64>) {
 }
 
 /// Gammas from little above 1 to thousands, some equal, some infinite; weights, some
-/// nought, not all.
+/// zero, not all.
 pub(super) fn random_limits(rng: &mut ChaCha20Rng, m: usize) -> (Vec<f64>, Vec<f64>) {
     let common = 1.05 + 8.0 * rng.random::<f64>();
     let spread = 8.0 * rng.random::<f64>();

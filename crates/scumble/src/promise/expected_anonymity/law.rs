@@ -40,10 +40,10 @@ use crate::space::Shape;
 pub struct Law {
     /// Its shape.
     pub shape: Shape,
-    /// Standard deviation or side on each axis, in the axis's own units; nought where there
+    /// Standard deviation or side on each axis, in the axis's own units; zero where there
     /// is no noise.
     pub spreads: Vec<f64>,
-    /// How wide a cell of rounding is along each axis; nought if rounding is exact.
+    /// How wide a cell of rounding is along each axis; zero if rounding is exact.
     pub cuts: Vec<f64>,
 }
 
@@ -73,7 +73,7 @@ impl Law {
                 let mut sum = 0.0;
                 for (w, spread) in w.iter().zip(&self.spreads) {
                     if *w != 0.0 {
-                        // A spread of nought makes this infinite.
+                        // A spread of zero makes this infinite.
                         sum += (w / spread).powi(2);
                     }
                 }

@@ -178,14 +178,14 @@ mod tests {
         (total > 0.0).then(|| sums.into_iter().map(|sum| sum / total).collect())
     }
 
-    /// A group in which some rows are alike and some beliefs are nought.
+    /// A group in which some rows are alike and some beliefs are zero.
     fn random_group(rng: &mut ChaCha20Rng, n: usize) -> Vec<f64> {
         let n_kinds = rng.random_range(1..=n);
-        let noughts = rng.random_range(0..4) == 0;
+        let zeros = rng.random_range(0..4) == 0;
         let kinds: Vec<Vec<f64>> = (0..n_kinds)
             .map(|_| {
                 let belief = |rng: &mut ChaCha20Rng| match rng.random_range(0..6) {
-                    0 if noughts => 0.0,
+                    0 if zeros => 0.0,
                     1 => rng.random::<f64>() * 1e-6,
                     _ => rng.random::<f64>(),
                 };

@@ -21,7 +21,7 @@
 //!
 //! # Limits
 //! An upper bound, not the posterior: a group that fails may still be safe. A belief of
-//! nought makes it 1.
+//! zero makes it 1.
 //!
 //! # Cost
 //! O(N^4), or O(N^2) for the simple form.
@@ -30,7 +30,7 @@
 //! Ours; it mends theorem 1 of `wong2010inference`.
 
 /// The largest Delta that is safe for a group of `n` rows whose largest belief is `f`, if all
-/// values keep it. Below nought if the group is too small.
+/// values keep it. Below zero if the group is too small.
 pub fn delta_safe(n: usize, r: f64, f: f64) -> f64 {
     if n < 2 {
         return -f;

@@ -106,7 +106,7 @@ impl<'a> Quasi<'a> {
         }))
     }
 
-    /// Sums of squares must be finite and not nought.
+    /// Sums of squares must be finite and not zero.
     pub(super) fn check_sizes(&self, order: &Order, numbers: &Numbers) -> Result<()> {
         for (place, column) in self.numbers.iter().enumerate() {
             let values = numbers.values.iter().skip(place).step_by(numbers.n_columns());
@@ -187,12 +187,12 @@ fn mixed(name: &str, row: u64, order: &Order) -> Error {
          \"category\"` to keep the column as it is",
     )
     .with_hint(
-        "leading noughts, a plus or an exponent make a code of a number; say `type = \
+        "leading zeros, a plus or an exponent make a code of a number; say `type = \
          \"number\"` if they do not",
     )
 }
 
-/// The standard deviation of a column's numbers; nought if there are fewer than two.
+/// The standard deviation of a column's numbers; zero if there are fewer than two.
 pub(super) fn deviation(numbers: &Numbers, column: usize) -> f64 {
     let values = numbers.values.iter().skip(column).step_by(numbers.n_columns());
     let known = values.copied().filter(|value| !value.is_nan());

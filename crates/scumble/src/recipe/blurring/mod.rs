@@ -305,7 +305,7 @@ impl<'a> Making<'a> {
         }
         if !self.expected.strict {
             remarks.push(
-                "`strict = false` is for comparison only: who knows the table finds almost \
+                "`strict = false` is for comparison only: somebody who knows the table finds almost \
                  everybody by the published spreads"
                     .to_owned(),
             );

@@ -139,7 +139,7 @@ impl Making<'_> {
         let mut say = |text: &str| list.push(text.to_owned());
         if self.method == "condensation" {
             say(
-                "hiding among more than a group: who knows the table may find out which \
+                "hiding among more than a group: somebody who knows the table may find out which \
                  rows were grouped, and a group's rows are drawn from its mean and covariance",
             );
         } else if !self.expected.strict {
@@ -158,7 +158,7 @@ impl Making<'_> {
         }
         if self.method == "blur" {
             say(
-                "all rows at once: each row is compared with people on its own; who matches \
+                "all rows at once: each row is compared with people on its own; somebody who matches \
                  all rows to all people at the same time may do better",
             );
         }
@@ -169,7 +169,7 @@ impl Making<'_> {
         );
         if left_out > 0 {
             list.push(format!(
-                "rows left out: the {left_out} rows are those far from all others; who knows \
+                "rows left out: the {left_out} rows are those far from all others; somebody who knows \
                  the table knows which"
             ));
         }

@@ -146,7 +146,7 @@ pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<St
     }
     list.extend([
         "composition: two releases about the same people may together say more than each",
-        "minimality: who knows the recipe learns that finer releases would have failed",
+        "minimality: somebody who knows the recipe learns that finer releases would have failed",
     ]);
     let own = spec.presence().is_none();
     let shown = columns.iter().any(|column| column.cells != Cells::Taxonomy);

@@ -203,7 +203,7 @@ fn occurrences(chunk: &[u8], delimiter: u8) -> u64 {
 
 const EVERY_BYTE: u64 = 0x0101_0101_0101_0101;
 
-/// The highest bit of every byte that is nought: adding 0x7f carries into it otherwise.
+/// The highest bit of every byte that is zero: adding 0x7f carries into it otherwise.
 #[inline]
 fn zero_bytes(word: u64) -> u64 {
     let low = 0x7f * EVERY_BYTE;

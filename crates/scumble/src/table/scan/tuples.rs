@@ -13,7 +13,7 @@ pub(super) struct Tuples {
     // Codes of rows not counted yet.
     pending: Vec<Code>,
     n_pending: usize,
-    // Half of the hash, and one above the tuple's place, so that nought means empty. The
+    // Half of the hash, and one above the tuple's place, so that zero means empty. The
     // number of slots is a power of two, of which at most half are taken.
     slots: Vec<u64>,
     codes: Vec<Code>,

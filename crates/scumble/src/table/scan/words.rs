@@ -6,7 +6,7 @@ use crate::table::{Code, Of};
 /// An open-addressing dictionary of short texts.
 #[derive(Default)]
 pub(super) struct Words {
-    // The number of slots is a power of two, or nought; at most half are taken.
+    // The number of slots is a power of two, or zero; at most half are taken.
     slots: Vec<Slot>,
     ends: Of<Code, usize>,
     spots: Of<Code, Spot>,
@@ -16,7 +16,7 @@ pub(super) struct Words {
 #[derive(Clone, Copy, Default)]
 struct Slot {
     key: Key,
-    // One above the code, so that nought means empty.
+    // One above the code, so that zero means empty.
     above: u32,
 }
 

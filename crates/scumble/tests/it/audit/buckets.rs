@@ -591,7 +591,7 @@ fn people_who_are_alike_in_several_groups_are_guessed_from_all() {
 
 #[test]
 fn knowing_others_is_subtracted() {
-    // Two in a group: who knows one knows the other.
+    // Two in a group: somebody who knows one knows the other.
     let hand = Hand::new(&["sex", "number"], couples(20));
     let found = &hand.audit().unwrap();
     let found = attack(found, "corruption");

@@ -536,7 +536,7 @@ fn noise_beside_cells_is_undone_on_average() {
                     "{question}: {mean} {expected:?}"
                 );
                 // The variance of the difference from what the row truly adds; an error of
-                // less than nought is shown as nought.
+                // less than zero is shown as zero.
                 let spread: f64 = chances
                     .iter()
                     .zip(&answers)

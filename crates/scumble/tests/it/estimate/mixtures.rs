@@ -418,7 +418,7 @@ fn beside_drawn_columns_answers_are_right_on_average() {
                     - (truth.count / n).powi(2);
                 let sums = means[4] - means[3].powi(2) + truth.sums / n
                     - (truth.sum / n).powi(2);
-                // Estimated variances below nought are shown as nought: never too small.
+                // Estimated variances below zero are shown as zero: never too small.
                 for (found, wanted) in [(means[2], counts), (means[5], sums)] {
                     let least = wanted - 1e-9 * wanted.abs().max(1.0);
                     assert!(found >= least, "{what}: {found} is less than {wanted}");
@@ -527,7 +527,7 @@ fn rows_drawn_anew_stand_beside_cells() {
         .evidence()
         .unwrap();
     // Of the three rows with low ages, those below 3 are two: each counts for a third. Drawn
-    // and true rows vary by the variance of a third or nought, and ages by 1/3 * 2/3.
+    // and true rows vary by the variance of a third or zero, and ages by 1/3 * 2/3.
     let found = ask(&evidence, "SELECT COUNT(*) WHERE x < 3 AND age = 1");
     near(found.count, 2.0 / 3.0, "count");
     let (n, below, third) = (4.0, 2.0, 1.0f64 / 3.0);
@@ -627,7 +627,7 @@ fn rows_drawn_anew_multiply_with_other_laws() {
         let wanted = second - mean * mean + squares - truth * truth;
         match what.contains("ill") {
             false => near(variance, wanted, &what),
-            // Estimated variances below nought are shown as nought: never too small.
+            // Estimated variances below zero are shown as zero: never too small.
             true => {
                 let least = wanted - 1e-9 * wanted.abs().max(1.0);
                 assert!(variance >= least, "{what}: {variance} is less than {wanted}");

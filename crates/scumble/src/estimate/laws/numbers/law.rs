@@ -41,7 +41,7 @@ const SHORT: f64 = 64.0;
 pub(crate) struct Over {
     /// How likely the number is there.
     pub(crate) mass: f64,
-    /// The mean of the difference to the published number, nought elsewhere.
+    /// The mean of the difference to the published number, zero elsewhere.
     pub(crate) first: f64,
     /// The mean of the square of that.
     pub(crate) second: f64,
@@ -128,7 +128,7 @@ pub(crate) fn quantile(
         Shape::Gaussian => {
             let (a, b) = ((low - 0.5 - z) / spread, (high + 0.5 - z) / spread);
             let normal = Normal::standard();
-            // From the nearer end, so that nothing is lost far from nought.
+            // From the nearer end, so that nothing is lost far from zero.
             let unit = if a > 0.0 {
                 -normal.inverse_cdf(tail(a) - point * (tail(a) - tail(b)))
             } else {
@@ -188,7 +188,7 @@ fn whole(spread: f64, low: f64, high: f64) -> Over {
     Over { mass, first, second }
 }
 
-/// How likely a standard normal number is between two, without loss far from nought.
+/// How likely a standard normal number is between two, without loss far from zero.
 fn between(a: f64, b: f64) -> f64 {
     let mass = if a > 0.0 {
         tail(a) - tail(b)

@@ -123,7 +123,7 @@ impl Blurred {
         }
     }
 
-    /// The published number of a row in a column, and the variance of its noise; nought
+    /// The published number of a row in a column, and the variance of its noise; zero
     /// where it is missing.
     pub(crate) fn number(&self, row: usize, column: usize) -> (f64, f64) {
         let scale = self.lattices[column].scale;

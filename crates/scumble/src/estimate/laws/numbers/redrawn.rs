@@ -9,7 +9,7 @@
 //! one law, each on its own. If m rows of a group have the other columns that are asked for,
 //! and a share w of its law is in the range, true count and drawn count each vary by
 //! `m w (1 - w)`, and their difference by twice that. So does a sum, with the variance of
-//! the number where it counts and nought elsewhere. If all of the group is in the range its
+//! the number where it counts and zero elsewhere. If all of the group is in the range its
 //! true sum is no longer free: n rows have n times the mean, m of them vary by
 //! `m (1 - m/n)` variances, and with the draws that makes `m (2 - m/n)`. Variances of the
 //! law are those of the group's drawn rows; if all of these are in the range or none is, and

@@ -55,7 +55,7 @@ use crate::watch::{Unwatched, Watch};
 /// The least probability with which a value is published as itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Floor {
-    /// May be nought.
+    /// May be zero.
     None,
     /// Enough that every frequency can be estimated, with errors at most about twice those
     /// from a uniform operator.
@@ -67,7 +67,7 @@ pub enum Floor {
 /// How much above a floor to stay for rounding.
 const MARGIN: f64 = 1e-8;
 
-/// Below this, γ - 1 is as good as nought.
+/// Below this, γ - 1 is as good as zero.
 const NOTHING: f64 = 1e-6;
 
 /// A fine-grain operator with a larger condition number is not good enough to estimate from.

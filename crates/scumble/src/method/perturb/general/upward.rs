@@ -108,7 +108,7 @@ impl<'a> Upward<'a> {
         let kept = (0..size).map(|code| {
             let most = 1.0 - sum + low[code];
             let own = self.gammas[code] * low[code];
-            // Infinite times nought is no number; `min` takes the other one.
+            // Infinite times zero is no number; `min` takes the other one.
             self.weights[code] * most.min(own)
         });
         let kept = kept.sum();
