@@ -18,10 +18,13 @@ pub struct BoundGroups<'a> {
     codes: Vec<HashMap<Box<str>, u32>>,
     route: BoundRoute,
     /// The cells of each group of the plan; nothing if its values are not there.
-    covers: Vec<Option<Vec<Cover>>>,
+    covers: Vec<BoundCells>,
     /// Whether labels are cells, so that a group need not be in the plan.
     plain: bool,
 }
+
+/// The cells of a group; nothing if its values are not there.
+type BoundCells = Option<Vec<Cover>>;
 
 #[derive(Debug)]
 enum BoundRoute {
@@ -116,33 +119,28 @@ impl GroupPlan {
                 cells: planned.cells,
             });
         }
-        let covers = self.all_covers(&columns)?;
-        let route = match &self.route {
-            PlanRoute::Levels(levels) => {
-                check_levels(&columns, levels)?;
-                BoundRoute::Levels(BoundLevels::new(self, &columns, levels))
-            }
-            PlanRoute::Cuts(branches) => {
-                BoundRoute::Cuts(bound_route(&columns, &self.columns, branches)?)
-            }
-        };
+        let (covers, route) = self.bound_to(&columns)?;
         let plain = columns.iter().all(|column| column.cells == Cells::Taxonomy);
         Ok(BoundGroups { plan: self, columns, codes, route, covers, plain })
     }
-}
 
-impl GroupPlan {
-    /// The cells of each group; nothing if a value of them is not there.
-    fn all_covers(&self, columns: &[Column]) -> Result<Vec<Option<Vec<Cover>>>> {
-        let known: Vec<HashMap<&str, u32>> = columns
-            .iter()
-            .map(|column| {
-                let texts = column.domain.texts().iter();
-                texts.zip(0..).map(|(text, code)| (&**text, code)).collect()
-            })
-            .collect();
-        let all = self.groups.iter();
-        all.map(|group| covers(columns, &self.columns, &known, group)).collect()
+    /// The cells of each group, nothing if a value of them is not there; and the route.
+    fn bound_to(&self, columns: &[Column]) -> Result<(Vec<BoundCells>, BoundRoute)> {
+        let known = value_codes(columns);
+        let groups = self.groups.iter();
+        let covers = groups.map(|group| covers(columns, &self.columns, &known, group));
+        let covers = covers.collect::<Result<_>>()?;
+        let route = match &self.route {
+            PlanRoute::Levels(levels) => {
+                check_levels(columns, levels)?;
+                BoundRoute::Levels(BoundLevels::new(self, columns, levels))
+            }
+            PlanRoute::Cuts(branches) => {
+                let cuts = bound_route(columns, &self.columns, &known, branches)?;
+                BoundRoute::Cuts(cuts)
+            }
+        };
+        Ok((covers, route))
     }
 }
 
@@ -218,14 +216,13 @@ impl BoundGroups<'_> {
 fn covers(
     columns: &[Column],
     planned: &[PlanColumn],
-    known: &[HashMap<&str, u32>],
+    known: &[ValueCodes<'_>],
     group: &PlanGroup,
-) -> Result<Option<Vec<Cover>>> {
+) -> Result<BoundCells> {
     let mut covers = Vec::with_capacity(columns.len());
     let columns = columns.iter().zip(planned).zip(known).zip(&group.cells);
     for (((column, planned), known), cell) in columns {
-        let find = |value: &str| known.get(&*planned.reading.one_text(value)).copied();
-        let mut mentioned = mentioned(column, cell, find)?;
+        let mut mentioned = mentioned(column, cell, finder(known, &planned.reading))?;
         mentioned.sort_unstable();
         mentioned.dedup();
         if mentioned.is_empty() {
@@ -243,6 +240,7 @@ fn covers(
 pub(super) fn bound_route(
     columns: &[Column],
     planned: &[PlanColumn],
+    known: &[ValueCodes<'_>],
     branches: &[PlanBranch],
 ) -> Result<Vec<Branch>> {
     let bound = branches.iter().map(|branch| match branch {
@@ -251,7 +249,7 @@ pub(super) fn bound_route(
             let code = code_of(
                 &columns[*column],
                 value.as_deref(),
-                in_domain(&columns[*column], &planned[*column].reading),
+                finder(&known[*column], &planned[*column].reading),
             )?;
             Ok(Branch::Cut { column: *column, code, below: *below, rest: *rest })
         }
@@ -320,15 +318,24 @@ pub(super) fn mentioned(
     })
 }
 
-/// Finds values in the domain of a column.
-pub(super) fn in_domain<'a>(
-    column: &'a Column,
+/// The codes of the values of a column.
+pub(super) type ValueCodes<'a> = HashMap<&'a str, u32>;
+
+/// The codes of the values of each column.
+pub(super) fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
+    let codes = columns.iter().map(|column| {
+        let texts = column.domain.texts().iter();
+        texts.zip(0..).map(|(text, code)| (&**text, code)).collect()
+    });
+    codes.collect()
+}
+
+/// Finds values of a column as they are typed.
+pub(super) fn finder<'a>(
+    known: &'a ValueCodes<'_>,
     reading: &'a Reading,
 ) -> impl Fn(&str) -> Option<u32> + 'a {
-    |value| {
-        let value = reading.one_text(value);
-        (0..column.domain.len() as u32).find(|code| column.domain.text(*code) == value)
-    }
+    move |value| known.get(&*reading.one_text(value)).copied()
 }
 
 /// The code of a value that was added to the domain before.

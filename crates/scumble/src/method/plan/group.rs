@@ -1,6 +1,7 @@
 //! How rows are grouped and which cells stand for them, in words that do not depend on the
 //! table.
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Rule};
@@ -195,12 +196,12 @@ impl GroupPlan {
 
     /// Every value of a column that the plan mentions.
     pub fn values(&self, column: usize) -> Vec<String> {
-        let mut values: Vec<String> = Vec::new();
+        let mut values: HashSet<&str> = HashSet::new();
         if let PlanRoute::Cuts(branches) = &self.route {
             for branch in branches {
                 match branch {
                     PlanBranch::Cut { column: cut, value, .. } if *cut == column => {
-                        values.extend(value.clone());
+                        values.extend(value.as_deref());
                     }
                     _ => {}
                 }
@@ -208,15 +209,15 @@ impl GroupPlan {
         }
         for group in &self.groups {
             match &group.cells[column] {
-                PlanCell::Node { value, .. } => values.extend(value.clone()),
+                PlanCell::Node { value, .. } => values.extend(value.as_deref()),
                 PlanCell::Range { low, high, .. } => {
-                    values.extend(low.iter().chain(high).cloned());
+                    values.extend(low.as_deref().into_iter().chain(high.as_deref()));
                 }
-                PlanCell::Set(set) => values.extend(set.iter().flatten().cloned()),
+                PlanCell::Set(set) => values.extend(set.iter().flatten().map(|v| &**v)),
             }
         }
+        let mut values: Vec<String> = values.into_iter().map(str::to_owned).collect();
         values.sort_unstable();
-        values.dedup();
         values
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Cover};
 use crate::method::leave_out::{leave_out_failing, unpublished};
 use crate::method::plan::bind::{
-    bound_route, check_levels, follow, in_domain, mentioned,
+    ValueCodes, bound_route, check_levels, finder, follow, mentioned, value_codes,
 };
 use crate::method::plan::group::labels;
 use crate::method::{
@@ -96,13 +96,15 @@ impl GroupPlan {
             covers: Vec::new(),
             route: Route::Levels(levels.to_vec()),
         };
+        let known = value_codes(columns);
         for tuples in members {
             let labels = labels(columns, census, levels, tuples[0]);
             if left_out.contains(labels.as_slice()) {
                 continue;
             }
             let group = planned.get(labels.as_slice()).copied();
-            let covers = self.widened(columns, census, &tuples, group, Some(levels))?;
+            let covers =
+                self.widened(columns, &known, census, &tuples, group, Some(levels))?;
             for tuple in tuples {
                 grouping.group_of[tuple] = Some(grouping.covers.len() as u32);
             }
@@ -117,7 +119,8 @@ impl GroupPlan {
         census: &Census,
         branches: &[PlanBranch],
     ) -> Result<Grouping> {
-        let route = bound_route(columns, &self.columns, branches)?;
+        let known = value_codes(columns);
+        let route = bound_route(columns, &self.columns, &known, branches)?;
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
         for tuple in 0..census.n_tuples() {
             let group = follow(&route, |column| census.quasi[column][tuple]);
@@ -136,7 +139,14 @@ impl GroupPlan {
             for tuple in tuples {
                 group_of[*tuple] = Some(covers.len() as u32);
             }
-            covers.push(self.widened(columns, census, tuples, Some(group), None)?);
+            covers.push(self.widened(
+                columns,
+                &known,
+                census,
+                tuples,
+                Some(group),
+                None,
+            )?);
         }
         let route = route.into_iter().map(|branch| match branch {
             Branch::Group(group) => {
@@ -151,6 +161,7 @@ impl GroupPlan {
     fn widened(
         &self,
         columns: &[Column],
+        known: &[ValueCodes<'_>],
         census: &Census,
         tuples: &[usize],
         group: Option<&PlanGroup>,
@@ -164,7 +175,7 @@ impl GroupPlan {
                 codes.extend(mentioned(
                     column,
                     &group.cells[place],
-                    in_domain(column, &self.columns[place].reading),
+                    finder(&known[place], &self.columns[place].reading),
                 )?);
             }
             codes.sort_unstable();
