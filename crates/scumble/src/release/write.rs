@@ -126,23 +126,21 @@ impl<'a> Counted<'a> {
         let mut n_rows = 0;
         for (wave, classes) in classes.chunks(WAVE).enumerate() {
             watch.check()?;
-            let written: Vec<Result<(Vec<u8>, u64)>> = classes
+            let written: Vec<Result<Lines>> = classes
                 .par_chunks(HANDFUL)
                 .enumerate()
                 .map(|(handful, classes)| {
                     let mut hand = self.bound.hand();
-                    let (mut all, mut rows) = (Vec::new(), 0);
+                    let mut lines = Lines::default();
                     let first = wave * WAVE + handful * HANDFUL;
                     for (class, members) in (first..).zip(classes) {
-                        rows += self.lines(&mut hand, class, members, &mut all)?;
+                        self.push_class(&mut hand, class, members, &mut lines)?;
                     }
-                    Ok((all, rows))
+                    Ok(lines)
                 })
                 .collect();
-            for part in written {
-                let (lines, rows) = part?;
-                sink.write_lines(&lines, rows as usize)?;
-                n_rows += rows;
+            for lines in written {
+                n_rows += lines?.write(sink)?;
             }
         }
         Ok(n_rows)
@@ -194,14 +192,14 @@ impl<'a> Counted<'a> {
         cells.map(|column| cell(column).unwrap_or_default()).collect()
     }
 
-    /// Adds the lines of a class, sorted, and says how many rows they are.
-    fn lines(
+    /// Adds the lines of a class, sorted.
+    fn push_class(
         &self,
         hand: &mut Hand,
         class: usize,
         members: &Members,
-        all: &mut Vec<u8>,
-    ) -> Result<u64> {
+        lines: &mut Lines,
+    ) -> Result<()> {
         let chosen;
         let members = match self.binding.manifest.sampled {
             None => members,
@@ -212,25 +210,16 @@ impl<'a> Counted<'a> {
         };
         self.bound.enter_class(hand, class);
         let mut counts: HashMap<Vec<Option<u32>>, (u32, u64)> = HashMap::new();
+        let mut key = Vec::with_capacity(self.emitted.len());
         for (entry, times) in members {
-            let key = self.emitted.iter().map(|input| self.code(*input, *entry));
-            counts.entry(key.collect()).or_insert((*entry, 0)).1 += times;
+            key.clear();
+            key.extend(self.emitted.iter().map(|input| self.code(*input, *entry)));
+            counts.entry_ref(key.as_slice()).or_insert((*entry, 0)).1 += times;
         }
-        let line = |(entry, times): (u32, u64)| {
-            let mut line = Vec::with_capacity(64);
-            self.bound.push_line(hand, &self.cells(entry), &mut line);
-            (line, times)
-        };
-        let mut lines: Vec<(Vec<u8>, u64)> = counts.into_values().map(line).collect();
-        lines.sort_unstable();
-        let mut n_rows = 0;
-        for (line, times) in lines {
-            for _ in 0..times {
-                all.extend_from_slice(&line);
-            }
-            n_rows += times;
-        }
-        Ok(n_rows)
+        lines.push_sorted(counts.into_values(), |entry, text| {
+            self.bound.push_line(hand, &self.cells(entry), text);
+        });
+        Ok(())
     }
 
     /// One row of a class, by chance, with its values drawn.
@@ -255,6 +244,45 @@ impl<'a> Counted<'a> {
         let Some((entry, _)) = chosen else { return Ok(Vec::new()) };
         self.bound.draw_alone(hand, &self.cells(*entry), &mut random)?;
         Ok(vec![(*entry, 1)])
+    }
+}
+
+/// Different lines, and how often each is written.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// Where each line ends in the text, and how often it is written.
+    ends: Vec<(usize, u64)>,
+}
+
+impl Lines {
+    /// Adds the lines that `write` makes, in the order of their text.
+    fn push_sorted<T>(
+        &mut self,
+        rows: impl Iterator<Item = (T, u64)>,
+        mut write: impl FnMut(T, &mut Vec<u8>),
+    ) {
+        let (mut text, mut places) = (Vec::new(), Vec::new());
+        for (row, times) in rows {
+            let start = text.len();
+            write(row, &mut text);
+            places.push((start..text.len(), times));
+        }
+        places.sort_unstable_by(|(a, _), (b, _)| text[a.clone()].cmp(&text[b.clone()]));
+        for (place, times) in places {
+            self.text.extend_from_slice(&text[place]);
+            self.ends.push((self.text.len(), times));
+        }
+    }
+
+    /// Writes all of them, and says how many rows that is.
+    fn write(&self, sink: &mut Sink) -> Result<u64> {
+        let (mut start, mut n_rows) = (0, 0);
+        for (end, times) in &self.ends {
+            sink.write(&self.text[start..*end], *times)?;
+            (start, n_rows) = (*end, n_rows + times);
+        }
+        Ok(n_rows)
     }
 }
 
