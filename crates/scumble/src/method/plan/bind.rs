@@ -1,6 +1,7 @@
 //! Finding the groups of a plan for rows one by one.
 
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover, cell};
@@ -127,9 +128,11 @@ impl GroupPlan {
     /// The cells of each group, nothing if a value of them is not there; and the route.
     fn bound_to(&self, columns: &[Column]) -> Result<(Vec<BoundCells>, BoundRoute)> {
         let known = value_codes(columns);
-        let groups = self.groups.iter();
+        let groups = self.groups.par_iter();
         let covers = groups.map(|group| covers(columns, &self.columns, &known, group));
-        let covers = covers.collect::<Result<_>>()?;
+        // The first error of all groups, whichever thread finds one first.
+        let covers: Vec<Result<BoundCells>> = covers.collect();
+        let covers = covers.into_iter().collect::<Result<_>>()?;
         let route = match &self.route {
             PlanRoute::Levels(levels) => {
                 check_levels(columns, levels)?;
@@ -202,7 +205,7 @@ impl BoundGroups<'_> {
 
     /// The cells of each group of the plan as they are written, if they are there.
     pub fn group_texts(&self) -> Vec<Option<Vec<String>>> {
-        let texts = self.covers.iter();
+        let texts = self.covers.par_iter();
         texts.map(|covers| covers.as_ref().map(|covers| self.texts(covers))).collect()
     }
 

@@ -1,5 +1,7 @@
 //! The numbers of groups: in the order of what is published of them.
 
+use rayon::prelude::*;
+
 use crate::hierarchy::{Column, cell};
 use crate::method::pdf::Pdf;
 use crate::method::{GroupPlan, Grouping};
@@ -15,11 +17,11 @@ pub(in crate::recipe) fn number(
 ) -> Vec<u32> {
     let texts: Vec<Vec<String>> = match weights {
         Some(weights) => {
-            weights.iter().map(|cells| told_apart(columns, cells)).collect()
+            weights.par_iter().map(|cells| told_apart(columns, cells)).collect()
         }
         None => grouping
             .covers
-            .iter()
+            .par_iter()
             .map(|covers| {
                 let cells = columns.iter().zip(covers);
                 cells.map(|(column, cover)| cell::text(column, cover)).collect()
@@ -28,7 +30,7 @@ pub(in crate::recipe) fn number(
     };
     let mut order: Vec<usize> =
         (0..texts.len()).filter(|group| plan.groups[*group].rows > 0).collect();
-    order.sort_by(|a, b| texts[*a].cmp(&texts[*b]));
+    order.par_sort_by(|a, b| texts[*a].cmp(&texts[*b]));
     let mut firsts: Vec<u32> = Vec::new();
     for group in order {
         let same = firsts.last().is_some_and(|f| texts[*f as usize] == texts[group]);
