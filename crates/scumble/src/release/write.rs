@@ -95,8 +95,49 @@ struct Counted<'a> {
     emitted: Vec<usize>,
 }
 
-/// The rows of a class: entries of the census, and how often each occurs.
-type Members = Vec<(u32, u64)>;
+/// The rows of each class, in the order in which classes are written.
+struct Classes {
+    /// Where the entries of each class begin.
+    starts: Vec<usize>,
+    /// Entries of the census.
+    entries: Vec<u32>,
+    /// Whether an entry stands for all of its rows, or for one of them.
+    whole: bool,
+}
+
+impl Classes {
+    /// Puts entries into so many classes; `pairs` has the class of each.
+    fn new<I: Iterator<Item = (u32, u32)>>(
+        n_classes: usize,
+        whole: bool,
+        pairs: impl Fn() -> I,
+    ) -> Self {
+        let mut starts = vec![0; n_classes + 1];
+        for (class, _) in pairs() {
+            starts[class as usize + 1] += 1;
+        }
+        for class in 0..n_classes {
+            starts[class + 1] += starts[class];
+        }
+        let mut entries = vec![0; starts[n_classes]];
+        let mut next = starts.clone();
+        for (class, entry) in pairs() {
+            entries[next[class as usize]] = entry;
+            next[class as usize] += 1;
+        }
+        Self { starts, entries, whole }
+    }
+
+    /// The numbers of all classes.
+    fn numbers(&self) -> Vec<u32> {
+        (0..self.starts.len() as u32 - 1).collect()
+    }
+
+    fn members(&self, class: u32) -> &[u32] {
+        let class = class as usize;
+        &self.entries[self.starts[class]..self.starts[class + 1]]
+    }
+}
 
 impl<'a> Counted<'a> {
     fn new(
@@ -124,17 +165,15 @@ impl<'a> Counted<'a> {
     fn write(&self, sink: &mut Sink, watch: &dyn Watch) -> Result<u64> {
         let classes = self.classes()?;
         let mut n_rows = 0;
-        for (wave, classes) in classes.chunks(WAVE).enumerate() {
+        for wave in classes.numbers().chunks(WAVE) {
             watch.check()?;
-            let written: Vec<Result<Lines>> = classes
+            let written: Vec<Result<Lines>> = wave
                 .par_chunks(HANDFUL)
-                .enumerate()
-                .map(|(handful, classes)| {
+                .map(|handful| {
                     let mut hand = self.bound.hand();
                     let mut lines = Lines::default();
-                    let first = wave * WAVE + handful * HANDFUL;
-                    for (class, members) in (first..).zip(classes) {
-                        self.push_class(&mut hand, class, members, &mut lines)?;
+                    for class in handful {
+                        self.push_class(&mut hand, *class, &classes, &mut lines)?;
                     }
                     Ok(lines)
                 })
@@ -147,7 +186,7 @@ impl<'a> Counted<'a> {
     }
 
     /// The rows of each class, in the order in which classes are written.
-    fn classes(&self) -> Result<Vec<Members>> {
+    fn classes(&self) -> Result<Classes> {
         for step in &self.binding.plan.steps {
             match step {
                 Step::Apart(plan) => return Ok(apart_classes(plan)),
@@ -158,17 +197,25 @@ impl<'a> Counted<'a> {
         Err(Error::input("rows without groups cannot be written from counts"))
     }
 
-    fn group_classes(&self, plan: &GroupPlan) -> Result<Vec<Members>> {
+    fn group_classes(&self, plan: &GroupPlan) -> Result<Classes> {
         let last = plan.groups.iter().filter_map(|group| group.number).max();
-        let mut classes = vec![Vec::new(); last.map_or(0, |last| last as usize + 1)];
-        let numbers = self.bound.numbers(self.data)?;
-        for (entry, rows) in self.data.census.entries.iter().enumerate() {
-            let tuple = self.tuple_of[entry] as usize;
-            if let (Some(number), 1..) = (numbers[tuple], *rows) {
-                classes[number as usize].push((entry as u32, *rows));
-            }
+        let numbers = &self.bound.numbers(self.data)?;
+        let rows = &self.data.census.entries;
+        Ok(Classes::new(last.map_or(0, |last| last as usize + 1), true, || {
+            let tuples = (0..).zip(&self.tuple_of).zip(rows);
+            let there = tuples.filter(|(_, rows)| **rows > 0);
+            there.filter_map(|((entry, tuple), _)| {
+                Some((numbers[*tuple as usize]?, entry))
+            })
+        }))
+    }
+
+    /// How many rows an entry stands for.
+    fn times(&self, classes: &Classes, entry: u32) -> u64 {
+        match classes.whole {
+            true => self.data.census.entries[entry as usize],
+            false => 1,
         }
-        Ok(classes)
     }
 
     /// The code of an entry in the column that is read at this place.
@@ -196,24 +243,26 @@ impl<'a> Counted<'a> {
     fn push_class(
         &self,
         hand: &mut Hand,
-        class: usize,
-        members: &Members,
+        class: u32,
+        classes: &Classes,
         lines: &mut Lines,
     ) -> Result<()> {
-        let chosen;
-        let members = match self.binding.manifest.sampled {
-            None => members,
-            Some(_) => {
-                chosen = self.sample(hand, class, members)?;
-                &chosen
-            }
+        let sampled = self.binding.manifest.sampled.is_some();
+        let chosen = match sampled {
+            true => self.sample(hand, class, classes)?,
+            false => None,
         };
-        self.bound.enter_class(hand, class);
+        let members = match sampled {
+            true => chosen.as_slice(),
+            false => classes.members(class),
+        };
+        self.bound.enter_class(hand, class as usize);
         let mut counts: HashMap<Vec<Option<u32>>, (u32, u64)> = HashMap::new();
         let mut key = Vec::with_capacity(self.emitted.len());
-        for (entry, times) in members {
+        for entry in members {
             key.clear();
             key.extend(self.emitted.iter().map(|input| self.code(*input, *entry)));
+            let times = if sampled { 1 } else { self.times(classes, *entry) };
             counts.entry_ref(key.as_slice()).or_insert((*entry, 0)).1 += times;
         }
         lines.push_sorted(counts.into_values(), |entry, text| {
@@ -226,24 +275,27 @@ impl<'a> Counted<'a> {
     fn sample(
         &self,
         hand: &mut Hand,
-        class: usize,
-        members: &Members,
-    ) -> Result<Members> {
-        let size: u64 = members.iter().map(|(_, rows)| rows).sum();
+        class: u32,
+        classes: &Classes,
+    ) -> Result<Option<u32>> {
+        let members = classes.members(class);
+        let size: u64 = members.iter().map(|entry| self.times(classes, *entry)).sum();
         if size == 0 {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let mut random =
-            self.binding.randomness.stream("sample", self.bound.place(class) as u64);
+        let place = self.bound.place(class as usize) as u64;
+        let mut random = self.binding.randomness.stream("sample", place);
         let mut left = random.random_range(0..size);
-        let chosen = members.iter().find(|(_, rows)| {
-            let here = left < *rows;
-            left = left.saturating_sub(*rows);
+        let chosen = members.iter().find(|entry| {
+            let rows = self.times(classes, **entry);
+            let here = left < rows;
+            left = left.saturating_sub(rows);
             here
         });
-        let Some((entry, _)) = chosen else { return Ok(Vec::new()) };
-        self.bound.draw_alone(hand, &self.cells(*entry), &mut random)?;
-        Ok(vec![(*entry, 1)])
+        if let Some(entry) = chosen {
+            self.bound.draw_alone(hand, &self.cells(*entry), &mut random)?;
+        }
+        Ok(chosen.copied())
     }
 }
 
@@ -287,12 +339,13 @@ impl Lines {
 }
 
 /// The rows of each group, in the order of their numbers.
-fn apart_classes(plan: &ApartPlan) -> Vec<Members> {
-    let mut classes = vec![Vec::new(); plan.numbers.len()];
-    for (entries, number) in plan.buckets.groups().zip(&plan.numbers) {
-        classes[*number as usize] = entries.iter().map(|entry| (*entry, 1)).collect();
-    }
-    classes
+fn apart_classes(plan: &ApartPlan) -> Classes {
+    Classes::new(plan.numbers.len(), false, || {
+        let groups = plan.buckets.groups().zip(&plan.numbers);
+        groups.flat_map(|(entries, number)| {
+            entries.iter().map(move |entry| (*number, *entry))
+        })
+    })
 }
 
 /// Writes the values of groups that stand apart, in the order of numbers and of the domain.
@@ -312,19 +365,17 @@ pub fn write_values(
     let out = draft.create(file)?;
     let mut sink = Sink::new(out, DataFormat::Csv, &SENSITIVE_HEADER, &forms)?;
     let classes = apart_classes(plan);
-    for (wave, classes) in classes.chunks(WAVE).enumerate() {
-        let written: Vec<(Vec<u8>, usize)> = classes
+    for wave in classes.numbers().chunks(WAVE) {
+        let written: Vec<(Vec<u8>, usize)> = wave
             .par_chunks(HANDFUL)
-            .enumerate()
-            .map(|(handful, classes)| {
+            .map(|handful| {
                 let (mut all, mut n_lines) = (Vec::new(), 0);
-                let first = wave * WAVE + handful * HANDFUL + 1;
-                for (number, members) in (first..).zip(classes) {
-                    let values =
-                        members.iter().map(|(entry, _)| codes[*entry as usize]);
+                for number in handful {
+                    let members = classes.members(*number).iter();
+                    let values = members.map(|entry| codes[*entry as usize]);
                     let mut values: Vec<u32> = values.collect();
                     values.sort_unstable();
-                    let name = number.to_string();
+                    let name = (number + 1).to_string();
                     for same in values.chunk_by(|a, b| a == b) {
                         let count = same.len().to_string();
                         let text = &texts[same[0] as usize];
