@@ -303,6 +303,7 @@ impl Making<'_> {
             manifest: &manifest,
             source: &order.source,
             data: data.counts(),
+            covers: planned.grouping.as_ref().map(|grouping| &*grouping.covers),
             texts: None,
             block_starts: data.block_starts(),
             randomness,

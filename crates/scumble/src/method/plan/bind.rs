@@ -1,5 +1,7 @@
 //! Finding the groups of a plan for rows one by one.
 
+use std::borrow::Cow;
+
 use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
@@ -15,17 +17,20 @@ use crate::table::Reading;
 pub struct BoundGroups<'a> {
     plan: &'a GroupPlan,
     /// The quasi columns, with a domain of the known texts and those of the plan.
-    pub columns: Vec<Column>,
-    codes: Vec<HashMap<Box<str>, u32>>,
+    columns: Cow<'a, [Column]>,
+    codes: Cow<'a, [TextCodes]>,
     route: BoundRoute,
     /// The cells of each group of the plan; nothing if its values are not there.
-    covers: Vec<BoundCells>,
+    covers: Vec<BoundCells<'a>>,
     /// Whether labels are cells, so that a group need not be in the plan.
     plain: bool,
 }
 
+/// The code of each text of a column.
+type TextCodes = HashMap<Box<str>, u32>;
+
 /// The cells of a group; nothing if its values are not there.
-type BoundCells = Option<Vec<Cover>>;
+type BoundCells<'a> = Option<Cow<'a, [Cover]>>;
 
 #[derive(Debug)]
 enum BoundRoute {
@@ -120,30 +125,50 @@ impl GroupPlan {
                 cells: planned.cells,
             });
         }
-        let (covers, route) = self.bound_to(&columns)?;
+        let covers = self.bound_covers(&columns)?;
+        self.bound(Cow::Owned(columns), Cow::Owned(codes), covers)
+    }
+
+    /// Makes it ready for the rows of the table it was made from, whose columns, codes and
+    /// cells are at hand. That gives what binding it to the texts of the table gives.
+    pub fn bind_at_home<'a>(
+        &'a self,
+        columns: &'a [Column],
+        codes: &'a [HashMap<Box<str>, u32>],
+        covers: &'a [Vec<Cover>],
+    ) -> Result<BoundGroups<'a>> {
+        let covers = covers.iter().map(|own| Some(Cow::Borrowed(own.as_slice())));
+        self.bound(Cow::Borrowed(columns), Cow::Borrowed(codes), covers.collect())
+    }
+
+    fn bound<'a>(
+        &'a self,
+        columns: Cow<'a, [Column]>,
+        codes: Cow<'a, [TextCodes]>,
+        covers: Vec<BoundCells<'a>>,
+    ) -> Result<BoundGroups<'a>> {
+        let route = match &self.route {
+            PlanRoute::Levels(levels) => {
+                check_levels(&columns, levels)?;
+                BoundRoute::Levels(BoundLevels::new(self, &columns, levels))
+            }
+            PlanRoute::Cuts(branches) => {
+                let known = value_codes(&columns);
+                let cuts = bound_route(&columns, &self.columns, &known, branches)?;
+                BoundRoute::Cuts(cuts)
+            }
+        };
         let plain = columns.iter().all(|column| column.cells == Cells::Taxonomy);
         Ok(BoundGroups { plan: self, columns, codes, route, covers, plain })
     }
 
-    /// The cells of each group, nothing if a value of them is not there; and the route.
-    fn bound_to(&self, columns: &[Column]) -> Result<(Vec<BoundCells>, BoundRoute)> {
+    fn bound_covers(&self, columns: &[Column]) -> Result<Vec<BoundCells<'static>>> {
         let known = value_codes(columns);
         let groups = self.groups.par_iter();
         let covers = groups.map(|group| covers(columns, &self.columns, &known, group));
         // The first error of all groups, whichever thread finds one first.
-        let covers: Vec<Result<BoundCells>> = covers.collect();
-        let covers = covers.into_iter().collect::<Result<_>>()?;
-        let route = match &self.route {
-            PlanRoute::Levels(levels) => {
-                check_levels(columns, levels)?;
-                BoundRoute::Levels(BoundLevels::new(self, columns, levels))
-            }
-            PlanRoute::Cuts(branches) => {
-                let cuts = bound_route(columns, &self.columns, &known, branches)?;
-                BoundRoute::Cuts(cuts)
-            }
-        };
-        Ok((covers, route))
+        let covers: Vec<Result<BoundCells<'static>>> = covers.collect();
+        covers.into_iter().collect()
     }
 }
 
@@ -189,7 +214,7 @@ impl BoundGroups<'_> {
     /// The cells of a group, if they stand for the values of a row.
     fn fitting(&self, group: usize, codes: &[u32]) -> Option<FoundGroup> {
         let covers = self.covers.get(group)?.as_ref()?;
-        let fits = self.columns.iter().zip(covers).zip(codes).all(
+        let fits = self.columns.iter().zip(covers.iter()).zip(codes).all(
             |((column, cover), code)| {
                 cover.contains(&column.domain, &column.hierarchy, *code)
             },
@@ -221,11 +246,21 @@ fn covers(
     planned: &[PlanColumn],
     known: &[ValueCodes<'_>],
     group: &PlanGroup,
-) -> Result<BoundCells> {
+) -> Result<BoundCells<'static>> {
     let mut covers = Vec::with_capacity(columns.len());
     let columns = columns.iter().zip(planned).zip(known).zip(&group.cells);
     for (((column, planned), known), cell) in columns {
-        let mut mentioned = mentioned(column, cell, finder(known, &planned.reading))?;
+        let find = finder(known, &planned.reading);
+        if let (PlanCell::Node { level, value }, Cells::Taxonomy) = (cell, column.cells)
+        {
+            let code = code_of(column, value.as_deref(), find)?;
+            if code as usize >= column.domain.len() {
+                return Ok(None);
+            }
+            covers.push(cover(column, &[code], Some(*level)));
+            continue;
+        }
+        let mut mentioned = mentioned(column, cell, find)?;
         mentioned.sort_unstable();
         mentioned.dedup();
         if mentioned.is_empty() {
@@ -236,7 +271,7 @@ fn covers(
             _ => cover(column, &mentioned, None),
         });
     }
-    Ok(Some(covers))
+    Ok(Some(covers.into()))
 }
 
 /// Cuts at codes instead of values.

@@ -196,6 +196,7 @@ impl Applier<'_> {
                 manifest: &self.layout,
                 source: &source,
                 data: None,
+                covers: None,
                 texts: Some(&texts),
                 block_starts: &starts,
                 randomness,
