@@ -90,7 +90,13 @@ impl Cover {
     pub fn codes(&self, domain: &Domain, hierarchy: &Hierarchy) -> Vec<u32> {
         match self {
             Self::Set(codes) => codes.clone(),
-            _ => (0..domain.len() as u32)
+            Self::Range { low, high, missing } => {
+                let own = *low..(high + 1).min(domain.len() as u32);
+                // "Not known" stands behind all values.
+                let unknown = domain.missing().filter(|code| *missing && code > high);
+                own.chain(unknown).collect()
+            }
+            Self::Node { .. } => (0..domain.len() as u32)
                 .filter(|code| self.contains(domain, hierarchy, *code))
                 .collect(),
         }
