@@ -137,7 +137,11 @@ impl GroupPlan {
         codes: &'a [HashMap<Box<str>, u32>],
         covers: &'a [Vec<Cover>],
     ) -> Result<BoundGroups<'a>> {
-        let covers = covers.iter().map(|own| Some(Cow::Borrowed(own.as_slice())));
+        // No row of the table leads to a group without rows.
+        let groups = self.groups.iter().zip(covers);
+        let covers = groups.map(|(group, own)| {
+            (group.rows > 0).then_some(Cow::Borrowed(own.as_slice()))
+        });
         self.bound(Cow::Borrowed(columns), Cow::Borrowed(codes), covers.collect())
     }
 

@@ -15,19 +15,20 @@ pub(in crate::recipe) fn number(
     weights: Option<&[Vec<Pdf>]>,
     alike: Alike,
 ) -> Vec<u32> {
-    let texts: Vec<Vec<String>> = match weights {
-        Some(weights) => {
-            weights.par_iter().map(|cells| told_apart(columns, cells)).collect()
+    let text = |group: usize| -> Vec<String> {
+        if plan.groups[group].rows == 0 {
+            return Vec::new();
         }
-        None => grouping
-            .covers
-            .par_iter()
-            .map(|covers| {
-                let cells = columns.iter().zip(covers);
+        match weights {
+            Some(weights) => told_apart(columns, &weights[group]),
+            None => {
+                let cells = columns.iter().zip(&grouping.covers[group]);
                 cells.map(|(column, cover)| cell::text(column, cover)).collect()
-            })
-            .collect(),
+            }
+        }
     };
+    let texts: Vec<Vec<String>> =
+        (0..plan.groups.len()).into_par_iter().map(text).collect();
     let mut order: Vec<usize> =
         (0..texts.len()).filter(|group| plan.groups[*group].rows > 0).collect();
     order.par_sort_by(|a, b| texts[*a].cmp(&texts[*b]));
