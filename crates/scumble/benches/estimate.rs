@@ -22,21 +22,34 @@ use scumble::watch::Unwatched;
 use serde_json::{Value, json};
 
 fn column(name: &str, role: &str, kind: &str) -> Value {
-    json!({ "name": name, "role": role, "type": kind, "missing": [""] })
+    let kept = json!({ "kind": "kept" });
+    json!({ "name": name, "role": role, "type": kind, "missing": [""], "treatment": kept })
 }
 
-fn write(home: &Path, columns: &Value, data: &str, more: &Value) {
+/// Age and district as `treatment` says, income as it is, and a disease.
+fn columns(treatment: &Value, disease: Value) -> Value {
+    let mut columns = json!([
+        column("age", "quasi", "number"),
+        column("district", "quasi", "number"),
+        column("income", "other", "number"),
+        column("disease", "sensitive", "category"),
+    ]);
+    for place in 0..2 {
+        columns[place]["treatment"] = treatment.clone();
+    }
+    columns[3]["treatment"] = disease;
+    columns
+}
+
+fn write(home: &Path, columns: &Value, data: &str, classes: Value) {
     fs::write(home.join("data.csv"), data).unwrap();
     let mut manifest = json!({
-        "format": 1, "software": "a benchmark", "experiment": true,
+        "format": 2, "software": "a benchmark", "experiment": true,
         "rows": data.lines().count() - 1, "left_out": 0,
         "data": { "file": "data.csv", "format": "csv" }, "columns": columns,
-        "method": { "name": "a benchmark" }, "promises": [], "loss": {}, "not_promised": [],
+        "classes": classes, "method": { "name": "a benchmark" }, "promises": [], "loss": {}, "not_promised": [],
         "checksums": { "data.csv": checksum(&home.join("data.csv")).unwrap() },
     });
-    for (key, value) in more.as_object().unwrap() {
-        manifest[key] = value.clone();
-    }
     let file = home.join("sensitive.csv");
     if file.exists() {
         manifest["checksums"]["sensitive.csv"] = json!(checksum(&file).unwrap());
@@ -62,17 +75,12 @@ fn cells(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
         )
         .unwrap();
     }
-    let mut columns = json!([
-        column("age", "quasi", "number"),
-        column("district", "quasi", "number"),
-        column("income", "other", "number"),
-        column("disease", "sensitive", "category"),
-    ]);
+    let cells = json!({ "kind": "coarse", "cells": "interval" });
+    let mut columns = columns(&cells, json!({ "kind": "kept" }));
     for place in 0..2 {
-        columns[place]["cells"] = json!("interval");
         columns[place]["decimals"] = json!(0);
     }
-    write(home, &columns, &data, &json!({}));
+    write(home, &columns, &data, json!([]));
 }
 
 /// Ages and districts as they are; the disease is left to the caller.
@@ -98,22 +106,17 @@ fn randomized(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
     let data = plain_rows(rows, random, |_, random| {
         format!(",d{}", random.random_range(0..50))
     });
-    let columns = json!([
-        column("age", "quasi", "number"),
-        column("district", "quasi", "number"),
-        column("income", "other", "number"),
-        column("disease", "sensitive", "category"),
-    ]);
+    let drawn = json!({ "kind": "drawn", "breaches": "upward", "noise": "fresh" });
+    let columns = columns(&json!({ "kind": "kept" }), drawn);
     let domain: Vec<Value> = (0..50).map(|n| json!([format!("d{n}")])).collect();
-    let note = json!([{
-        "columns": ["disease"], "breaches": "upward", "noise": "fresh",
-        "subtables": [{
+    let classes = json!([{
+        "of": ["disease"], "parameters": { "kind": "subtables", "subtables": [{
             "rows": rows, "domain": domain, "bounds": vec![Value::Null; 50],
             "operator": "uniform", "keep": 0.5,
-        }],
+        }] },
     }]);
     let data = format!("age,district,income,disease\n{data}");
-    write(home, &columns, &data, &json!({ "perturbation": note }));
+    write(home, &columns, &data, classes);
 }
 
 fn buckets(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
@@ -132,15 +135,13 @@ fn buckets(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
         }
     }
     fs::write(home.join("sensitive.csv"), values).unwrap();
-    let columns = json!([
-        column("age", "quasi", "number"),
-        column("district", "quasi", "number"),
-        column("income", "other", "number"),
-        column("disease", "sensitive", "category"),
-    ]);
-    let note =
-        json!({ "file": "sensitive.csv", "column": "disease", "groups": rows / 5 });
-    write(home, &columns, &data, &json!({ "buckets": note }));
+    let kept = json!({ "kind": "kept" });
+    let columns = columns(&kept, json!({ "kind": "apart" }));
+    let classes = json!([{
+        "column": "group", "of": ["disease"],
+        "parameters": { "kind": "values", "file": "sensitive.csv", "groups": rows / 5 },
+    }]);
+    write(home, &columns, &data, classes);
 }
 
 fn blurred(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
@@ -153,20 +154,21 @@ fn blurred(home: &Path, rows: usize, random: &mut ChaCha20Rng) {
             (random.random_range(10..99_999), random.random_range(0..50));
         writeln!(data, "{age},3.5,{district},12,{income},d{disease}").unwrap();
     }
-    let columns = json!([
-        column("age", "quasi", "number"),
-        column("district", "quasi", "number"),
-        column("income", "other", "number"),
-        column("disease", "sensitive", "category"),
-    ]);
-    let note = json!({
-        "shape": "gaussian", "frame": "global", "strict": false, "exact": [], "frames": [],
-        "columns": [
-            { "name": "age", "decimals": 0, "domain": [0, 120] },
-            { "name": "district", "decimals": 0, "domain": [100, 400] },
-        ],
-    });
-    write(home, &columns, &data, &json!({ "blur": note }));
+    let noisy = json!({ "kind": "noisy", "shape": "gaussian" });
+    let mut columns = columns(&noisy, json!({ "kind": "kept" }));
+    let limits = [json!([0, 120]), json!([100, 400])];
+    for (place, (name, domain)) in
+        ["age", "district"].into_iter().zip(limits).enumerate()
+    {
+        columns[place]["treatment"]["spread"] = json!(format!("{name}.spread"));
+        columns[place]["decimals"] = json!(0);
+        columns[place]["domain"] = domain;
+    }
+    let classes = json!([{
+        "of": ["age", "district"],
+        "parameters": { "kind": "frames", "frame": "global", "strict": false },
+    }]);
+    write(home, &columns, &data, classes);
 }
 
 const QUESTIONS: [(&str, &str); 4] = [

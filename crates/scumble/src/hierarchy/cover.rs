@@ -90,8 +90,13 @@ impl Cover {
     pub fn codes(&self, domain: &Domain, hierarchy: &Hierarchy) -> Vec<Code> {
         match self {
             Self::Set(codes) => codes.clone(),
-            _ => domain
-                .codes()
+            Self::Range { low, high, missing } => {
+                let own = *low..(high + 1).min(domain.len() as u32);
+                // "Not known" stands behind all values.
+                let unknown = domain.missing().filter(|code| *missing && code > high);
+                own.chain(unknown).collect()
+            }
+            Self::Node { .. } => (0..domain.len() as u32)
                 .filter(|code| self.contains(domain, hierarchy, *code))
                 .collect(),
         }

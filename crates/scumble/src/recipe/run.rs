@@ -149,7 +149,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let inputs = &request.inputs;
     let task = Task { spec, order, inputs, plan, randomness: &randomness, watch };
     let (method, mut planned) = best(&methods, &data, &task)?;
-    adopt(&mut data, &planned);
+    adopt(&mut data, &mut planned);
 
     let making = Making { task: &task, draft: &draft, seed: request.seed };
     let (mut manifest, audit) = loop {
@@ -256,12 +256,12 @@ fn best(
 }
 
 /// Gives the columns of the data the cells that were chosen.
-fn adopt(data: &mut Gathered, planned: &Planned) {
-    if let (Gathered::Counts(data), Some(columns)) = (data, &planned.quasi) {
+fn adopt(data: &mut Gathered, planned: &mut Planned) {
+    if let (Gathered::Counts(data), Some(columns)) = (data, planned.quasi.take()) {
         for (column, spec) in columns.iter().zip(&mut data.specs) {
             spec.cells = column.cells;
         }
-        data.quasi = columns.clone();
+        data.quasi = columns;
     }
 }
 
@@ -303,6 +303,7 @@ impl Making<'_> {
             layout: manifest.layout(),
             source: &order.source,
             data: data.counts(),
+            covers: planned.grouping.as_ref().map(|grouping| &*grouping.covers),
             texts: None,
             block_starts: data.block_starts(),
             randomness,
@@ -312,8 +313,8 @@ impl Making<'_> {
         manifest.left_out = data.n_rows() - manifest.rows;
         let store = self.draft.store();
         let mut files = vec![manifest.data.file.clone()];
-        if let (Some(cells), Some(columns)) = (&planned.cells, &planned.quasi) {
-            write_cells(store, columns, cells.iter().map(Vec::as_slice))?;
+        if let (Some(cells), Some(data)) = (&planned.cells, data.counts()) {
+            write_cells(store, &data.quasi, cells.iter().map(Vec::as_slice))?;
             files.push(CELLS_FILE.to_owned());
         }
         for step in &planned.plan.steps {

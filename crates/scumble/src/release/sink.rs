@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use arrow_array::builder::StringBuilder;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema};
 use parquet::arrow::ArrowWriter;
@@ -161,28 +162,35 @@ impl Sink {
 
 impl ParquetSink {
     fn flush(&mut self) -> Result<()> {
-        let n_columns = self.schema.fields().len();
-        let mut columns: Vec<Vec<String>> =
-            vec![Vec::with_capacity(self.n_lines); n_columns];
+        let fields = self.schema.fields();
+        let mut columns: Vec<StringBuilder> = fields
+            .iter()
+            .map(|_| StringBuilder::with_capacity(self.n_lines, 0))
+            .collect();
         // The lines begin with a header, so that a byte order mark in the first cell is
         // not taken for one of the file.
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(true)
             .from_reader(std::io::Cursor::new(std::mem::take(&mut self.lines)));
-        for record in reader.records() {
-            let record = record.map_err(|error| {
-                Error::input(format!("a row cannot be written: {error}"))
-                    .in_file(self.name.clone())
-            })?;
-            for (column, cell) in columns.iter_mut().zip(record.iter()) {
-                column.push(cell.to_owned());
+        let mut record = csv::StringRecord::new();
+        while reader.read_record(&mut record).map_err(|error| {
+            Error::input(format!("a row cannot be written: {error}"))
+                .in_file(self.name.clone())
+        })? {
+            for ((column, cell), field) in columns.iter_mut().zip(&record).zip(fields) {
+                // An empty text is null unless text is wanted.
+                match cell.is_empty() && *field.data_type() != DataType::Utf8 {
+                    true => column.append_null(),
+                    false => column.append_value(cell),
+                }
             }
         }
+        drop(reader);
         self.n_lines = 0;
         self.lines = self.start.clone();
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(n_columns);
-        for (cells, field) in columns.into_iter().zip(self.schema.fields()) {
-            arrays.push(array(cells, field.data_type(), &self.name)?);
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
+        for (mut cells, field) in columns.into_iter().zip(self.schema.fields()) {
+            arrays.push(array(cells.finish(), field.data_type(), &self.name)?);
         }
         let batch =
             RecordBatch::try_new(self.schema.clone(), arrays).map_err(|error| {
@@ -192,13 +200,11 @@ impl ParquetSink {
     }
 }
 
-/// Texts as a column of the wanted type; an empty text is null unless text is wanted.
-fn array(cells: Vec<String>, wanted: &DataType, file: &str) -> Result<ArrayRef> {
+/// Texts as a column of the wanted type.
+fn array(texts: StringArray, wanted: &DataType, file: &str) -> Result<ArrayRef> {
     if *wanted == DataType::Utf8 {
-        return Ok(Arc::new(StringArray::from(cells)));
+        return Ok(Arc::new(texts));
     }
-    let known = cells.iter().map(|cell| (!cell.is_empty()).then_some(cell.as_str()));
-    let texts: StringArray = known.collect();
     arrow_cast::cast(&texts, wanted)
         .map_err(|error| Error::input(error.to_string()).in_file(file.to_owned()))
 }

@@ -97,8 +97,49 @@ struct CountedRows<'a> {
     emitted: Vec<usize>,
 }
 
-/// The rows of a class: entries of the census, and how often each occurs.
-type Members = Vec<(EntryId, u64)>;
+/// The rows of each class, in the order in which classes are written.
+struct Classes {
+    /// Where the entries of each class begin.
+    starts: Vec<usize>,
+    /// Entries of the census.
+    entries: Vec<u32>,
+    /// Whether an entry stands for all of its rows, or for one of them.
+    whole: bool,
+}
+
+impl Classes {
+    /// Puts entries into so many classes; `pairs` has the class of each.
+    fn new<I: Iterator<Item = (u32, u32)>>(
+        n_classes: usize,
+        whole: bool,
+        pairs: impl Fn() -> I,
+    ) -> Self {
+        let mut starts = vec![0; n_classes + 1];
+        for (class, _) in pairs() {
+            starts[class as usize + 1] += 1;
+        }
+        for class in 0..n_classes {
+            starts[class + 1] += starts[class];
+        }
+        let mut entries = vec![0; starts[n_classes]];
+        let mut next = starts.clone();
+        for (class, entry) in pairs() {
+            entries[next[class as usize]] = entry;
+            next[class as usize] += 1;
+        }
+        Self { starts, entries, whole }
+    }
+
+    /// The numbers of all classes.
+    fn numbers(&self) -> Vec<u32> {
+        (0..self.starts.len() as u32 - 1).collect()
+    }
+
+    fn members(&self, class: u32) -> &[u32] {
+        let class = class as usize;
+        &self.entries[self.starts[class]..self.starts[class + 1]]
+    }
+}
 
 impl<'a> CountedRows<'a> {
     fn new(
@@ -122,33 +163,28 @@ impl<'a> CountedRows<'a> {
     fn write(&self, sink: &mut Sink, watch: &dyn Watch) -> Result<u64> {
         let classes = self.classes()?;
         let mut n_rows = 0;
-        for (wave, classes) in classes.chunks(WAVE).enumerate() {
+        for wave in classes.numbers().chunks(WAVE) {
             watch.check()?;
-            let written: Vec<Result<(Vec<u8>, u64)>> = classes
+            let written: Vec<Result<Lines>> = wave
                 .par_chunks(HANDFUL)
-                .enumerate()
-                .map(|(handful, classes)| {
+                .map(|handful| {
                     let mut hand = self.bound.hand();
-                    let (mut all, mut rows) = (Vec::new(), 0);
-                    let first = wave * WAVE + handful * HANDFUL;
-                    for (class, members) in (first..).zip(classes) {
-                        let class = ClassId::from_index(class);
-                        rows += self.lines(&mut hand, class, members, &mut all)?;
+                    let mut lines = Lines::default();
+                    for class in handful {
+                        self.push_class(&mut hand, *class, &classes, &mut lines)?;
                     }
-                    Ok((all, rows))
+                    Ok(lines)
                 })
                 .collect();
-            for part in written {
-                let (lines, rows) = part?;
-                sink.write_lines(&lines, rows as usize)?;
-                n_rows += rows;
+            for lines in written {
+                n_rows += lines?.write(sink)?;
             }
         }
         Ok(n_rows)
     }
 
     /// The rows of each class, in the order in which classes are written.
-    fn classes(&self) -> Result<Of<ClassId, Members>> {
+    fn classes(&self) -> Result<Classes> {
         for step in &self.binding.plan.steps {
             match step {
                 Step::Apart(plan) => return Ok(apart_classes(plan)),
@@ -159,17 +195,25 @@ impl<'a> CountedRows<'a> {
         Err(Error::input("rows without groups cannot be written from counts"))
     }
 
-    fn group_classes(&self, plan: &GroupPlan) -> Result<Of<ClassId, Members>> {
+    fn group_classes(&self, plan: &GroupPlan) -> Result<Classes> {
         let last = plan.groups.iter().filter_map(|group| group.number).max();
-        let n_classes = last.map_or(0, |last| last.next().index());
-        let mut classes = Of::repeat(Vec::new(), n_classes);
-        let numbers = self.bound.numbers(self.data)?;
-        for (entry, rows) in self.data.census.entries.pairs() {
-            if let (Some(number), 1..) = (numbers[self.tuple_of[entry]], *rows) {
-                classes[number].push((entry, *rows));
-            }
+        let numbers = &self.bound.numbers(self.data)?;
+        let rows = &self.data.census.entries;
+        Ok(Classes::new(last.map_or(0, |last| last as usize + 1), true, || {
+            let tuples = (0..).zip(&self.tuple_of).zip(rows);
+            let there = tuples.filter(|(_, rows)| **rows > 0);
+            there.filter_map(|((entry, tuple), _)| {
+                Some((numbers[*tuple as usize]?, entry))
+            })
+        }))
+    }
+
+    /// How many rows an entry stands for.
+    fn times(&self, classes: &Classes, entry: u32) -> u64 {
+        match classes.whole {
+            true => self.data.census.entries[entry as usize],
+            false => 1,
         }
-        Ok(classes)
     }
 
     /// The code of an entry in the column that is read at this place.
@@ -193,77 +237,113 @@ impl<'a> CountedRows<'a> {
         cells.map(|input| cell(input).unwrap_or_default()).collect()
     }
 
-    /// Adds the lines of a class, sorted, and says how many rows they are.
-    fn lines(
+    /// Adds the lines of a class, sorted.
+    fn push_class(
         &self,
         hand: &mut Hand,
-        class: ClassId,
-        members: &Members,
-        all: &mut Vec<u8>,
-    ) -> Result<u64> {
-        let chosen;
-        let members = match self.binding.layout.sampled {
-            None => members,
-            Some(_) => {
-                chosen = self.sample(hand, class, members)?;
-                &chosen
-            }
+        class: u32,
+        classes: &Classes,
+        lines: &mut Lines,
+    ) -> Result<()> {
+        let sampled = self.binding.manifest.sampled.is_some();
+        let chosen = match sampled {
+            true => self.sample(hand, class, classes)?,
+            false => None,
         };
-        self.bound.enter_class(hand, class);
-        let mut counts: HashMap<Vec<Option<Code>>, (EntryId, u64)> = HashMap::new();
-        for (entry, times) in members {
-            let key = self.emitted.iter().map(|input| self.code(*input, *entry));
-            counts.entry(key.collect()).or_insert((*entry, 0)).1 += times;
-        }
-        let line = |(entry, times): (EntryId, u64)| {
-            let mut line = Vec::with_capacity(64);
-            self.bound.push_line(hand, &self.cells(entry), &mut line);
-            (line, times)
+        let members = match sampled {
+            true => chosen.as_slice(),
+            false => classes.members(class),
         };
-        let mut lines: Vec<(Vec<u8>, u64)> = counts.into_values().map(line).collect();
-        lines.sort_unstable();
-        let mut n_rows = 0;
-        for (line, times) in lines {
-            for _ in 0..times {
-                all.extend_from_slice(&line);
-            }
-            n_rows += times;
+        self.bound.enter_class(hand, class as usize);
+        let mut counts: HashMap<Vec<Option<u32>>, (u32, u64)> = HashMap::new();
+        let mut key = Vec::with_capacity(self.emitted.len());
+        for entry in members {
+            key.clear();
+            key.extend(self.emitted.iter().map(|input| self.code(*input, *entry)));
+            let times = if sampled { 1 } else { self.times(classes, *entry) };
+            counts.entry_ref(key.as_slice()).or_insert((*entry, 0)).1 += times;
         }
-        Ok(n_rows)
+        lines.push_sorted(counts.into_values(), |entry, text| {
+            self.bound.push_line(hand, &self.cells(entry), text);
+        });
+        Ok(())
     }
 
     /// One row of a class, by chance, with its values drawn.
     fn sample(
         &self,
         hand: &mut Hand,
-        class: ClassId,
-        members: &Members,
-    ) -> Result<Members> {
-        let size: u64 = members.iter().map(|(_, rows)| rows).sum();
+        class: u32,
+        classes: &Classes,
+    ) -> Result<Option<u32>> {
+        let members = classes.members(class);
+        let size: u64 = members.iter().map(|entry| self.times(classes, *entry)).sum();
         if size == 0 {
-            return Ok(Vec::new());
+            return Ok(None);
         }
-        let mut random =
-            self.binding.randomness.stream("sample", self.bound.place(class) as u64);
+        let place = self.bound.place(class as usize) as u64;
+        let mut random = self.binding.randomness.stream("sample", place);
         let mut left = random.random_range(0..size);
-        let chosen = members.iter().find(|(_, rows)| {
-            let here = left < *rows;
-            left = left.saturating_sub(*rows);
+        let chosen = members.iter().find(|entry| {
+            let rows = self.times(classes, **entry);
+            let here = left < rows;
+            left = left.saturating_sub(rows);
             here
         });
-        let Some((entry, _)) = chosen else { return Ok(Vec::new()) };
-        self.bound.draw_alone(hand, &self.cells(*entry), &mut random)?;
-        Ok(vec![(*entry, 1)])
+        if let Some(entry) = chosen {
+            self.bound.draw_alone(hand, &self.cells(*entry), &mut random)?;
+        }
+        Ok(chosen.copied())
+    }
+}
+
+/// Different lines, and how often each is written.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// Where each line ends in the text, and how often it is written.
+    ends: Vec<(usize, u64)>,
+}
+
+impl Lines {
+    /// Adds the lines that `write` makes, in the order of their text.
+    fn push_sorted<T>(
+        &mut self,
+        rows: impl Iterator<Item = (T, u64)>,
+        mut write: impl FnMut(T, &mut Vec<u8>),
+    ) {
+        let (mut text, mut places) = (Vec::new(), Vec::new());
+        for (row, times) in rows {
+            let start = text.len();
+            write(row, &mut text);
+            places.push((start..text.len(), times));
+        }
+        places.sort_unstable_by(|(a, _), (b, _)| text[a.clone()].cmp(&text[b.clone()]));
+        for (place, times) in places {
+            self.text.extend_from_slice(&text[place]);
+            self.ends.push((self.text.len(), times));
+        }
+    }
+
+    /// Writes all of them, and says how many rows that is.
+    fn write(&self, sink: &mut Sink) -> Result<u64> {
+        let (mut start, mut n_rows) = (0, 0);
+        for (end, times) in &self.ends {
+            sink.write(&self.text[start..*end], *times)?;
+            (start, n_rows) = (*end, n_rows + times);
+        }
+        Ok(n_rows)
     }
 }
 
 /// The rows of each group, in the order of their numbers.
-fn apart_classes(plan: &ApartPlan) -> Of<ClassId, Members> {
-    let mut classes = Of::repeat(Vec::new(), plan.numbers.len());
-    for (entries, number) in plan.buckets.groups().zip(&plan.numbers) {
-        classes[*number] = entries.iter().map(|entry| (*entry, 1)).collect();
-    }
-    classes
+fn apart_classes(plan: &ApartPlan) -> Classes {
+    Classes::new(plan.numbers.len(), false, || {
+        let groups = plan.buckets.groups().zip(&plan.numbers);
+        groups.flat_map(|(entries, number)| {
+            entries.iter().map(move |entry| (*number, *entry))
+        })
+    })
 }
 
 /// Writes the values of groups that stand apart, in the order of numbers and of the domain.
@@ -283,18 +363,17 @@ pub fn write_values(
     let out = draft.create(file)?;
     let mut sink = Sink::new(out, DataFormat::Csv, &SENSITIVE_HEADER, &forms)?;
     let classes = apart_classes(plan);
-    for (wave, classes) in classes.chunks(WAVE).enumerate() {
-        let written: Vec<(Vec<u8>, usize)> = classes
+    for wave in classes.numbers().chunks(WAVE) {
+        let written: Vec<(Vec<u8>, usize)> = wave
             .par_chunks(HANDFUL)
-            .enumerate()
-            .map(|(handful, classes)| {
+            .map(|handful| {
                 let (mut all, mut n_lines) = (Vec::new(), 0);
-                let first = wave * WAVE + handful * HANDFUL + 1;
-                for (number, members) in (first..).zip(classes) {
-                    let values = members.iter().map(|(entry, _)| codes[*entry]);
-                    let mut values: Vec<Code> = values.collect();
+                for number in handful {
+                    let members = classes.members(*number).iter();
+                    let values = members.map(|entry| codes[*entry as usize]);
+                    let mut values: Vec<u32> = values.collect();
                     values.sort_unstable();
-                    let name = number.to_string();
+                    let name = (number + 1).to_string();
                     for same in values.chunk_by(|a, b| a == b) {
                         let count = same.len().to_string();
                         let text = &texts[same[0]];

@@ -1,6 +1,9 @@
 //! Finding the groups of a plan for rows one by one.
 
+use std::borrow::Cow;
+
 use hashbrown::{HashMap, HashSet};
+use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, Cover, cell};
@@ -16,14 +19,20 @@ use crate::table::{Code, GroupId, NodeId, Of, Reading};
 pub struct BoundGroups<'a> {
     plan: &'a GroupPlan,
     /// The quasi columns, with a domain of the known texts and those of the plan.
-    pub columns: Vec<Column>,
-    codes: Vec<HashMap<Box<str>, Code>>,
+    columns: Cow<'a, [Column]>,
+    codes: Cow<'a, [TextCodes]>,
     route: BoundRoute,
     /// The cells of each group of the plan; nothing if its values are not there.
-    covers: Of<GroupId, Option<Vec<Cover>>>,
+    covers: Vec<BoundCells<'a>>,
     /// Whether labels are cells, so that a group need not be in the plan.
     plain: bool,
 }
+
+/// The code of each text of a column.
+type TextCodes = HashMap<Box<str>, u32>;
+
+/// The cells of a group; nothing if its values are not there.
+type BoundCells<'a> = Option<Cow<'a, [Cover]>>;
 
 #[derive(Debug)]
 enum BoundRoute {
@@ -122,31 +131,54 @@ impl GroupPlan {
                 cells: planned.cells,
             });
         }
-        let covers = self.all_covers(&columns)?;
+        let covers = self.bound_covers(&columns)?;
+        self.bound(Cow::Owned(columns), Cow::Owned(codes), covers)
+    }
+
+    /// Makes it ready for the rows of the table it was made from, whose columns, codes and
+    /// cells are at hand. That gives what binding it to the texts of the table gives.
+    pub fn bind_at_home<'a>(
+        &'a self,
+        columns: &'a [Column],
+        codes: &'a [HashMap<Box<str>, u32>],
+        covers: &'a [Vec<Cover>],
+    ) -> Result<BoundGroups<'a>> {
+        // No row of the table leads to a group without rows.
+        let groups = self.groups.iter().zip(covers);
+        let covers = groups.map(|(group, own)| {
+            (group.rows > 0).then_some(Cow::Borrowed(own.as_slice()))
+        });
+        self.bound(Cow::Borrowed(columns), Cow::Borrowed(codes), covers.collect())
+    }
+
+    fn bound<'a>(
+        &'a self,
+        columns: Cow<'a, [Column]>,
+        codes: Cow<'a, [TextCodes]>,
+        covers: Vec<BoundCells<'a>>,
+    ) -> Result<BoundGroups<'a>> {
         let route = match &self.route {
             PlanRoute::Levels(levels) => {
                 check_levels(&columns, levels)?;
                 BoundRoute::Levels(BoundLevels::new(self, &columns, levels))
             }
             PlanRoute::Cuts(branches) => {
-                BoundRoute::Cuts(bound_route(&columns, &self.columns, branches)?)
+                let known = value_codes(&columns);
+                let cuts = bound_route(&columns, &self.columns, &known, branches)?;
+                BoundRoute::Cuts(cuts)
             }
         };
         let plain = columns.iter().all(|column| column.cells == Cells::Taxonomy);
         Ok(BoundGroups { plan: self, columns, codes, route, covers, plain })
     }
-}
 
-impl GroupPlan {
-    /// The cells of each group; nothing if a value of them is not there.
-    fn all_covers(
-        &self,
-        columns: &[Column],
-    ) -> Result<Of<GroupId, Option<Vec<Cover>>>> {
-        let known: Vec<HashMap<&str, Code>> =
-            columns.iter().map(|column| column.domain.index()).collect();
-        let all = self.groups.iter();
-        all.map(|group| covers(columns, &self.columns, &known, group)).collect()
+    fn bound_covers(&self, columns: &[Column]) -> Result<Vec<BoundCells<'static>>> {
+        let known = value_codes(columns);
+        let groups = self.groups.par_iter();
+        let covers = groups.map(|group| covers(columns, &self.columns, &known, group));
+        // The first error of all groups, whichever thread finds one first.
+        let covers: Vec<Result<BoundCells<'static>>> = covers.collect();
+        covers.into_iter().collect()
     }
 }
 
@@ -190,9 +222,9 @@ impl BoundGroups<'_> {
     }
 
     /// The cells of a group, if they stand for the values of a row.
-    fn fitting(&self, group: GroupId, codes: &[Code]) -> Option<FoundGroup> {
-        let covers = self.covers[group].as_ref()?;
-        let fits = self.columns.iter().zip(covers).zip(codes).all(
+    fn fitting(&self, group: usize, codes: &[u32]) -> Option<FoundGroup> {
+        let covers = self.covers.get(group)?.as_ref()?;
+        let fits = self.columns.iter().zip(covers.iter()).zip(codes).all(
             |((column, cover), code)| {
                 cover.contains(&column.domain, &column.hierarchy, *code)
             },
@@ -207,8 +239,8 @@ impl BoundGroups<'_> {
     }
 
     /// The cells of each group of the plan as they are written, if they are there.
-    pub fn group_texts(&self) -> Of<GroupId, Option<Vec<String>>> {
-        let texts = self.covers.iter();
+    pub fn group_texts(&self) -> Vec<Option<Vec<String>>> {
+        let texts = self.covers.par_iter();
         texts.map(|covers| covers.as_ref().map(|covers| self.texts(covers))).collect()
     }
 
@@ -222,13 +254,22 @@ impl BoundGroups<'_> {
 fn covers(
     columns: &[Column],
     planned: &[PlanColumn],
-    known: &[HashMap<&str, Code>],
+    known: &[ValueCodes<'_>],
     group: &PlanGroup,
-) -> Result<Option<Vec<Cover>>> {
+) -> Result<BoundCells<'static>> {
     let mut covers = Vec::with_capacity(columns.len());
     let columns = columns.iter().zip(planned).zip(known).zip(&group.cells);
     for (((column, planned), known), cell) in columns {
-        let find = |value: &str| known.get(&*planned.reading.one_text(value)).copied();
+        let find = finder(known, &planned.reading);
+        if let (PlanCell::Node { level, value }, Cells::Taxonomy) = (cell, column.cells)
+        {
+            let code = code_of(column, value.as_deref(), find)?;
+            if code as usize >= column.domain.len() {
+                return Ok(None);
+            }
+            covers.push(cover(column, &[code], Some(*level)));
+            continue;
+        }
         let mut mentioned = mentioned(column, cell, find)?;
         mentioned.sort_unstable();
         mentioned.dedup();
@@ -240,15 +281,16 @@ fn covers(
             _ => cover(column, &mentioned, None),
         });
     }
-    Ok(Some(covers))
+    Ok(Some(covers.into()))
 }
 
 /// Cuts at codes instead of values.
 pub(super) fn bound_route(
     columns: &[Column],
     planned: &[PlanColumn],
-    branches: &Of<BranchId, PlanBranch>,
-) -> Result<Of<BranchId, Branch>> {
+    known: &[ValueCodes<'_>],
+    branches: &[PlanBranch],
+) -> Result<Vec<Branch>> {
     let bound = branches.iter().map(|branch| match branch {
         PlanBranch::Group(group) => {
             Ok(Branch::Group(Some(*group).filter(|group| *group != LEFT_OUT)))
@@ -257,7 +299,7 @@ pub(super) fn bound_route(
             let code = code_of(
                 &columns[*column],
                 value.as_deref(),
-                in_domain(&columns[*column], &planned[*column].reading),
+                finder(&known[*column], &planned[*column].reading),
             )?;
             Ok(Branch::Cut { column: *column, code, below: *below, rest: *rest })
         }
@@ -329,15 +371,24 @@ pub(super) fn mentioned(
     })
 }
 
-/// Finds values in the domain of a column.
-pub(super) fn in_domain<'a>(
-    column: &'a Column,
+/// The codes of the values of a column.
+pub(super) type ValueCodes<'a> = HashMap<&'a str, u32>;
+
+/// The codes of the values of each column.
+pub(super) fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
+    let codes = columns.iter().map(|column| {
+        let texts = column.domain.texts().iter();
+        texts.zip(0..).map(|(text, code)| (&**text, code)).collect()
+    });
+    codes.collect()
+}
+
+/// Finds values of a column as they are typed.
+pub(super) fn finder<'a>(
+    known: &'a ValueCodes<'_>,
     reading: &'a Reading,
-) -> impl Fn(&str) -> Option<Code> + 'a {
-    |value| {
-        let value = reading.one_text(value);
-        column.domain.codes().find(|code| column.domain.text(*code) == value)
-    }
+) -> impl Fn(&str) -> Option<u32> + 'a {
+    move |value| known.get(&*reading.one_text(value)).copied()
 }
 
 /// The code of a value that was added to the domain before.

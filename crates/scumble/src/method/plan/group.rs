@@ -1,6 +1,7 @@
 //! How rows are grouped and which cells stand for them, in words that do not depend on the
 //! table.
 
+use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Rule};
@@ -199,55 +200,28 @@ impl GroupPlan {
 
     /// Every value of a column that the plan mentions.
     pub fn values(&self, column: usize) -> Vec<String> {
-        self.values_of(column, |_| true)
-    }
-
-    /// The values of a column that another table needs beside its own, to be grouped by the
-    /// plan. By levels, nodes are found from the rows: a value that stands for one in the
-    /// plan would only make the domain, and with it every loss, look larger.
-    pub fn also(&self, column: usize) -> Vec<String> {
-        self.values_of(column, |cell| !self.is_found_from_rows(cell))
-    }
-
-    /// Whether a cell is found from rows, without the values that the plan mentions.
-    pub(super) fn is_found_from_rows(&self, cell: &PlanCell) -> bool {
-        matches!((&self.route, cell), (PlanRoute::Levels(_), PlanCell::Node { .. }))
-    }
-
-    /// Whether a cell of a column stands for "not known", perhaps among others.
-    pub(super) fn mentions_missing(&self, column: usize) -> bool {
-        self.groups.iter().any(|group| match &group.cells[column] {
-            PlanCell::Node { value, .. } => value.is_none(),
-            PlanCell::Range { missing, .. } => *missing,
-            PlanCell::Set(set) => set.contains(&None),
-        })
-    }
-
-    /// The values of cuts, and of these cells.
-    fn values_of(&self, column: usize, of: impl Fn(&PlanCell) -> bool) -> Vec<String> {
-        let mut values: Vec<String> = Vec::new();
+        let mut values: HashSet<&str> = HashSet::new();
         if let PlanRoute::Cuts(branches) = &self.route {
             for branch in branches {
                 match branch {
                     PlanBranch::Cut { column: cut, value, .. } if *cut == column => {
-                        values.extend(value.clone());
+                        values.extend(value.as_deref());
                     }
                     _ => {}
                 }
             }
         }
-        let cells = self.groups.iter().map(|group| &group.cells[column]);
-        for cell in cells.filter(|cell| of(cell)) {
-            match cell {
-                PlanCell::Node { value, .. } => values.extend(value.clone()),
+        for group in &self.groups {
+            match &group.cells[column] {
+                PlanCell::Node { value, .. } => values.extend(value.as_deref()),
                 PlanCell::Range { low, high, .. } => {
-                    values.extend(low.iter().chain(high).cloned());
+                    values.extend(low.as_deref().into_iter().chain(high.as_deref()));
                 }
-                PlanCell::Set(set) => values.extend(set.iter().flatten().cloned()),
+                PlanCell::Set(set) => values.extend(set.iter().flatten().map(|v| &**v)),
             }
         }
+        let mut values: Vec<String> = values.into_iter().map(str::to_owned).collect();
         values.sort_unstable();
-        values.dedup();
         values
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Cover};
 use crate::method::leave_out::{leave_out_failing, unpublished};
 use crate::method::plan::bind::{
-    bound_route, check_levels, follow, in_domain, mentioned,
+    ValueCodes, bound_route, check_levels, finder, follow, mentioned, value_codes,
 };
 use crate::method::plan::group::labels;
 use crate::method::{
@@ -93,14 +93,15 @@ impl GroupPlan {
             covers: Of::new(),
             route: Route::Levels(levels.to_vec()),
         };
+        let known = value_codes(columns);
         for tuples in members {
             let labels = labels(columns, census, levels, tuples[0]);
             if left_out.contains(labels.as_slice()) {
                 continue;
             }
             let group = planned.get(labels.as_slice()).copied();
-            let covers = self.widened(columns, census, &tuples, group, Some(levels))?;
-            let group = grouping.covers.push(covers);
+            let covers =
+                self.widened(columns, &known, census, &tuples, group, Some(levels))?;
             for tuple in tuples {
                 grouping.group_of[tuple] = Some(group);
             }
@@ -114,12 +115,13 @@ impl GroupPlan {
         census: &Census,
         branches: &Of<BranchId, PlanBranch>,
     ) -> Result<Grouping> {
-        let route = bound_route(columns, &self.columns, branches)?;
-        let mut members: Of<GroupId, Vec<TupleId>> =
-            Of::repeat(Vec::new(), self.groups.len());
-        for tuple in census.tuples() {
-            if let Some(group) = follow(&route, |column| census.quasi[column][tuple]) {
-                members[group].push(tuple);
+        let known = value_codes(columns);
+        let route = bound_route(columns, &self.columns, &known, branches)?;
+        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
+        for tuple in 0..census.n_tuples() {
+            let group = follow(&route, |column| census.quasi[column][tuple]);
+            if let Some(tuples) = members.get_mut(group) {
+                tuples.push(tuple);
             }
         }
         let mut covers: Of<GroupId, Vec<Cover>> = Of::new();
@@ -130,10 +132,18 @@ impl GroupPlan {
                 number_of.push(None);
                 continue;
             }
-            let cells = self.widened(columns, census, tuples, Some(group), None)?;
-            let number = Some(covers.push(cells));
-            tuples.iter().for_each(|tuple| group_of[*tuple] = number);
-            number_of.push(number);
+            number_of[place] = covers.len() as u32;
+            for tuple in tuples {
+                group_of[*tuple] = Some(covers.len() as u32);
+            }
+            covers.push(self.widened(
+                columns,
+                &known,
+                census,
+                tuples,
+                Some(group),
+                None,
+            )?);
         }
         let route = route.into_iter().map(|branch| match branch {
             Branch::Group(group) => {
@@ -148,6 +158,7 @@ impl GroupPlan {
     fn widened(
         &self,
         columns: &[Column],
+        known: &[ValueCodes<'_>],
         census: &Census,
         tuples: &[TupleId],
         group: Option<&PlanGroup>,
@@ -157,10 +168,12 @@ impl GroupPlan {
         for (place, column) in columns.iter().enumerate() {
             let mut codes: Vec<Code> =
                 tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
-            let cell = group.map(|group| &group.cells[place]);
-            if let Some(cell) = cell.filter(|cell| !self.is_found_from_rows(cell)) {
-                let known = in_domain(column, &self.columns[place].reading);
-                codes.extend(mentioned(column, cell, known)?);
+            if let Some(group) = group {
+                codes.extend(mentioned(
+                    column,
+                    &group.cells[place],
+                    finder(&known[place], &self.columns[place].reading),
+                )?);
             }
             codes.sort_unstable();
             codes.dedup();

@@ -1,5 +1,7 @@
 //! The numbers of groups: in the order of what is published of them.
 
+use rayon::prelude::*;
+
 use crate::hierarchy::{Column, cell};
 use crate::method::pdf::Pdf;
 use crate::method::{GroupPlan, Grouping};
@@ -13,24 +15,25 @@ pub(in crate::recipe) fn number(
     grouping: &Grouping,
     weights: Option<&Of<GroupId, Vec<Pdf>>>,
     alike: Alike,
-) -> Of<ClassId, GroupId> {
-    let texts: Of<GroupId, Vec<String>> = match weights {
-        Some(weights) => {
-            weights.iter().map(|cells| told_apart(columns, cells)).collect()
+) -> Vec<u32> {
+    let text = |group: usize| -> Vec<String> {
+        if plan.groups[group].rows == 0 {
+            return Vec::new();
         }
-        None => grouping
-            .covers
-            .iter()
-            .map(|covers| {
-                let cells = columns.iter().zip(covers);
+        match weights {
+            Some(weights) => told_apart(columns, &weights[group]),
+            None => {
+                let cells = columns.iter().zip(&grouping.covers[group]);
                 cells.map(|(column, cover)| cell::text(column, cover)).collect()
-            })
-            .collect(),
+            }
+        }
     };
-    let mut order: Vec<GroupId> =
-        texts.ids().filter(|group| plan.groups[*group].rows > 0).collect();
-    order.sort_by(|a, b| texts[*a].cmp(&texts[*b]));
-    let mut firsts: Of<ClassId, GroupId> = Of::new();
+    let texts: Vec<Vec<String>> =
+        (0..plan.groups.len()).into_par_iter().map(text).collect();
+    let mut order: Vec<usize> =
+        (0..texts.len()).filter(|group| plan.groups[*group].rows > 0).collect();
+    order.par_sort_by(|a, b| texts[*a].cmp(&texts[*b]));
+    let mut firsts: Vec<u32> = Vec::new();
     for group in order {
         let last = firsts.pairs().next_back();
         let same = last.filter(|(_, first)| texts[**first] == texts[group]);

@@ -223,6 +223,7 @@ impl Applier<'_> {
                 layout: self.layout(),
                 source: &source,
                 data: None,
+                covers: None,
                 texts: Some(&texts),
                 block_starts: &starts,
                 randomness,

@@ -31,13 +31,18 @@ impl BoundPlan<'_> {
             }
             bound
         });
-        let codes: Vec<_> = codes.collect();
-        let of_tuple = (0..census.n_tuples()).into_par_iter().map(|tuple| {
-            let tuple = TupleId::from_index(tuple);
-            let own = census.quasi.iter().zip(&codes);
-            let key: Option<Vec<Code>> =
-                own.map(|(own, codes)| codes[own[tuple]]).collect();
-            match group.bound.find(&key?)? {
+        let codes: Vec<Vec<Option<u32>>> = codes.collect();
+        let tuples = (0..census.n_tuples()).into_par_iter();
+        let of_tuple = tuples.map_init(Vec::new, |key: &mut Vec<u32>, tuple| {
+            // Of a population, most tuples have no rows.
+            if census.rows[tuple] == 0 {
+                return None;
+            }
+            key.clear();
+            for (own, codes) in census.quasi.iter().zip(&codes) {
+                key.push(codes[own[tuple] as usize]?);
+            }
+            match group.bound.find(key)? {
                 FoundGroup::Planned(found) => group.cells[found].as_ref()?.number,
                 FoundGroup::New(_) => None,
             }

@@ -34,15 +34,22 @@ impl<'a> BoundGroup<'a> {
         binding: Binding<'a>,
         inputs: &mut Inputs,
     ) -> Result<Self> {
-        let texts = plan.columns.iter().map(|column| {
-            let known = binding.texts(&column.name).unwrap_or_default();
-            known.into_iter().map(|(raw, _)| raw).collect()
-        });
-        let bound = plan.bind(texts.collect::<Vec<Vec<&str>>>())?;
-        let cells = bound.group_texts().into_iter().zip(plan.groups.pairs());
-        let cells = cells.map(|(texts, (group, planned))| {
-            let (group, number, rows) = (Some(group), planned.number, planned.rows);
-            texts.map(|texts| Arc::new(GroupCells { group, number, texts, rows }))
+        let bound = match (binding.data, binding.covers) {
+            (Some(data), Some(covers)) => {
+                plan.bind_at_home(&data.quasi, &data.codes, covers)?
+            }
+            _ => {
+                let texts = plan.columns.iter().map(|column| {
+                    let known = binding.texts(&column.name).unwrap_or_default();
+                    known.into_iter().map(|(raw, _)| raw).collect()
+                });
+                plan.bind(texts.collect::<Vec<Vec<&str>>>())?
+            }
+        };
+        let cells = bound.group_texts().into_iter().zip(&plan.groups);
+        let cells = cells.enumerate().map(|(place, (texts, group))| {
+            let (number, rows) = (group.number, group.rows);
+            texts.map(|texts| Arc::new(GroupCells { place, number, texts, rows }))
         });
         let cells: Of<GroupId, _> = cells.collect();
         let n_numbers = plan.groups.iter().filter_map(|group| group.number).max();

@@ -24,8 +24,7 @@ use rand::Rng;
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Microdata;
-use crate::method::perturb::ValueId;
+use crate::hierarchy::{Cover, Microdata};
 use crate::method::{
     ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step, SubtableId,
 };
@@ -50,6 +49,9 @@ pub struct Binding<'a> {
     pub source: &'a Source,
     /// The columns that were counted, if any were.
     pub data: Option<&'a Microdata>,
+    /// The cells of the plan's groups in the codes of these columns, if the plan was made
+    /// from them.
+    pub covers: Option<&'a [Vec<Cover>]>,
     /// The texts of columns that were not, where they are known.
     pub texts: Option<&'a Texts>,
     /// How many rows stand before each block of the table.
