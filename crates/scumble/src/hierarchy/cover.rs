@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::hierarchy::Hierarchy;
-use crate::table::{Code, Domain, NodeId};
+use crate::table::{Code, Domain, Ids, NodeId};
 
 /// The values one published cell may stand for.
 #[derive(
@@ -91,12 +91,14 @@ impl Cover {
         match self {
             Self::Set(codes) => codes.clone(),
             Self::Range { low, high, missing } => {
-                let own = *low..(high + 1).min(domain.len() as u32);
+                let end = high.next().min(Code::from_index(domain.len()));
+                let own = Ids::between(*low, end);
                 // "Not known" stands behind all values.
                 let unknown = domain.missing().filter(|code| *missing && code > high);
                 own.chain(unknown).collect()
             }
-            Self::Node { .. } => (0..domain.len() as u32)
+            Self::Node { .. } => domain
+                .codes()
                 .filter(|code| self.contains(domain, hierarchy, *code))
                 .collect(),
         }

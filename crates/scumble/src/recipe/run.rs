@@ -303,7 +303,7 @@ impl Making<'_> {
             layout: manifest.layout(),
             source: &order.source,
             data: data.counts(),
-            covers: planned.grouping.as_ref().map(|grouping| &*grouping.covers),
+            covers: planned.grouping.as_ref().map(|grouping| &grouping.covers),
             texts: None,
             block_starts: data.block_starts(),
             randomness,

@@ -102,41 +102,41 @@ struct Classes {
     /// Where the entries of each class begin.
     starts: Vec<usize>,
     /// Entries of the census.
-    entries: Vec<u32>,
+    entries: Vec<EntryId>,
     /// Whether an entry stands for all of its rows, or for one of them.
     whole: bool,
 }
 
 impl Classes {
     /// Puts entries into so many classes; `pairs` has the class of each.
-    fn new<I: Iterator<Item = (u32, u32)>>(
+    fn new<I: Iterator<Item = (ClassId, EntryId)>>(
         n_classes: usize,
         whole: bool,
         pairs: impl Fn() -> I,
     ) -> Self {
         let mut starts = vec![0; n_classes + 1];
         for (class, _) in pairs() {
-            starts[class as usize + 1] += 1;
+            starts[class.index() + 1] += 1;
         }
         for class in 0..n_classes {
             starts[class + 1] += starts[class];
         }
-        let mut entries = vec![0; starts[n_classes]];
+        let mut entries = vec![EntryId::default(); starts[n_classes]];
         let mut next = starts.clone();
         for (class, entry) in pairs() {
-            entries[next[class as usize]] = entry;
-            next[class as usize] += 1;
+            entries[next[class.index()]] = entry;
+            next[class.index()] += 1;
         }
         Self { starts, entries, whole }
     }
 
     /// The numbers of all classes.
-    fn numbers(&self) -> Vec<u32> {
-        (0..self.starts.len() as u32 - 1).collect()
+    fn numbers(&self) -> Vec<ClassId> {
+        ClassId::first(self.starts.len() - 1).collect()
     }
 
-    fn members(&self, class: u32) -> &[u32] {
-        let class = class as usize;
+    fn members(&self, class: ClassId) -> &[EntryId] {
+        let class = class.index();
         &self.entries[self.starts[class]..self.starts[class + 1]]
     }
 }
@@ -199,19 +199,17 @@ impl<'a> CountedRows<'a> {
         let last = plan.groups.iter().filter_map(|group| group.number).max();
         let numbers = &self.bound.numbers(self.data)?;
         let rows = &self.data.census.entries;
-        Ok(Classes::new(last.map_or(0, |last| last as usize + 1), true, || {
-            let tuples = (0..).zip(&self.tuple_of).zip(rows);
-            let there = tuples.filter(|(_, rows)| **rows > 0);
-            there.filter_map(|((entry, tuple), _)| {
-                Some((numbers[*tuple as usize]?, entry))
-            })
+        let n_classes = last.map_or(0, |last| last.next().index());
+        Ok(Classes::new(n_classes, true, || {
+            let there = rows.pairs().filter(|(_, rows)| **rows > 0);
+            there.filter_map(|(entry, _)| Some((numbers[self.tuple_of[entry]]?, entry)))
         }))
     }
 
     /// How many rows an entry stands for.
-    fn times(&self, classes: &Classes, entry: u32) -> u64 {
+    fn times(&self, classes: &Classes, entry: EntryId) -> u64 {
         match classes.whole {
-            true => self.data.census.entries[entry as usize],
+            true => self.data.census.entries[entry],
             false => 1,
         }
     }
@@ -241,11 +239,11 @@ impl<'a> CountedRows<'a> {
     fn push_class(
         &self,
         hand: &mut Hand,
-        class: u32,
+        class: ClassId,
         classes: &Classes,
         lines: &mut Lines,
     ) -> Result<()> {
-        let sampled = self.binding.manifest.sampled.is_some();
+        let sampled = self.binding.layout.sampled.is_some();
         let chosen = match sampled {
             true => self.sample(hand, class, classes)?,
             false => None,
@@ -254,8 +252,8 @@ impl<'a> CountedRows<'a> {
             true => chosen.as_slice(),
             false => classes.members(class),
         };
-        self.bound.enter_class(hand, class as usize);
-        let mut counts: HashMap<Vec<Option<u32>>, (u32, u64)> = HashMap::new();
+        self.bound.enter_class(hand, class);
+        let mut counts: HashMap<Vec<Option<Code>>, (EntryId, u64)> = HashMap::new();
         let mut key = Vec::with_capacity(self.emitted.len());
         for entry in members {
             key.clear();
@@ -273,15 +271,15 @@ impl<'a> CountedRows<'a> {
     fn sample(
         &self,
         hand: &mut Hand,
-        class: u32,
+        class: ClassId,
         classes: &Classes,
-    ) -> Result<Option<u32>> {
+    ) -> Result<Option<EntryId>> {
         let members = classes.members(class);
         let size: u64 = members.iter().map(|entry| self.times(classes, *entry)).sum();
         if size == 0 {
             return Ok(None);
         }
-        let place = self.bound.place(class as usize) as u64;
+        let place = self.bound.place(class) as u64;
         let mut random = self.binding.randomness.stream("sample", place);
         let mut left = random.random_range(0..size);
         let chosen = members.iter().find(|entry| {
@@ -370,10 +368,10 @@ pub fn write_values(
                 let (mut all, mut n_lines) = (Vec::new(), 0);
                 for number in handful {
                     let members = classes.members(*number).iter();
-                    let values = members.map(|entry| codes[*entry as usize]);
-                    let mut values: Vec<u32> = values.collect();
+                    let mut values: Vec<Code> =
+                        members.map(|entry| codes[*entry]).collect();
                     values.sort_unstable();
-                    let name = (number + 1).to_string();
+                    let name = number.one_based().to_string();
                     for same in values.chunk_by(|a, b| a == b) {
                         let count = same.len().to_string();
                         let text = &texts[same[0]];

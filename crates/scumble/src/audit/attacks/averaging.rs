@@ -26,11 +26,9 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::{Map, Value, json};
 
 use crate::audit::attacks::inference::commonest;
-use crate::audit::attacks::{Attack, NOT_RANDOMIZED, Tried};
-use crate::audit::drawn::Believed;
-use crate::audit::drawn::columns::DrawnColumn;
-use crate::audit::drawn::matrix::Matrix;
-use crate::audit::{Attacked, Held, Public, Views};
+use crate::audit::attacks::{Attack, NOT_RANDOMIZED, PublicAttacks, Stopped};
+use crate::audit::drawn::{Believed, DrawnColumn, Matrix, scaled};
+use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::random::Randomness;
 
@@ -70,19 +68,14 @@ impl Attack for Averaging {
     }
 
     /// What is foretold comes from the release alone; only the chance may be the truth's.
-    fn shown(
-        &self,
-        tried: &[Attacked],
-        views: &Views<'_>,
-        readers: &Held<'_>,
-    ) -> Result<Public<Vec<Attacked>>> {
+    fn shown(&self, tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
         let truth = readers.true_counts()?;
-        let columns = views.drawn()?.into_iter().flat_map(|drawn| drawn.each());
+        let columns = readers.views.drawn()?.into_iter().flat_map(|drawn| drawn.each());
         let chances = columns
             .map(|(place, column, believed)| commonest(column, place, believed, truth));
         let told = tried.iter().zip(chances);
         let told = told.map(|(tried, chance)| Attacked { chance, ..tried.clone() });
-        Ok(Public::because("whoever has the release can try it", told.collect()))
+        Ok(Public::because("anybody who has the release can try it", told.collect()))
     }
 }
 

@@ -23,13 +23,13 @@ pub struct BoundGroups<'a> {
     codes: Cow<'a, [TextCodes]>,
     route: BoundRoute,
     /// The cells of each group of the plan; nothing if its values are not there.
-    covers: Vec<BoundCells<'a>>,
+    covers: Of<GroupId, BoundCells<'a>>,
     /// Whether labels are cells, so that a group need not be in the plan.
     plain: bool,
 }
 
 /// The code of each text of a column.
-type TextCodes = HashMap<Box<str>, u32>;
+type TextCodes = HashMap<Box<str>, Code>;
 
 /// The cells of a group; nothing if its values are not there.
 type BoundCells<'a> = Option<Cow<'a, [Cover]>>;
@@ -140,8 +140,8 @@ impl GroupPlan {
     pub fn bind_at_home<'a>(
         &'a self,
         columns: &'a [Column],
-        codes: &'a [HashMap<Box<str>, u32>],
-        covers: &'a [Vec<Cover>],
+        codes: &'a [TextCodes],
+        covers: &'a Of<GroupId, Vec<Cover>>,
     ) -> Result<BoundGroups<'a>> {
         // No row of the table leads to a group without rows.
         let groups = self.groups.iter().zip(covers);
@@ -155,7 +155,7 @@ impl GroupPlan {
         &'a self,
         columns: Cow<'a, [Column]>,
         codes: Cow<'a, [TextCodes]>,
-        covers: Vec<BoundCells<'a>>,
+        covers: Of<GroupId, BoundCells<'a>>,
     ) -> Result<BoundGroups<'a>> {
         let route = match &self.route {
             PlanRoute::Levels(levels) => {
@@ -172,7 +172,10 @@ impl GroupPlan {
         Ok(BoundGroups { plan: self, columns, codes, route, covers, plain })
     }
 
-    fn bound_covers(&self, columns: &[Column]) -> Result<Vec<BoundCells<'static>>> {
+    fn bound_covers(
+        &self,
+        columns: &[Column],
+    ) -> Result<Of<GroupId, BoundCells<'static>>> {
         let known = value_codes(columns);
         let groups = self.groups.par_iter();
         let covers = groups.map(|group| covers(columns, &self.columns, &known, group));
@@ -222,8 +225,8 @@ impl BoundGroups<'_> {
     }
 
     /// The cells of a group, if they stand for the values of a row.
-    fn fitting(&self, group: usize, codes: &[u32]) -> Option<FoundGroup> {
-        let covers = self.covers.get(group)?.as_ref()?;
+    fn fitting(&self, group: GroupId, codes: &[Code]) -> Option<FoundGroup> {
+        let covers = self.covers[group].as_ref()?;
         let fits = self.columns.iter().zip(covers.iter()).zip(codes).all(
             |((column, cover), code)| {
                 cover.contains(&column.domain, &column.hierarchy, *code)
@@ -239,9 +242,11 @@ impl BoundGroups<'_> {
     }
 
     /// The cells of each group of the plan as they are written, if they are there.
-    pub fn group_texts(&self) -> Vec<Option<Vec<String>>> {
+    pub fn group_texts(&self) -> Of<GroupId, Option<Vec<String>>> {
         let texts = self.covers.par_iter();
-        texts.map(|covers| covers.as_ref().map(|covers| self.texts(covers))).collect()
+        let texts =
+            texts.map(|covers| covers.as_ref().map(|covers| self.texts(covers)));
+        texts.collect::<Vec<_>>().into()
     }
 
     /// The plan.
@@ -264,7 +269,7 @@ fn covers(
         if let (PlanCell::Node { level, value }, Cells::Taxonomy) = (cell, column.cells)
         {
             let code = code_of(column, value.as_deref(), find)?;
-            if code as usize >= column.domain.len() {
+            if code.index() >= column.domain.len() {
                 return Ok(None);
             }
             covers.push(cover(column, &[code], Some(*level)));
@@ -289,8 +294,8 @@ pub(super) fn bound_route(
     columns: &[Column],
     planned: &[PlanColumn],
     known: &[ValueCodes<'_>],
-    branches: &[PlanBranch],
-) -> Result<Vec<Branch>> {
+    branches: &Of<BranchId, PlanBranch>,
+) -> Result<Of<BranchId, Branch>> {
     let bound = branches.iter().map(|branch| match branch {
         PlanBranch::Group(group) => {
             Ok(Branch::Group(Some(*group).filter(|group| *group != LEFT_OUT)))
@@ -372,22 +377,18 @@ pub(super) fn mentioned(
 }
 
 /// The codes of the values of a column.
-pub(super) type ValueCodes<'a> = HashMap<&'a str, u32>;
+pub(super) type ValueCodes<'a> = HashMap<&'a str, Code>;
 
 /// The codes of the values of each column.
 pub(super) fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
-    let codes = columns.iter().map(|column| {
-        let texts = column.domain.texts().iter();
-        texts.zip(0..).map(|(text, code)| (&**text, code)).collect()
-    });
-    codes.collect()
+    columns.iter().map(|column| column.domain.index()).collect()
 }
 
 /// Finds values of a column as they are typed.
 pub(super) fn finder<'a>(
     known: &'a ValueCodes<'_>,
     reading: &'a Reading,
-) -> impl Fn(&str) -> Option<u32> + 'a {
+) -> impl Fn(&str) -> Option<Code> + 'a {
     move |value| known.get(&*reading.one_text(value)).copied()
 }
 

@@ -200,6 +200,32 @@ impl GroupPlan {
 
     /// Every value of a column that the plan mentions.
     pub fn values(&self, column: usize) -> Vec<String> {
+        self.values_of(column, |_| true)
+    }
+
+    /// The values of a column that another table needs beside its own, to be grouped by the
+    /// plan. By levels, nodes are found from the rows: a value that stands for one in the
+    /// plan would only make the domain, and with it every loss, look larger.
+    pub fn also(&self, column: usize) -> Vec<String> {
+        self.values_of(column, |cell| !self.is_found_from_rows(cell))
+    }
+
+    /// Whether a cell is found from rows, without the values that the plan mentions.
+    pub(super) fn is_found_from_rows(&self, cell: &PlanCell) -> bool {
+        matches!((&self.route, cell), (PlanRoute::Levels(_), PlanCell::Node { .. }))
+    }
+
+    /// Whether a cell of a column stands for "not known", perhaps among others.
+    pub(super) fn mentions_missing(&self, column: usize) -> bool {
+        self.groups.iter().any(|group| match &group.cells[column] {
+            PlanCell::Node { value, .. } => value.is_none(),
+            PlanCell::Range { missing, .. } => *missing,
+            PlanCell::Set(set) => set.contains(&None),
+        })
+    }
+
+    /// The values of cuts, and of these cells.
+    fn values_of(&self, column: usize, of: impl Fn(&PlanCell) -> bool) -> Vec<String> {
         let mut values: HashSet<&str> = HashSet::new();
         if let PlanRoute::Cuts(branches) = &self.route {
             for branch in branches {
@@ -211,8 +237,9 @@ impl GroupPlan {
                 }
             }
         }
-        for group in &self.groups {
-            match &group.cells[column] {
+        let cells = self.groups.iter().map(|group| &group.cells[column]);
+        for cell in cells.filter(|cell| of(cell)) {
+            match cell {
                 PlanCell::Node { value, .. } => values.extend(value.as_deref()),
                 PlanCell::Range { low, high, .. } => {
                     values.extend(low.as_deref().into_iter().chain(high.as_deref()));

@@ -102,6 +102,7 @@ impl GroupPlan {
             let group = planned.get(labels.as_slice()).copied();
             let covers =
                 self.widened(columns, &known, census, &tuples, group, Some(levels))?;
+            let group = grouping.covers.push(covers);
             for tuple in tuples {
                 grouping.group_of[tuple] = Some(group);
             }
@@ -117,11 +118,11 @@ impl GroupPlan {
     ) -> Result<Grouping> {
         let known = value_codes(columns);
         let route = bound_route(columns, &self.columns, &known, branches)?;
-        let mut members: Vec<Vec<usize>> = vec![Vec::new(); self.groups.len()];
-        for tuple in 0..census.n_tuples() {
-            let group = follow(&route, |column| census.quasi[column][tuple]);
-            if let Some(tuples) = members.get_mut(group) {
-                tuples.push(tuple);
+        let mut members: Of<GroupId, Vec<TupleId>> =
+            Of::repeat(Vec::new(), self.groups.len());
+        for tuple in census.tuples() {
+            if let Some(group) = follow(&route, |column| census.quasi[column][tuple]) {
+                members[group].push(tuple);
             }
         }
         let mut covers: Of<GroupId, Vec<Cover>> = Of::new();
@@ -132,18 +133,11 @@ impl GroupPlan {
                 number_of.push(None);
                 continue;
             }
-            number_of[place] = covers.len() as u32;
-            for tuple in tuples {
-                group_of[*tuple] = Some(covers.len() as u32);
-            }
-            covers.push(self.widened(
-                columns,
-                &known,
-                census,
-                tuples,
-                Some(group),
-                None,
-            )?);
+            let cells =
+                self.widened(columns, &known, census, tuples, Some(group), None)?;
+            let number = Some(covers.push(cells));
+            tuples.iter().for_each(|tuple| group_of[*tuple] = number);
+            number_of.push(number);
         }
         let route = route.into_iter().map(|branch| match branch {
             Branch::Group(group) => {
@@ -168,12 +162,10 @@ impl GroupPlan {
         for (place, column) in columns.iter().enumerate() {
             let mut codes: Vec<Code> =
                 tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
-            if let Some(group) = group {
-                codes.extend(mentioned(
-                    column,
-                    &group.cells[place],
-                    finder(&known[place], &self.columns[place].reading),
-                )?);
+            let cell = group.map(|group| &group.cells[place]);
+            if let Some(cell) = cell.filter(|cell| !self.is_found_from_rows(cell)) {
+                let find = finder(&known[place], &self.columns[place].reading);
+                codes.extend(mentioned(column, cell, find)?);
             }
             codes.sort_unstable();
             codes.dedup();

@@ -15,8 +15,8 @@ pub(in crate::recipe) fn number(
     grouping: &Grouping,
     weights: Option<&Of<GroupId, Vec<Pdf>>>,
     alike: Alike,
-) -> Vec<u32> {
-    let text = |group: usize| -> Vec<String> {
+) -> Of<ClassId, GroupId> {
+    let text = |group: GroupId| -> Vec<String> {
         if plan.groups[group].rows == 0 {
             return Vec::new();
         }
@@ -28,12 +28,13 @@ pub(in crate::recipe) fn number(
             }
         }
     };
-    let texts: Vec<Vec<String>> =
-        (0..plan.groups.len()).into_par_iter().map(text).collect();
-    let mut order: Vec<usize> =
-        (0..texts.len()).filter(|group| plan.groups[*group].rows > 0).collect();
+    let groups: Vec<GroupId> = plan.groups.ids().collect();
+    let texts: Vec<Vec<String>> = groups.into_par_iter().map(text).collect();
+    let texts: Of<GroupId, Vec<String>> = texts.into();
+    let mut order: Vec<GroupId> =
+        texts.ids().filter(|group| plan.groups[*group].rows > 0).collect();
     order.par_sort_by(|a, b| texts[*a].cmp(&texts[*b]));
-    let mut firsts: Vec<u32> = Vec::new();
+    let mut firsts: Of<ClassId, GroupId> = Of::new();
     for group in order {
         let last = firsts.pairs().next_back();
         let same = last.filter(|(_, first)| texts[**first] == texts[group]);

@@ -31,16 +31,17 @@ impl BoundPlan<'_> {
             }
             bound
         });
-        let codes: Vec<Vec<Option<u32>>> = codes.collect();
+        let codes: Vec<Of<Code, Option<Code>>> = codes.collect();
         let tuples = (0..census.n_tuples()).into_par_iter();
-        let of_tuple = tuples.map_init(Vec::new, |key: &mut Vec<u32>, tuple| {
+        let of_tuple = tuples.map_init(Vec::new, |key: &mut Vec<Code>, tuple| {
+            let tuple = TupleId::from_index(tuple);
             // Of a population, most tuples have no rows.
             if census.rows[tuple] == 0 {
                 return None;
             }
             key.clear();
             for (own, codes) in census.quasi.iter().zip(&codes) {
-                key.push(codes[own[tuple] as usize]?);
+                key.push(codes[own[tuple]]?);
             }
             match group.bound.find(key)? {
                 FoundGroup::Planned(found) => group.cells[found].as_ref()?.number,

@@ -46,10 +46,10 @@ impl<'a> BoundGroup<'a> {
                 plan.bind(texts.collect::<Vec<Vec<&str>>>())?
             }
         };
-        let cells = bound.group_texts().into_iter().zip(&plan.groups);
-        let cells = cells.enumerate().map(|(place, (texts, group))| {
-            let (number, rows) = (group.number, group.rows);
-            texts.map(|texts| Arc::new(GroupCells { place, number, texts, rows }))
+        let cells = bound.group_texts().into_iter().zip(plan.groups.pairs());
+        let cells = cells.map(|(texts, (group, planned))| {
+            let (group, number, rows) = (Some(group), planned.number, planned.rows);
+            texts.map(|texts| Arc::new(GroupCells { group, number, texts, rows }))
         });
         let cells: Of<GroupId, _> = cells.collect();
         let n_numbers = plan.groups.iter().filter_map(|group| group.number).max();

@@ -25,6 +25,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cover, Microdata};
+use crate::method::perturb::ValueId;
 use crate::method::{
     ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step, SubtableId,
 };
@@ -33,7 +34,7 @@ use crate::release::Layout;
 use crate::release::apply::emit::{Output, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
 use crate::table::{
-    ClassId, Code, ColumnId, GroupId, Source, Spot, parse_finite, snapped,
+    ClassId, Code, ColumnId, GroupId, Of, Source, Spot, parse_finite, snapped,
 };
 use crate::watch::Watch;
 
@@ -51,7 +52,7 @@ pub struct Binding<'a> {
     pub data: Option<&'a Microdata>,
     /// The cells of the plan's groups in the codes of these columns, if the plan was made
     /// from them.
-    pub covers: Option<&'a [Vec<Cover>]>,
+    pub covers: Option<&'a Of<GroupId, Vec<Cover>>>,
     /// The texts of columns that were not, where they are known.
     pub texts: Option<&'a Texts>,
     /// How many rows stand before each block of the table.
