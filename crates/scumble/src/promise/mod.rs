@@ -10,6 +10,7 @@ mod delta_presence;
 mod expected_anonymity;
 mod fine_grain;
 mod k_anonymity;
+mod k_map;
 mod l_diversity;
 mod r_robustness;
 mod t_closeness;
@@ -22,6 +23,7 @@ pub use delta_presence::{Adversary, DeltaPresence};
 pub use expected_anonymity::{ExpectedAnonymity, Law, Wish, tail};
 pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
+pub use k_map::KMap;
 pub use l_diversity::{Diversity, LDiversity};
 pub use r_robustness::{
     MOST_STATES, PriorSet, Priors, RRobustness, Scratch, SignatureId, Verdict,
@@ -116,6 +118,11 @@ pub trait GroupPromise: Promise {
     /// a group without rows only such promises can fail.
     fn looks_at_people(&self) -> bool {
         false
+    }
+
+    /// Whether it counts people of a population.
+    fn needs_population(&self) -> bool {
+        self.looks_at_people()
     }
 
     /// Whether it holds of `group` in a table whose published rows are `whole`.

@@ -2,34 +2,39 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Cells;
-use crate::promise::Adversary;
-use crate::recipe::{Spec, Weights};
+use crate::promise::{About, Adversary};
+use crate::recipe::{PromiseSpec, Spec, Weights};
 use crate::release::GROUP_COLUMN;
 use crate::table::{Role, Source};
 
-/// A promise about presence needs a population, and a population a promise.
+/// A promise that counts people needs a population, and a population such a promise.
 pub(super) fn check_presence(spec: &Spec) -> Result<()> {
     let input = &spec.input;
-    let Some(presence) = spec.presence() else {
+    let counts_people = |typed: &&PromiseSpec| match typed.kind.promise().about() {
+        About::Groups(promise) => promise.needs_population(),
+        About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+    };
+    let Some(counting) = spec.promises.iter().find(counts_people) else {
         return match input.population_spot {
             None => Ok(()),
             Some(spot) => Err(spec.error_at(
                 spot,
-                Error::recipe("`population` and `key` are for promises about presence")
-                    .with_hint("promise `delta-presence`, or leave them out"),
+                Error::recipe("`population` and `key` are for promises that count people")
+                    .with_hint("promise `delta-presence` or `k-map`, or leave them out"),
             )),
         };
     };
     let at = |spot, error| Err(spec.error_at(spot, error));
     if input.population.is_none() {
-        let error = Error::recipe("`delta-presence` needs a population").with_hint(
+        let name = counting.kind.promise().name();
+        let error = Error::recipe(format!("`{name}` needs a population")).with_hint(
             "give the table of everyone who may be in it: `population` in `[input]`",
         );
-        return at(presence.spot, error);
+        return at(counting.spot, error);
     }
     if input.population.as_deref() == Some("-") {
         let error = Error::recipe("the population cannot come from standard input");
-        return at(input.population_spot.unwrap_or(presence.spot), error);
+        return at(input.population_spot.unwrap_or(counting.spot), error);
     }
     for name in &input.key {
         let role = spec.column(name).map(|column| (column.role, column.spot));
@@ -41,6 +46,7 @@ pub(super) fn check_presence(spec: &Spec) -> Result<()> {
             return at(spot, error);
         }
     }
+    let Some(presence) = spec.presence() else { return Ok(()) };
     let method = &spec.method;
     let asked = |key: &str| method.keys.iter().any(|(known, _)| known == key);
     let cuts = match method.name {

@@ -6,7 +6,7 @@ use crate::hierarchy::Microdata;
 use crate::method::pdf::Shift;
 use crate::promise::{
     About, Adversary, Breach, Breaches, DeltaPresence, Distance, Diversity,
-    ExpectedAnonymity, FineGrain, GroupPromise, KAnonymity, LDiversity, Promise,
+    ExpectedAnonymity, FineGrain, GroupPromise, KAnonymity, KMap, LDiversity, Promise,
     Sensitivity, TCloseness,
 };
 use crate::recipe::section::{Item, Section, suggestion};
@@ -26,6 +26,8 @@ pub struct PromiseSpec {
 pub enum PromiseKind {
     /// Every group has at least `k` rows.
     KAnonymity(KAnonymity),
+    /// Every group could be that of at least `k` people of the population.
+    KMap(KMap),
     /// Every group has enough different sensitive values.
     LDiversity(LDiversity),
     /// Sensitive values are spread in every group nearly as in the whole table.
@@ -59,6 +61,7 @@ impl PromiseKind {
     pub fn promise(&self) -> &dyn Promise {
         match self {
             Self::KAnonymity(promise) => promise,
+            Self::KMap(promise) => promise,
             Self::LDiversity(promise) => promise,
             Self::TCloseness(promise) => promise,
             Self::DeltaPresence { presence, .. } => presence,
@@ -73,6 +76,7 @@ impl PromiseKind {
     pub(super) fn of_groups(&self, data: &Microdata) -> Option<Box<dyn GroupPromise>> {
         Some(match self {
             Self::KAnonymity(promise) => Box::new(*promise),
+            Self::KMap(promise) => Box::new(*promise),
             Self::LDiversity(promise) => Box::new(*promise),
             Self::TCloseness(promise) => {
                 let columns = data.sensitive.iter();
@@ -114,8 +118,9 @@ pub enum WeightsSpec {
 type Reader = fn(&Item<'_>) -> Result<PromiseKind>;
 
 /// All promises, in the order in which they are listed to users.
-const READERS: [(&str, Reader); 8] = [
+const READERS: [(&str, Reader); 9] = [
     ("k-anonymity", k_anonymity),
+    ("k-map", k_map),
     ("l-diversity", l_diversity),
     ("t-closeness", t_closeness),
     ("delta-presence", delta_presence),
@@ -164,6 +169,15 @@ pub(super) fn short<'a>(item: &Item<'a>, name: &str) -> Option<Item<'a>> {
 }
 
 fn k_anonymity(item: &Item<'_>) -> Result<PromiseKind> {
+    Ok(PromiseKind::KAnonymity(least(item, KAnonymity::new)?))
+}
+
+fn k_map(item: &Item<'_>) -> Result<PromiseKind> {
+    Ok(PromiseKind::KMap(least(item, KMap::new)?))
+}
+
+/// A promise with one number, `k`.
+fn least<P>(item: &Item<'_>, promise: fn(u64) -> Result<P>) -> Result<P> {
     let k = match short(item, "k") {
         Some(k) => k,
         None => {
@@ -174,10 +188,9 @@ fn k_anonymity(item: &Item<'_>) -> Result<PromiseKind> {
         }
     };
     let number = u64::try_from(k.integer()?).unwrap_or(0);
-    let promise = KAnonymity::new(number).map_err(|_| {
+    promise(number).map_err(|_| {
         k.out_of_range("at least 2").with_hint("k = 1 asks for no protection")
-    });
-    Ok(PromiseKind::KAnonymity(promise?))
+    })
 }
 
 fn l_diversity(item: &Item<'_>) -> Result<PromiseKind> {

@@ -18,9 +18,11 @@ use serde_json::{Value, json};
 
 use crate::audit::cells::{People, PresenceRange, Share, Shares};
 use crate::audit::checks::k_anonymity::without_quasi;
-use crate::audit::checks::{Check, decimal, malformed, says_nothing};
+use crate::audit::checks::{
+    Check, decimal, malformed, says_nothing, without_population,
+};
 use crate::audit::{Case, Checked};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::release::{Manifest, PromiseNote};
 
 /// Rechecks delta-presence.
@@ -47,13 +49,7 @@ impl Check for DeltaPresence {
         if classes.quasi.is_empty() {
             return Err(without_quasi(promise));
         }
-        let crowd = case.crowd()?.ok_or_else(|| {
-            Error::input(format!(
-                "{} cannot be rechecked without the population",
-                promise.name
-            ))
-            .with_hint("give it with `--population FILE`")
-        })?;
+        let crowd = case.crowd()?.ok_or_else(|| without_population(promise))?;
         let shares = crowd.presence.seen_by(reader);
         let (measured, at_risk) = measured(range, shares, &crowd.people);
         Ok(Checked::of(promise, measured, at_risk))

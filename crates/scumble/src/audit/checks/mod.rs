@@ -9,6 +9,7 @@ pub(crate) mod delta_presence;
 mod expected_anonymity;
 pub(crate) mod fine_grain;
 pub(crate) mod k_anonymity;
+mod k_map;
 pub(crate) mod l_diversity;
 mod measure;
 pub(crate) mod r_robustness;
@@ -21,6 +22,7 @@ pub use delta_presence::DeltaPresence;
 pub use expected_anonymity::ExpectedAnonymity;
 pub use fine_grain::FineGrain;
 pub use k_anonymity::KAnonymity;
+pub use k_map::KMap;
 pub use l_diversity::LDiversity;
 pub use r_robustness::RRobustness;
 pub use t_closeness::TCloseness;
@@ -51,8 +53,9 @@ pub trait Check: Debug + Sync {
 }
 
 /// All of them.
-pub static ALL: [&dyn Check; 8] = [
+pub static ALL: [&dyn Check; 9] = [
     &KAnonymity,
+    &KMap,
     &LDiversity,
     &TCloseness,
     &DeltaPresence,
@@ -116,6 +119,15 @@ fn says_nothing(promise: &PromiseNote, case: &Case<'_>) -> Error {
     };
     Error::input(format!("the manifest promises {name}{what}"))
         .with_hint("the release was changed, or a newer version may know it")
+}
+
+/// That a promise speaks of people who were not given.
+fn without_population(promise: &PromiseNote) -> Error {
+    Error::input(format!(
+        "{} cannot be rechecked without the population",
+        promise.name
+    ))
+    .with_hint("give it with `--population FILE`")
 }
 
 /// What was asked, but not understood.
