@@ -38,7 +38,9 @@ pub struct MethodSpec {
     pub blur: BlurSpec,
     /// The largest group that `robust` may form, if said, and where that stands.
     pub largest_group: Option<(usize, Spot)>,
-    /// The keys that are there, `name` aside, and where they stand.
+    /// The columns it is for, if said, and where each stands.
+    pub columns: Option<Vec<(String, Spot)>>,
+    /// The keys that are there, `name` and `columns` aside, and where they stand.
     pub keys: Vec<(String, Spot)>,
 }
 
@@ -107,6 +109,7 @@ impl Default for MethodSpec {
             noise: NoiseSpec::default(),
             blur: BlurSpec::default(),
             largest_group: None,
+            columns: None,
             keys: Vec::new(),
         }
     }
@@ -116,6 +119,7 @@ impl MethodSpec {
     pub(super) fn read(item: &Item<'_>) -> Result<Self> {
         let mut section = item.section()?;
         let name = section.take("name");
+        let columns = section.take("columns");
         let loss = section.take("loss");
         let suppression = section.take("suppression");
         let cells = section.take("cells");
@@ -129,8 +133,9 @@ impl MethodSpec {
         let mut method = Self { spot: Some(item.spot()), ..Self::default() };
         method.noise = noise.read()?;
         method.blur = blur.read()?;
+        method.columns = columns.map(|item| item.columns()).transpose()?;
         let keys = section.items().into_iter().map(|(_, item)| item);
-        let keys = keys.filter(|item| item.name != "name");
+        let keys = keys.filter(|item| item.name != "name" && item.name != "columns");
         method.keys = keys.map(|item| (item.name.clone(), item.spot())).collect();
         method.largest_group = largest_group.map(|item| largest(&item)).transpose()?;
         if let Some(item) = name {

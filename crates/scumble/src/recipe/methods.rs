@@ -36,6 +36,9 @@ pub trait Method: fmt::Debug + Sync {
     /// Whether it keeps a promise.
     fn keeps(&self, promise: &dyn Promise) -> Keeps;
 
+    /// What it does to columns: methods that do different things can be mixed.
+    fn treats(&self) -> Treats;
+
     /// What it must know of the table.
     fn needs(&self) -> Needs;
 
@@ -77,6 +80,21 @@ impl Keeps {
     pub(super) fn when(keeps: bool) -> Self {
         if keeps { Self::Yes } else { Self::No }
     }
+}
+
+/// What a method does to columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Treats {
+    /// Quasi columns become cells of groups.
+    Cells,
+    /// Quasi columns of numbers get noise.
+    Numbers,
+    /// Sensitive columns are drawn.
+    Draws,
+    /// Sensitive values stand apart from the rows.
+    Apart,
+    /// It decides about all rows and columns at once.
+    Everything,
 }
 
 /// What a method must know of the table.

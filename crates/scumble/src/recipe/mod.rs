@@ -12,6 +12,7 @@ mod methods;
 mod mistakes;
 mod noise;
 mod order;
+mod parts;
 mod presence;
 mod promise;
 mod randomize;
@@ -29,7 +30,7 @@ pub use compare::{
     Workload, Yardstick, YardstickOptions,
 };
 pub use method::{MethodSpec, PdfSpec, ReleaseSpec, Weights};
-pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task};
+pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};
 pub use robustness::{KnowledgeSpec, RobustnessSpec};

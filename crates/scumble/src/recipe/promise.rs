@@ -17,6 +17,8 @@ use crate::recipe::{RobustnessSpec, Spot, blur, method};
 pub struct PromiseSpec {
     /// Which one, with its numbers.
     pub kind: PromiseKind,
+    /// The columns it is about, if said, and where each stands.
+    pub columns: Option<Vec<(String, Spot)>>,
     /// Where its name stands.
     pub spot: Spot,
 }
@@ -152,8 +154,14 @@ impl PromiseSpec {
                 let error = item.source.error(&span, message);
                 return Err(error.with_hint(suggestion(&item.name, &PROMISES)));
             };
-            let kind = read(&item)?;
-            promises.push(Self { kind, spot: item.source.spot(&span) });
+            let item = Item { beside: &["columns"], ..item };
+            let columns = match item.is_table() {
+                true => item.section()?.take("columns"),
+                false => None,
+            };
+            let columns = columns.map(|columns| columns.columns()).transpose()?;
+            let (kind, spot) = (read(&item)?, item.source.spot(&span));
+            promises.push(Self { kind, columns, spot });
         }
         if promises.is_empty() {
             let error = section.error("`[promise]` promises nothing");

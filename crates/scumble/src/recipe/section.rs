@@ -65,6 +65,8 @@ pub(super) struct Item<'a> {
     pub(super) source: Source<'a>,
     pub(super) name: String,
     pub(super) value: &'a Spanned<DeValue<'a>>,
+    /// Keys that somebody else takes, if it is a table.
+    pub(super) beside: &'static [&'static str],
 }
 
 impl<'a> Item<'a> {
@@ -153,11 +155,35 @@ impl<'a> Item<'a> {
         self.value.get_ref().is_table()
     }
 
+    pub(super) fn is_list(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
+    /// Names of columns, each once and with its place.
+    pub(super) fn columns(&self) -> Result<Vec<(String, Spot)>> {
+        let items = self.list("a list of columns, as in `[\"age\", \"sex\"]`")?;
+        let mut names: Vec<(String, Spot)> = Vec::with_capacity(items.len());
+        for item in &items {
+            let name = item.string()?.to_owned();
+            if names.iter().any(|(known, _)| *known == name) {
+                return Err(item.error(format!("`{name}` is there twice")));
+            }
+            names.push((name, item.spot()));
+        }
+        match names.is_empty() {
+            true => Err(self
+                .error("`columns` is empty")
+                .with_hint("leave it out, or say which columns are meant")),
+            false => Ok(names),
+        }
+    }
+
     pub(super) fn section(&self) -> Result<Section<'a>> {
         match self.value.get_ref() {
             DeValue::Table(table) => {
                 let name = self.name.clone();
-                Ok(Section::new(self.source, name, table, self.value.span()))
+                let section = Section::new(self.source, name, table, self.value.span());
+                Ok(Section { known: self.beside.to_vec(), ..section })
             }
             _ => Err(self.mistyped("a table")),
         }
@@ -205,7 +231,7 @@ impl<'a> Section<'a> {
             self.known.push(key);
         }
         let value = self.table.get(key)?;
-        Some(Item { source: self.source, name: key.to_owned(), value })
+        Some(Item { source: self.source, name: key.to_owned(), value, beside: &[] })
     }
 
     /// The value of a key that must be there.
@@ -237,7 +263,7 @@ impl<'a> Section<'a> {
             .iter()
             .map(|(key, value)| {
                 let name = key.get_ref().to_string();
-                (key.span(), Item { source: self.source, name, value })
+                (key.span(), Item { source: self.source, name, value, beside: &[] })
             })
             .collect();
         items.sort_by_key(|(span, _)| span.start);

@@ -27,8 +27,10 @@ pub struct Spec {
     pub columns: Vec<ColumnSpec>,
     /// What must hold, in the order of the recipe.
     pub promises: Vec<PromiseSpec>,
-    /// How it is made.
+    /// How it is made; of a mixture, the first method.
     pub method: MethodSpec,
+    /// The other methods of a mixture, each for its columns.
+    pub more_methods: Vec<MethodSpec>,
     /// Where it goes.
     pub release: ReleaseSpec,
 }
@@ -118,16 +120,22 @@ impl Spec {
         let input = InputSpec::read(&mut top.need("input")?.section()?)?;
         let columns = ColumnSpec::all(&top.need("columns")?.section()?)?;
         let promises = PromiseSpec::all(&top.need("promise")?.section()?)?;
-        let method = match top.take("method") {
-            Some(item) => MethodSpec::read(&item)?,
-            None => MethodSpec::default(),
+        let mut methods = match top.take("method") {
+            Some(item) if item.is_list() => {
+                let items = item.list("a table, or a list of tables")?;
+                items.iter().map(MethodSpec::read).collect::<Result<Vec<_>>>()?
+            }
+            Some(item) => vec![MethodSpec::read(&item)?],
+            None => Vec::new(),
         };
+        let more_methods = methods.split_off(methods.len().min(1));
+        let method = methods.pop().unwrap_or_default();
         let release = match top.take("release") {
             Some(item) => ReleaseSpec::read(&mut item.section()?)?,
             None => ReleaseSpec::default(),
         };
         let file = file.to_owned();
-        Ok(Self { file, typed, input, columns, promises, method, release })
+        Ok(Self { file, typed, input, columns, promises, method, more_methods, release })
     }
 
     /// Gives an error its place in the recipe.

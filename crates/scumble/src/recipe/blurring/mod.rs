@@ -15,7 +15,7 @@ use crate::promise::{About, ExpectedAnonymity, Promise, Wish};
 use crate::recipe::blurring::check::{check, promised};
 use crate::recipe::blurring::columns::{Quasi, deviation};
 use crate::recipe::blurring::notes::Making;
-use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::Order;
 use crate::recipe::{Search, Spec};
 use crate::release::{Class, CondensedNote, PromiseNote, Treatment};
@@ -50,6 +50,10 @@ impl Method for Blur {
             About::Company(_) => Keeps::First,
             About::Groups(_) | About::Draws(_) | About::Posteriors(_) => Keeps::No,
         }
+    }
+
+    fn treats(&self) -> Treats {
+        Treats::Numbers
     }
 
     fn needs(&self) -> Needs {
@@ -106,6 +110,10 @@ impl Method for Condensation {
 
     fn keeps(&self, promise: &dyn Promise) -> Keeps {
         Keeps::when(matches!(promise.about(), About::Company(_)))
+    }
+
+    fn treats(&self) -> Treats {
+        Treats::Everything
     }
 
     fn needs(&self) -> Needs {

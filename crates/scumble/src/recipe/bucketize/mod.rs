@@ -18,7 +18,7 @@ use crate::recipe::bucketize::check::{check, parts, robustness};
 use crate::recipe::bucketize::knowledge::Known;
 use crate::recipe::bucketize::notes::Made;
 use crate::recipe::generalize::notes::published_columns;
-use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::{Origin, promises};
 use crate::recipe::{RobustnessSpec, Search, Spec};
 use crate::release::{BucketsNote, PromiseNote, SENSITIVE_FILE, Treatment};
@@ -57,6 +57,10 @@ impl Method for Bucketization {
             About::Posteriors(_) if *self == Self::Robust => Keeps::First,
             About::Posteriors(_) | About::Draws(_) | About::Company(_) => Keeps::No,
         }
+    }
+
+    fn treats(&self) -> Treats {
+        Treats::Apart
     }
 
     fn needs(&self) -> Needs {

@@ -18,7 +18,7 @@ use crate::promise::{About, Promise, Promises};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_note, published_columns, weights_note,
 };
-use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
 use crate::recipe::{Search, Spec, Weights};
 use crate::release::Weighted;
@@ -62,6 +62,10 @@ impl Method for Generalization {
                 Keeps::No
             }
         }
+    }
+
+    fn treats(&self) -> Treats {
+        Treats::Cells
     }
 
     fn needs(&self) -> Needs {

@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::method::{DrawPlan, Plan, Step};
 use crate::promise::{About, Breaches, Promise};
-use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::randomize::check::{check_columns, promise};
 use crate::recipe::randomize::keyed::Secret;
 use crate::recipe::randomize::notes::{
@@ -69,6 +69,10 @@ impl Method for Perturbation {
             _ if *self == natural => Keeps::First,
             _ => Keeps::Yes,
         }
+    }
+
+    fn treats(&self) -> Treats {
+        Treats::Draws
     }
 
     fn needs(&self) -> Needs {

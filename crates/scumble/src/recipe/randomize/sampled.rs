@@ -21,7 +21,7 @@ use crate::promise::{About, Promise};
 use crate::recipe::Spec;
 use crate::recipe::generalize::notes::{generalized, promise_note, published_columns};
 use crate::recipe::generalize::{Alike, Chosen, best, group_plan, note_levels, number};
-use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task};
+use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::{Origin, promises};
 use crate::recipe::randomize::check::{self, check_columns};
 use crate::recipe::randomize::notes::{not_promised, parameters, treated};
@@ -65,6 +65,10 @@ impl Method for PerturbedGeneralization {
 
     fn keeps(&self, promise: &dyn Promise) -> Keeps {
         Keeps::when(is_size(promise) || matches!(promise.about(), About::Draws(_)))
+    }
+
+    fn treats(&self) -> Treats {
+        Treats::Everything
     }
 
     fn needs(&self) -> Needs {

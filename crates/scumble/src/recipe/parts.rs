@@ -1,0 +1,625 @@
+//! A recipe in parts: which method does what to which columns, and what goes together.
+//!
+//! # Guarantee
+//! Every promise of a mixture is kept by one part, on columns that no other part changes,
+//! and what each promises holds beside the others:
+//!
+//! - Promises about groups of cells (k-anonymity, k-map, presence) count people of equal
+//!   coarse and kept quasi cells. Values that are drawn or stand apart tell nothing of cells.
+//! - l-diversity and the like of values that stay in the rows hold in these groups; drawn
+//!   columns beside them are noise that depends on nothing else.
+//! - Of values that stand apart the adversary knows already whose row is whose: coarser
+//!   cells only withhold.
+//! - Bounds on draws hold whatever else is known: noise is independent of all else.
+//! - Noise of numbers counts only people of the same cells as company.
+//!
+//! # Limits
+//! Presence, and values that stay in the rows, are not promised beside noise of numbers:
+//! somebody who knows the numbers weighs the rows of a group by how well they fit, and
+//! nothing bounds what that tells. Several sensitive columns each keep their promise on
+//! their own; how they depend on each other is not hidden.
+//!
+//! # Cost
+//! Each part reads what it needs.
+//!
+//! # Source
+//! docs/methods.md, "Mixtures".
+
+use crate::error::{Error, Result};
+use crate::hierarchy::Cells;
+use crate::promise::{About, Promise};
+use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
+use crate::recipe::section::{listed, suggestion};
+use crate::recipe::{MethodSpec, PromiseSpec, Spec, Spot};
+use crate::table::{Kind, Role};
+
+/// A part of a recipe: columns, the promises about them, and the methods that may keep these.
+#[derive(Debug)]
+pub(super) struct Part {
+    /// What it would be as a recipe of its own.
+    pub(super) spec: Spec,
+    /// The methods to try.
+    pub(super) methods: Vec<&'static dyn Method>,
+    /// The columns whose treatment it decides.
+    pub(super) columns: Vec<String>,
+}
+
+/// The parts of a recipe: itself, if one method keeps all its promises of all columns.
+pub(super) fn parts(spec: &Spec) -> Result<Vec<Part>> {
+    if is_whole(spec) {
+        let columns = spec.columns.iter().map(|column| column.name.clone()).collect();
+        return Ok(vec![Part { methods: methods(spec)?, spec: spec.clone(), columns }]);
+    }
+    let mixture = Mixture::of(spec)?;
+    mixture.check()?;
+    mixture.parts()
+}
+
+/// Whether there is nothing to divide.
+fn is_whole(spec: &Spec) -> bool {
+    let divided = !spec.more_methods.is_empty()
+        || spec.method.columns.is_some()
+        || spec.promises.iter().any(|promise| promise.columns.is_some());
+    if divided {
+        return false;
+    }
+    let promises = || spec.promises.iter().map(|typed| typed.kind.promise());
+    let keeps_all =
+        |method: &dyn Method| promises().all(|p| method.keeps(p) != Keeps::No);
+    let kept = match spec.method.name {
+        Some(method) => keeps_all(method),
+        None => METHODS.iter().any(|method| {
+            keeps_all(*method) && promises().any(|p| method.keeps(p) == Keeps::First)
+        }),
+    };
+    let mut families: Vec<Family> = promises().map(Family::of).collect();
+    families.retain(|family| *family != Family::Values);
+    families.dedup();
+    let named_apart =
+        spec.method.name.is_some_and(|method| method.treats() == Treats::Apart);
+    kept || (families.len() <= 1 && !(named_apart && families == [Family::Cells]))
+}
+
+/// What a promise is about, where several are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Family {
+    /// Groups of rows with the same cells.
+    Cells,
+    /// Sensitive values of groups.
+    Values,
+    /// Drawn values.
+    Draws,
+    /// Values that stand apart.
+    Apart,
+    /// Numbers with noise.
+    Numbers,
+}
+
+impl Family {
+    fn of(promise: &dyn Promise) -> Self {
+        match promise.about() {
+            About::Groups(promise) if promise.looks_at_values() => Self::Values,
+            About::Groups(_) => Self::Cells,
+            About::Draws(_) => Self::Draws,
+            About::Posteriors(_) => Self::Apart,
+            About::Company(_) => Self::Numbers,
+        }
+    }
+
+    /// The role of the columns that it is about.
+    fn role(self) -> Role {
+        match self {
+            Self::Cells | Self::Numbers => Role::Quasi,
+            Self::Values | Self::Draws | Self::Apart => Role::Sensitive,
+        }
+    }
+
+    /// Whether a column may be in promises of both.
+    fn shares_columns(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Cells, Self::Cells) | (Self::Values, Self::Values) => true,
+            (Self::Values, Self::Apart) | (Self::Apart, Self::Values) => true,
+            (Self::Cells | Self::Numbers, Self::Cells | Self::Numbers) => false,
+            (Self::Values | Self::Draws | Self::Apart, _)
+            | (_, Self::Values | Self::Draws | Self::Apart) => {
+                self.role() != other.role()
+            }
+        }
+    }
+}
+
+/// A recipe whose promises have found their columns.
+struct Mixture<'a> {
+    spec: &'a Spec,
+    /// The promises, what each is about, and of which columns.
+    promises: Vec<(&'a PromiseSpec, Family, Vec<&'a str>)>,
+    /// The methods that somebody typed.
+    typed: Vec<&'a MethodSpec>,
+}
+
+/// A part that is wanted.
+struct Wanted<'a> {
+    treats: Treats,
+    /// The columns whose treatment it decides.
+    columns: Vec<&'a str>,
+    /// Columns it must know beside them.
+    known: Vec<&'a str>,
+    promises: Vec<PromiseSpec>,
+}
+
+impl<'a> Mixture<'a> {
+    fn of(spec: &'a Spec) -> Result<Self> {
+        let mut promises = Vec::with_capacity(spec.promises.len());
+        for typed in &spec.promises {
+            let family = Family::of(typed.kind.promise());
+            if let Some(columns) = &typed.columns {
+                check_columns(spec, typed, columns, family)?;
+            }
+            promises.push((typed, family));
+        }
+        let own = |typed: &'a PromiseSpec, family: Family| -> Vec<&'a str> {
+            if let Some(columns) = &typed.columns {
+                return columns.iter().map(|(name, _)| name.as_str()).collect();
+            }
+            // All columns of the role that no other promise takes by name.
+            let taken = |name: &str| {
+                promises.iter().any(|(other, others)| {
+                    let named = other.columns.iter().flatten();
+                    !family.shares_columns(*others)
+                        && named.into_iter().any(|(known, _)| known == name)
+                })
+            };
+            let columns = spec.columns.iter();
+            let columns = columns.filter(|c| c.role == family.role() && !taken(&c.name));
+            columns.map(|column| column.name.as_str()).collect()
+        };
+        let promises =
+            promises.iter().map(|(typed, family)| (*typed, *family, own(typed, *family)));
+        let typed = [&spec.method].into_iter().chain(&spec.more_methods);
+        Ok(Self {
+            spec,
+            promises: promises.collect(),
+            typed: typed.filter(|method| method.spot.is_some()).collect(),
+        })
+    }
+
+    /// The columns of promises of a family, in the order of the recipe.
+    fn columns(&self, wanted: Family) -> Vec<&'a str> {
+        let of = |name: &str| {
+            self.promises
+                .iter()
+                .any(|(_, family, columns)| *family == wanted && columns.contains(&name))
+        };
+        let columns = self.spec.columns.iter().map(|column| column.name.as_str());
+        columns.filter(|name| of(name)).collect()
+    }
+
+    fn has(&self, wanted: Family) -> bool {
+        self.promises.iter().any(|(_, family, _)| *family == wanted)
+    }
+
+    fn of_role(&self, role: Role) -> Vec<&'a str> {
+        let columns = self.spec.columns.iter().filter(|column| column.role == role);
+        columns.map(|column| column.name.as_str()).collect()
+    }
+
+    /// Sensitive columns whose values stand apart.
+    fn apart(&self) -> Vec<&'a str> {
+        let mut apart = self.columns(Family::Apart);
+        for method in &self.typed {
+            if method.name.is_some_and(|method| method.treats() == Treats::Apart) {
+                let named = method.columns.iter().flatten().map(|(name, _)| &**name);
+                match method.columns {
+                    Some(_) => apart.extend(named),
+                    None if apart.is_empty() => apart = self.columns(Family::Values),
+                    None => {}
+                }
+            }
+        }
+        apart.sort_unstable();
+        apart.dedup();
+        apart
+    }
+
+    /// Quasi columns that become cells of groups.
+    fn coarse(&self) -> Vec<&'a str> {
+        let apart = self.apart();
+        let in_rows = self.columns(Family::Values);
+        let grouped = self.has(Family::Cells)
+            || in_rows.iter().any(|name| !apart.contains(name));
+        if !grouped {
+            return Vec::new();
+        }
+        let numbers = self.columns(Family::Numbers);
+        let mut quasi = self.of_role(Role::Quasi);
+        quasi.retain(|name| !numbers.contains(name));
+        quasi
+    }
+
+    /// What must be true so that promises hold beside each other.
+    fn check(&self) -> Result<()> {
+        let spec = self.spec;
+        let at = |promise: &PromiseSpec, error: Error| spec.error_at(promise.spot, error);
+        for (place, (typed, family, columns)) in self.promises.iter().enumerate() {
+            let name = typed.kind.promise().name();
+            if columns.is_empty() {
+                let error = Error::recipe(format!("`{name}` is about no column"));
+                let role = role_name(family.role());
+                let hint = format!("no {role} column is left for it; say `columns = [...]`");
+                return Err(at(typed, error.with_hint(hint)));
+            }
+            for (other, others, also) in &self.promises[..place] {
+                let both = columns.iter().find(|name| also.contains(name));
+                let (Some(both), false) = (both, family.shares_columns(*others)) else {
+                    continue;
+                };
+                let error = Error::recipe(format!(
+                    "`{both}` is in `{}` and in `{name}`, which do different things to it",
+                    other.kind.promise().name()
+                ));
+                let hint = match (family, others) {
+                    (Family::Draws, Family::Values | Family::Apart)
+                    | (Family::Values | Family::Apart, Family::Draws) => {
+                        "what is drawn is noise, and groups of it say nothing; give each \
+                         promise its own `columns = [...]`"
+                    }
+                    _ => "give each promise its own `columns = [...]`",
+                };
+                return Err(at(typed, error.with_hint(hint)));
+            }
+        }
+        self.check_quasi()?;
+        self.check_noise()?;
+        self.check_apart()?;
+        self.check_suppression()
+    }
+
+    /// Where anything is promised of quasi columns, it is promised of all of them.
+    fn check_quasi(&self) -> Result<()> {
+        let numbers = self.columns(Family::Numbers);
+        let cells = self.columns(Family::Cells);
+        if !self.has(Family::Cells) {
+            return Ok(());
+        }
+        for column in self.spec.columns.iter().filter(|c| c.role == Role::Quasi) {
+            let name = column.name.as_str();
+            if !numbers.contains(&name) && !cells.contains(&name) {
+                let error = Error::recipe(format!(
+                    "`{name}` is a quasi column, but no promise is about it"
+                ));
+                return Err(self.spec.error_at(
+                    column.spot,
+                    error.with_hint(
+                        "add it to the `columns` of a promise, or give it another role",
+                    ),
+                ));
+            }
+        }
+        let mut of_cells =
+            self.promises.iter().filter(|(_, family, _)| *family == Family::Cells);
+        let first = of_cells.next();
+        for (typed, _, columns) in of_cells {
+            if let Some((other, _, also)) = first
+                && !also.iter().all(|name| columns.contains(name))
+            {
+                let error = Error::recipe(format!(
+                    "`{}` and `{}` are about groups of different columns",
+                    other.kind.promise().name(),
+                    typed.kind.promise().name()
+                ));
+                let hint = "rows have one group: give both the same `columns`";
+                return Err(self.spec.error_at(typed.spot, error.with_hint(hint)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What does not hold beside noise.
+    fn check_noise(&self) -> Result<()> {
+        if !self.has(Family::Numbers) {
+            return Ok(());
+        }
+        let apart = self.apart();
+        for (typed, family, columns) in &self.promises {
+            let at = |error: Error| Err(self.spec.error_at(typed.spot, error));
+            let name = typed.kind.promise().name();
+            let about_people = match typed.kind.promise().about() {
+                About::Groups(promise) => promise.looks_at_people(),
+                About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+            };
+            if about_people {
+                return at(Error::recipe(format!(
+                    "`{name}` does not hold beside blurred numbers: how well the numbers of \
+                     people fit tells who is there, and nothing bounds that yet"
+                ))
+                .with_hint("generalize these columns, too: leave `expected-anonymity` out"));
+            }
+            let in_rows = columns.iter().find(|name| !apart.contains(name));
+            if let (Family::Values, Some(column)) = (family, in_rows) {
+                return at(Error::recipe(format!(
+                    "`{name}` of `{column}` does not hold beside blurred numbers: somebody \
+                     who knows the numbers weighs the rows of a group by how well they fit"
+                ))
+                .with_hint(format!(
+                    "publish `{column}` by group (`anatomy` or `robust`), or randomize it \
+                     (`breach` or `fine-grain`)"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Values stand apart from all rows, one column of them.
+    fn check_apart(&self) -> Result<()> {
+        let apart = self.apart();
+        if let [_, second, ..] = apart[..] {
+            let error = Error::recipe(format!(
+                "`{second}` is a second column whose values stand apart, but rows have one \
+                 group"
+            ));
+            let spot = self.spec.column(second).map(|column| column.spot);
+            return Err(self
+                .spec
+                .error_at(spot.unwrap_or(self.spec.input.table_spot), error)
+                .with_hint("randomize one of them, or make a release for each"));
+        }
+        let pdf = self.typed.iter().find_map(|method| method.pdf);
+        match pdf {
+            Some(pdf) if !apart.is_empty() => Err(self.spec.error_at(
+                pdf.spot,
+                Error::recipe(
+                    "pdf cells and values that stand apart would both need the column `group`",
+                )
+                .with_hint("use other `cells`"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows that one method leaves out are missing in what another one counts.
+    fn check_suppression(&self) -> Result<()> {
+        let counting = self.has(Family::Numbers) || !self.apart().is_empty();
+        let leaving = self.typed.iter().find_map(|method| {
+            let mut keys = method.keys.iter();
+            keys.find(|(key, _)| key == "suppression").map(|(_, spot)| *spot)
+        });
+        match leaving {
+            Some(spot) if counting => Err(self.spec.error_at(
+                spot,
+                Error::recipe(
+                    "`suppression` does not go with several methods that count rows: what \
+                     one leaves out is missing in what another one counts",
+                )
+                .with_hint("leave it out, or take the rows out of the table"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A promise, of some of its columns.
+    fn narrowed(&self, family: Family, wanted: impl Fn(&str) -> bool) -> Vec<PromiseSpec> {
+        let own = self.promises.iter().filter(|(_, known, _)| *known == family);
+        let own = own.filter(|(_, _, columns)| columns.iter().any(|name| wanted(name)));
+        own.map(|(typed, ..)| PromiseSpec { columns: None, ..(*typed).clone() }).collect()
+    }
+
+    /// What is to be done, in the order of work: cells first, because the company of numbers
+    /// is counted within them.
+    fn wanted(&self) -> Vec<Wanted<'a>> {
+        let mut all = Vec::new();
+        let (apart, coarse) = (self.apart(), self.coarse());
+        let in_rows = |name: &str| !apart.contains(&name);
+        let quasi = self.of_role(Role::Quasi);
+        if !coarse.is_empty() {
+            let mut promises = self.narrowed(Family::Cells, |_| true);
+            promises.extend(self.narrowed(Family::Values, in_rows));
+            let mut columns = coarse.clone();
+            let values = self.columns(Family::Values);
+            columns.extend(values.into_iter().filter(|name| in_rows(name)));
+            let treats = Treats::Cells;
+            all.push(Wanted { treats, columns, known: Vec::new(), promises });
+        }
+        if self.has(Family::Numbers) {
+            // Without groups of cells, other quasi columns are kept, and only people who
+            // share them are company.
+            let columns = match coarse.is_empty() {
+                true => quasi.clone(),
+                false => self.columns(Family::Numbers),
+            };
+            let promises = self.narrowed(Family::Numbers, |_| true);
+            let treats = Treats::Numbers;
+            all.push(Wanted { treats, columns, known: Vec::new(), promises });
+        }
+        for (typed, family, columns) in &self.promises {
+            if *family == Family::Draws {
+                let promises = vec![PromiseSpec { columns: None, ..(*typed).clone() }];
+                let (treats, columns) = (Treats::Draws, columns.clone());
+                all.push(Wanted { treats, columns, known: Vec::new(), promises });
+            }
+        }
+        if !apart.is_empty() {
+            let mut promises = self.narrowed(Family::Apart, |_| true);
+            promises.extend(self.narrowed(Family::Values, |name| !in_rows(name)));
+            all.push(Wanted { treats: Treats::Apart, columns: apart, known: quasi, promises });
+        }
+        all
+    }
+
+    fn parts(&self) -> Result<Vec<Part>> {
+        let wanted = self.wanted();
+        let mut methods_of: Vec<Option<&MethodSpec>> = vec![None; wanted.len()];
+        for method in &self.typed {
+            let place = self.place(method, &wanted)?;
+            if methods_of[place].replace(method).is_some() {
+                let error = Error::recipe("two methods are for the same columns");
+                let hint = "give each its `columns`, or leave one out";
+                return Err(self.error_of(method, error.with_hint(hint)));
+            }
+        }
+        let both = wanted.into_iter().zip(methods_of);
+        both.map(|(wanted, method)| self.part(wanted, method)).collect()
+    }
+
+    /// Which of the wanted parts a method is for.
+    fn place(&self, method: &MethodSpec, wanted: &[Wanted<'a>]) -> Result<usize> {
+        let said = method.columns.as_deref();
+        for (name, spot) in said.unwrap_or_default() {
+            find_column(self.spec, name, *spot)?;
+        }
+        let meant = |part: &&(usize, &Wanted<'a>)| match said {
+            None => true,
+            Some(said) => said.iter().all(|(name, _)| part.1.columns.contains(&&**name)),
+        };
+        let able = |part: &(usize, &Wanted<'a>)| {
+            let keeps = |method: &dyn Method| {
+                let mut promises = part.1.promises.iter();
+                method.treats() == part.1.treats
+                    && promises.all(|p| method.keeps(p.kind.promise()) != Keeps::No)
+            };
+            match method.name {
+                Some(named) => named.treats() == part.1.treats,
+                None => METHODS.iter().any(|known| {
+                    keeps(*known)
+                        && method.keys.iter().all(|(key, _)| known.keys().contains(&&**key))
+                }),
+            }
+        };
+        let parts: Vec<(usize, &Wanted<'a>)> = wanted.iter().enumerate().collect();
+        let fit: Vec<&(usize, &Wanted<'a>)> =
+            parts.iter().filter(|part| able(part)).filter(meant).collect();
+        let called = method.name.map_or("this method", |method| method.name());
+        match fit[..] {
+            [one] => Ok(one.0),
+            [] if method.name.is_some_and(|m| m.treats() == Treats::Everything) => {
+                let error = Error::recipe(format!(
+                    "`{called}` cannot be one of several methods: it decides about all rows \
+                     and columns"
+                ));
+                Err(self.error_of(method, error))
+            }
+            [] => {
+                let error = Error::recipe(format!("`{called}` has nothing to keep"));
+                let hint = match said {
+                    Some(_) => "its `columns` are not those of a promise that it keeps",
+                    None => "no promise of the recipe is one that it keeps",
+                };
+                Err(self.error_of(method, error.with_hint(hint)))
+            }
+            _ => {
+                let error = Error::recipe(format!(
+                    "it is not clear which columns `{called}` is for"
+                ));
+                let hint = match method.name {
+                    Some(_) => "say `columns = [...]`",
+                    None => "say the `name` of the method",
+                };
+                Err(self.error_of(method, error.with_hint(hint)))
+            }
+        }
+    }
+
+    fn error_of(&self, method: &MethodSpec, error: Error) -> Error {
+        let spot = method.spot.unwrap_or(self.spec.input.table_spot);
+        self.spec.error_at(spot, error)
+    }
+
+    /// A part as a recipe of its own.
+    fn part(&self, wanted: Wanted<'a>, method: Option<&MethodSpec>) -> Result<Part> {
+        let Wanted { columns, known, promises, treats } = wanted;
+        let mut spec = self.spec.clone();
+        spec.columns.retain(|column| {
+            columns.contains(&&*column.name) || known.contains(&&*column.name)
+        });
+        if treats == Treats::Numbers {
+            // What is kept is told apart by its texts.
+            let numbers = self.columns(Family::Numbers);
+            for column in &mut spec.columns {
+                if !numbers.contains(&&*column.name) {
+                    column.kind = Some(Kind::Category);
+                }
+            }
+        }
+        spec.promises = promises;
+        spec.method = MethodSpec { columns: None, ..method.cloned().unwrap_or_default() };
+        spec.more_methods = Vec::new();
+        let counts_people = spec.promises.iter().any(|typed| {
+            matches!(typed.kind.promise().about(), About::Groups(p) if p.needs_population())
+        });
+        if !counts_people {
+            spec.input.population = None;
+            spec.input.population_spot = None;
+            spec.input.key = Vec::new();
+        }
+        // Company is counted among the people of a group, so everybody's must be certain.
+        let tells_apart = treats == Treats::Cells && self.has(Family::Numbers);
+        if tells_apart && spec.method.cells == Some(Cells::Taxonomy) {
+            let mondrian = spec.method.name.is_some_and(|m| m.name() == "mondrian");
+            if mondrian {
+                let error = Error::recipe(
+                    "nodes of `mondrian` overlap, so that nobody could tell whose company \
+                     blurred numbers have",
+                );
+                let hint = "use `cells = \"interval\"` or `\"set\"`, or leave `cells` out";
+                return Err(self.error_of(&spec.method, error.with_hint(hint)));
+            }
+        }
+        let mut methods = methods(&spec)?;
+        methods.retain(|method| method.treats() == treats);
+        let columns = columns.into_iter().map(str::to_owned).collect();
+        Ok(Part { spec, methods, columns })
+    }
+}
+
+/// That the columns of a promise are there, and of the role it is about.
+fn check_columns(
+    spec: &Spec,
+    promise: &PromiseSpec,
+    columns: &[(String, Spot)],
+    family: Family,
+) -> Result<()> {
+    let name = promise.kind.promise().name();
+    for (column, spot) in columns {
+        let found = find_column(spec, column, *spot)?;
+        if found == family.role() {
+            continue;
+        }
+        let error = match found {
+            Role::Drop | Role::Identifier => Error::recipe(format!(
+                "`{column}` is not published, so nothing can be promised of it"
+            )),
+            found => Error::recipe(format!(
+                "`{name}` is about {} columns, but `{column}` is {}",
+                role_name(family.role()),
+                role_name(found)
+            )),
+        };
+        return Err(spec.error_at(*spot, error));
+    }
+    Ok(())
+}
+
+/// The role of a column that is named somewhere.
+fn find_column(spec: &Spec, name: &str, spot: Spot) -> Result<Role> {
+    match spec.column(name) {
+        Some(column) => Ok(column.role),
+        None => {
+            let known: Vec<&str> = spec.columns.iter().map(|c| c.name.as_str()).collect();
+            let error = Error::recipe(format!("the recipe has no column `{name}`"));
+            let hint = match known.len() {
+                0..=12 => suggestion(name, &known),
+                _ => format!("its columns are {}, ...", listed(&known[..12])),
+            };
+            Err(spec.error_at(spot, error.with_hint(hint)))
+        }
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Quasi => "quasi",
+        Role::Sensitive => "sensitive",
+        Role::Identifier => "an identifier",
+        Role::Other => "other",
+        Role::Drop => "dropped",
+    }
+}
