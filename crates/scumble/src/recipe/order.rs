@@ -5,6 +5,7 @@ use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
 use crate::promise::{About, Distance, Promises};
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::{HierarchySpec, PromiseKind, Spec};
+use crate::release::PublishedColumn;
 use crate::table::{Inputs, ReadOptions, Reading, Role, Source};
 
 /// Where the cells of a published column come from.
@@ -16,6 +17,17 @@ pub(super) enum Origin {
     Sensitive(usize),
     /// A column of the table, as it is.
     Other,
+}
+
+impl Origin {
+    /// What the column is for.
+    pub(super) fn role(self) -> Role {
+        match self {
+            Self::Quasi(_) => Role::Quasi,
+            Self::Sensitive(_) => Role::Sensitive,
+            Self::Other => Role::Other,
+        }
+    }
 }
 
 /// A recipe whose columns were found in its table.
@@ -39,6 +51,11 @@ impl Order {
     /// Opens the table and checks the recipe against it.
     pub(super) fn new(spec: &Spec, inputs: &Inputs) -> Result<Self> {
         check_roles(spec)?;
+        Self::open(spec, inputs)
+    }
+
+    /// The same of a recipe whose parts are checked one by one.
+    pub(super) fn open(spec: &Spec, inputs: &Inputs) -> Result<Self> {
         let options =
             ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
         let source = inputs.source(&spec.input.table, &options)?;
@@ -90,6 +107,17 @@ impl Order {
             order.published.push((name.to_owned(), origin));
         }
         Ok(order)
+    }
+}
+
+impl Order {
+    /// A column that is published as it is.
+    pub(super) fn kept(&self, spec: &Spec, name: &str, origin: Origin) -> PublishedColumn {
+        let typed = self.columns.iter().find(|column| column.name == name);
+        let as_text =
+            || Reading { missing: spec.input.missing.clone(), ..Reading::category() };
+        let reading = typed.map_or_else(as_text, |typed| typed.reading.clone());
+        PublishedColumn::kept(name, origin.role(), reading)
     }
 }
 

@@ -3,16 +3,19 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, Report, audit, page};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{ColumnSpec, Microdata, Population};
 use crate::method::{ColumnChoice, GroupPlan, Plan, Step, ValueChoice};
 use crate::random::Randomness;
-use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task, methods};
-use crate::recipe::order::Order;
+use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
+use crate::recipe::order::{Order, Origin};
+use crate::recipe::parts::{Part, parts};
 use crate::recipe::{Spec, blurring, bucketize, generalize};
 use crate::release::{
-    Binding, CELLS_FILE, DataFile, Draft, FORMAT, Keyed, Manifest, MethodNote, Release,
+    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, MethodNote, PromiseNote, PublishedColumn, Release,
     SENSITIVE_FILE, SOFTWARE, write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Input, Inputs, Role};
@@ -133,37 +136,33 @@ pub struct Search {
 /// confirms every promise.
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
-    let methods = methods(spec)?;
+    let parts = parts(spec)?;
     let draft = request.draft()?;
-    let mut order = Order::new(spec, &request.inputs)?;
-    if let Some(plan) = &request.plan {
-        follow(spec, &methods, plan, &mut order)?;
-    }
     let randomness = request.randomness()?;
+    let context = Context { request: &request, randomness: &randomness, watch };
+    let mut made = Vec::with_capacity(parts.len());
+    for part in &parts {
+        made.push(Made::new(part, &context)?);
+    }
+    let whole = match &parts[..] {
+        [_] => None,
+        _ => Some(Order::open(spec, &request.inputs)?),
+    };
 
-    watch.stage(Stage::Read, order.source.bytes());
-    let mut data = gather(spec, &order, methods[0], watch)?;
-
-    watch.stage(Stage::Search, 0);
-    let (order, plan) = (&order, request.plan.as_ref());
-    let inputs = &request.inputs;
-    let task = Task { spec, order, inputs, plan, randomness: &randomness, watch };
-    let (method, mut planned) = best(&methods, &data, &task)?;
-    adopt(&mut data, &mut planned);
-
-    let making = Making { task: &task, draft: &draft, seed: request.seed };
-    let (mut manifest, audit) = loop {
-        watch.stage(Stage::Write, order.source.bytes());
-        let manifest = making.write(&planned, &data)?;
+    let making = Making { context: &context, draft: &draft };
+    let (joined, mut manifest, audit) = loop {
+        let joined = join(spec, whole.as_ref(), &mut made);
+        watch.stage(Stage::Write, made[0].order.source.bytes());
+        let manifest = making.write(&joined, &made)?;
         watch.stage(Stage::Audit, 0);
-        let audit = making.audit(&planned, &data)?;
-        if !uncertified(&audit.private) {
-            break (manifest, audit);
-        }
-        match method.weaker(&planned, &data, &task)? {
-            Some(weaker) => planned = weaker,
-            None => break (manifest, audit),
-        }
+        let audit = making.audit(&made, &manifest)?;
+        let weaker = match uncertified(&audit.private) {
+            true => making.weaker(&made)?,
+            false => None,
+        };
+        let Some((place, weaker)) = weaker else { break (joined, manifest, audit) };
+        joined.divide(&mut made);
+        made[place].planned = weaker;
     };
     let Audit { private: audit, public } = audit;
     certify(&mut manifest, &audit)?;
@@ -172,21 +171,59 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     write_datapackage(&manifest, draft.store())?;
     draft.store().write(PAGE_FILE, page(&manifest, &public).as_bytes())?;
     let release = Release::of(draft.publish()?)?;
-    let mut search = planned.search;
-    if planned.grouping.is_some() {
+    let mut search = joined.search;
+    if made.iter().any(|made| made.planned.grouping.is_some()) {
         search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
     }
+    let order = whole.as_ref().unwrap_or(&made[0].order);
     Ok(Published {
         directory: request.target(),
         release,
         manifest,
         audit,
-        plan: planned.plan,
+        plan: joined.plan,
         unnamed: order.unnamed.clone(),
         removed: order.removed.clone(),
         search,
-        notes: planned.remarks,
+        notes: made.into_iter().flat_map(|made| made.planned.remarks).collect(),
     })
+}
+
+/// What all parts of a run share.
+struct Context<'a> {
+    request: &'a Request<'a>,
+    randomness: &'a Randomness,
+    watch: &'a dyn Watch,
+}
+
+/// A part of a recipe that is planned.
+struct Made<'a> {
+    part: &'a Part,
+    order: Order,
+    data: Gathered,
+    method: &'static dyn Method,
+    planned: Planned,
+}
+
+impl<'a> Made<'a> {
+    /// Gathers what the methods of a part need, and plans.
+    fn new(part: &'a Part, context: &Context<'_>) -> Result<Self> {
+        let Context { request, randomness, watch } = *context;
+        let (spec, inputs) = (&part.spec, &request.inputs);
+        let mut order = Order::new(spec, inputs)?;
+        if let Some(plan) = &request.plan {
+            follow(spec, &part.methods, plan, &mut order)?;
+        }
+        watch.stage(Stage::Read, order.source.bytes());
+        let mut data = gather(spec, &order, part.methods[0], watch)?;
+
+        watch.stage(Stage::Search, 0);
+        let plan = request.plan.as_ref();
+        let task = Task { spec, order: &order, inputs, plan, randomness, watch };
+        let (method, mut planned) = best(&part.methods, &data, &task)?;
+        adopt(&mut data, &mut planned);
+        Ok(Self { part, order, data, method, planned })
+    }
 }
 
 /// Reads what a method must know of the table.
@@ -267,58 +304,62 @@ fn adopt(data: &mut Gathered, planned: &mut Planned) {
 
 /// A release that is being made.
 struct Making<'a> {
-    task: &'a Task<'a>,
+    context: &'a Context<'a>,
     draft: &'a Draft,
-    seed: Option<u64>,
 }
 
 impl Making<'_> {
     /// Applies the plan and writes all files. The manifest does not say yet what the audit
     /// found.
-    fn write(&self, planned: &Planned, data: &Gathered) -> Result<Manifest> {
-        let Task { spec, order, randomness, watch, .. } = *self.task;
+    fn write(&self, joined: &Joined, made: &[Made<'_>]) -> Result<Manifest> {
+        let Context { request, randomness, watch } = *self.context;
         let mut manifest = Manifest {
             format: FORMAT,
             software: SOFTWARE.to_owned(),
-            experiment: self.seed.is_some(),
+            experiment: request.seed.is_some(),
             rows: 0,
             left_out: 0,
-            data: DataFile::of(spec.release.format),
-            columns: planned.columns.clone(),
-            classes: planned.classes.clone(),
-            sampled: planned.sampled.clone(),
-            method: MethodNote {
-                name: planned.plan.method.clone(),
-                levels: planned.levels.clone(),
-                parameters: planned.parameters.clone(),
-            },
-            promises: planned.promises.clone(),
+            data: DataFile::of(request.spec.release.format),
+            columns: joined.columns.clone(),
+            classes: joined.classes.clone(),
+            sampled: made.iter().find_map(|made| made.planned.sampled.clone()),
+            method: joined.method.clone(),
+            promises: joined.promises.clone(),
             loss: BTreeMap::new(),
-            not_promised: planned.not_promised.clone(),
+            not_promised: joined.not_promised.clone(),
             checksums: BTreeMap::new(),
         };
-        let keyed = planned.secret.as_ref().map(|(key, id)| Keyed { key, id });
+        let secret = made.iter().find_map(|made| made.planned.secret.as_ref());
+        let counted: Vec<Option<&Microdata>> =
+            joined.part_of.iter().map(|part| made[*part].data.counts()).collect();
+        let covers = made.iter().find_map(|made| made.planned.grouping.as_ref());
+        let starts = made.iter().map(|made| made.data.block_starts());
+        let starts = starts.max_by_key(|starts| starts.len());
         let binding = Binding {
-            plan: &planned.plan,
+            plan: &joined.plan,
             layout: manifest.layout(),
-            source: &order.source,
-            data: data.counts(),
-            covers: planned.grouping.as_ref().map(|grouping| &grouping.covers),
+            source: &made[0].order.source,
+            data: &counted,
+            covers: covers.map(|grouping| &grouping.covers),
             texts: None,
-            block_starts: data.block_starts(),
+            block_starts: starts.unwrap_or_default(),
             randomness,
-            keyed,
+            keyed: secret.map(|(key, id)| Keyed { key, id }),
         };
-        manifest.rows = write_rows(binding, &manifest.data, self.draft, watch)?;
-        manifest.left_out = data.n_rows() - manifest.rows;
+        let n_rows = write_rows(binding, &manifest.data, self.draft, watch)?;
+        manifest.rows = n_rows;
+        manifest.left_out = made[0].data.n_rows() - n_rows;
         let store = self.draft.store();
         let mut files = vec![manifest.data.file.clone()];
-        if let (Some(cells), Some(data)) = (&planned.cells, data.counts()) {
-            write_cells(store, &data.quasi, cells.iter().map(Vec::as_slice))?;
-            files.push(CELLS_FILE.to_owned());
+        for made in made {
+            let (cells, data) = (&made.planned.cells, made.data.counts());
+            if let (Some(cells), Some(data)) = (cells, data) {
+                write_cells(store, &data.quasi, cells.iter().map(Vec::as_slice))?;
+                files.push(CELLS_FILE.to_owned());
+            }
         }
-        for step in &planned.plan.steps {
-            if let (Step::Apart(apart), Some(data)) = (step, data.counts()) {
+        for (step, data) in joined.plan.steps.iter().zip(&counted) {
+            if let (Step::Apart(apart), Some(data)) = (step, data) {
                 write_values(apart, data, SENSITIVE_FILE, self.draft)?;
                 files.push(SENSITIVE_FILE.to_owned());
             }
@@ -332,21 +373,170 @@ impl Making<'_> {
     }
 
     /// Audits what was written, with the table at hand.
-    fn audit(&self, planned: &Planned, data: &Gathered) -> Result<Audit> {
+    fn audit(&self, made: &[Made<'_>], manifest: &Manifest) -> Result<Audit> {
+        let watch = Quiet(self.context.watch);
         let release = Release::of(self.draft.store().clone())?;
-        let everyone = data.counts().and_then(Microdata::everyone);
-        let knowledge = planned.knowledge.clone().map(Knowledge::Stated);
-        let original = match data {
-            Gathered::Counts(data) => Original::counted(data),
-            Gathered::Numbers(rows) => Original::numbers(&rows.numbers),
+        let mut everyone = made.iter().find_map(|made| made.data.counts()?.everyone());
+        let original = match made {
+            [Made { data: Gathered::Counts(data), .. }] => Original::counted(data),
+            [Made { data: Gathered::Numbers(rows), .. }] => {
+                Original::numbers(&rows.numbers)
+            }
+            // No part knows all columns.
+            _ => {
+                let source = &made[0].order.source;
+                let population = made.iter().find_map(|m| m.order.population.as_ref());
+                let (original, people) =
+                    Original::read_within(source, population, manifest, &watch)?;
+                everyone = everyone.or(people);
+                original
+            }
         };
+        let knowledge = made.iter().find_map(|made| made.planned.knowledge.clone());
+        let knowledge = knowledge.map(Knowledge::Stated);
         let given = Given {
             original: Some(&original),
             population: everyone.as_ref(),
             knowledge: knowledge.as_ref(),
         };
-        audit(&release, &given, &Quiet(self.task.watch))
+        audit(&release, &given, &watch)
     }
+
+    /// What else a part can publish if the audit could not certify the first plan in time.
+    fn weaker(&self, made: &[Made<'_>]) -> Result<Option<(usize, Planned)>> {
+        let Context { request, randomness, watch } = *self.context;
+        for (place, made) in made.iter().enumerate() {
+            let task = Task {
+                spec: &made.part.spec,
+                order: &made.order,
+                inputs: &request.inputs,
+                plan: request.plan.as_ref(),
+                randomness,
+                watch,
+            };
+            if let Some(weaker) = made.method.weaker(&made.planned, &made.data, &task)? {
+                return Ok(Some((place, weaker)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What all parts decided, as one.
+struct Joined {
+    plan: Plan,
+    /// For each step of the plan, which part it is of.
+    part_of: Vec<usize>,
+    columns: Vec<PublishedColumn>,
+    classes: Vec<Class>,
+    method: MethodNote,
+    promises: Vec<PromiseNote>,
+    not_promised: Vec<String>,
+    search: Search,
+}
+
+impl Joined {
+    /// Gives the parts their steps back.
+    fn divide(self, made: &mut [Made<'_>]) {
+        for (step, part) in self.plan.steps.into_iter().zip(self.part_of) {
+            made[part].planned.plan.steps.push(step);
+        }
+    }
+}
+
+/// Joins what the parts decided; their steps go into one plan. `whole` is the recipe as a
+/// whole, if it has several parts.
+fn join(spec: &Spec, whole: Option<&Order>, made: &mut [Made<'_>]) -> Joined {
+    let (mut steps, mut part_of) = (Vec::new(), Vec::new());
+    for (place, made) in made.iter_mut().enumerate() {
+        let own = std::mem::take(&mut made.planned.plan.steps);
+        part_of.resize(part_of.len() + own.len(), place);
+        steps.extend(own);
+    }
+    let order = whole.unwrap_or(&made[0].order);
+    let column = |(name, origin): &(String, Origin)| {
+        let own = made.iter().find(|made| made.part.columns.contains(name));
+        let mut own = own.into_iter().flat_map(|made| &made.planned.columns);
+        let own = own.find(|column| column.name == *name);
+        own.cloned().unwrap_or_else(|| order.kept(spec, name, *origin))
+    };
+    let columns: Vec<PublishedColumn> = order.published.iter().map(column).collect();
+    let mut promises: Vec<PromiseNote> =
+        made.iter().flat_map(|made| made.planned.promises.iter().cloned()).collect();
+    let place = |note: &PromiseNote| {
+        spec.promises.iter().position(|typed| typed.kind.promise().name() == note.name)
+    };
+    promises.sort_by_key(place);
+    let mut not_promised: Vec<String> = Vec::new();
+    for reason in made.iter().flat_map(|made| &made.planned.not_promised) {
+        if !not_promised.contains(reason) {
+            not_promised.push(reason.clone());
+        }
+    }
+    if made.len() > 1 {
+        not_promised.extend(between(&columns, &promises));
+    }
+    let note = |made: &Made<'_>| MethodNote {
+        name: made.planned.plan.method.clone(),
+        levels: made.planned.levels.clone(),
+        parameters: made.planned.parameters.clone(),
+    };
+    let method = match &*made {
+        [only] => note(only),
+        several => mixture(several.iter().map(|made| (note(made), &made.part.columns))),
+    };
+    let search = made.iter().map(|made| made.planned.search.clone());
+    Joined {
+        plan: Plan::new(&method.name, steps),
+        part_of,
+        columns,
+        classes: made.iter().flat_map(|made| made.planned.classes.clone()).collect(),
+        method,
+        promises,
+        not_promised,
+        search: search.max_by_key(|search| search.n_groups).unwrap_or_default(),
+    }
+}
+
+/// The name of several methods, each for its columns.
+const MIXTURE: &str = "mixture";
+
+/// Several methods as the manifest has them.
+fn mixture<'a>(
+    parts: impl Iterator<Item = (MethodNote, &'a Vec<String>)>,
+) -> MethodNote {
+    let part = |(note, columns): (MethodNote, &Vec<String>)| {
+        let mut part = serde_json::to_value(note).unwrap_or_default();
+        part["columns"] = json!(columns);
+        part
+    };
+    let parts: Vec<Value> = parts.map(part).collect();
+    let parameters = [("methods".to_owned(), json!(parts))].into_iter().collect();
+    MethodNote { name: MIXTURE.to_owned(), levels: None, parameters }
+}
+
+/// What nobody promised between the columns of a mixture.
+fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive);
+    if sensitive.clone().count() > 1 {
+        reasons.push(
+            "sensitive columns together: each keeps its promise on its own; what one that \
+             is published tells about another is not hidden"
+                .to_owned(),
+        );
+    }
+    let free = sensitive.filter(|column| {
+        !promises.iter().any(|promise| promise.columns.contains(&column.name))
+    });
+    let free: Vec<String> = free.map(|column| format!("`{}`", column.name)).collect();
+    if !free.is_empty() {
+        reasons.push(format!(
+            "{}: published as in the table, and no promise is about it",
+            free.join(", ")
+        ));
+    }
+    reasons
 }
 
 /// Makes a recipe follow a saved plan.

@@ -117,6 +117,22 @@ pub struct PublishedColumn {
 }
 
 impl PublishedColumn {
+    /// A column that is published as it is.
+    pub fn kept(name: &str, role: Role, reading: Reading) -> Self {
+        Self {
+            name: name.to_owned(),
+            role,
+            kind: reading.kind,
+            missing: reading.missing,
+            date_format: reading.date_format,
+            hierarchy: None,
+            weight: None,
+            decimals: None,
+            domain: None,
+            treatment: Treatment::Kept,
+        }
+    }
+
     /// What its cells are, if they stand for several values.
     pub fn cells(&self) -> Option<Cells> {
         match &self.treatment {

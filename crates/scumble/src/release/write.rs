@@ -34,7 +34,7 @@ pub fn write_rows(
     draft: &Draft,
     watch: &dyn Watch,
 ) -> Result<u64> {
-    let counted = binding.data.filter(|_| is_counted(&binding));
+    let counted = counts(&binding).filter(|_| is_counted(&binding));
     let bound = BoundPlan::new(binding, counted.is_none(), watch)?;
     let header = binding.layout.header();
     let out = draft.create(&file.file)?;
@@ -62,6 +62,13 @@ pub fn write_rows(
     };
     sink.finish()?;
     Ok(n_rows)
+}
+
+/// What was counted, if it is the same for all steps.
+fn counts<'a>(binding: &Binding<'a>) -> Option<&'a Microdata> {
+    let first = binding.data.first().copied().flatten()?;
+    let same = |data: &Option<&Microdata>| data.is_some_and(|d| std::ptr::eq(d, first));
+    binding.data.iter().all(same).then_some(first)
 }
 
 /// Whether rows are known from the counts: nothing but counted columns is published, and

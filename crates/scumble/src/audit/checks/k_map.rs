@@ -32,8 +32,7 @@ impl Check for KMap {
 
     fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
         let k = whole(promise, "k")?;
-        let views = case.views;
-        let classes = views.cells()?.ok_or_else(|| says_nothing(promise, views))?;
+        let classes = case.views.cells()?.ok_or_else(|| says_nothing(promise, case))?;
         if classes.quasi.is_empty() {
             return Err(without_quasi(promise));
         }

@@ -11,7 +11,7 @@ use crate::recipe::blurring::NumberRows;
 use crate::recipe::order::{Order, Origin};
 use crate::release::{BlurNote, BlurredColumn, FrameNote, PublishedColumn, Treatment};
 use crate::space::{FrameKind, Shape};
-use crate::table::{Kind, Role};
+use crate::table::{Kind, Reading, Role};
 
 /// What was made, for the manifest.
 pub(super) struct Making<'a> {
@@ -105,29 +105,23 @@ impl Making<'_> {
         treatment: impl Fn(&str) -> Treatment,
     ) -> Vec<PublishedColumn> {
         let column = |(name, origin): &(String, Origin)| {
-            let role = match origin {
-                Origin::Quasi(_) => Role::Quasi,
-                Origin::Sensitive(_) => Role::Sensitive,
-                Origin::Other => Role::Other,
-            };
             let mut numbers = self.rows.number_names.iter();
             let number = numbers.position(|known| known == name);
             let blurred = number.is_some();
             let typed = self.spec.column(name).and_then(|column| column.kind);
-            PublishedColumn {
-                name: name.clone(),
-                role,
+            let reading = Reading {
                 kind: match blurred {
                     true => Kind::Number,
                     false => typed.unwrap_or(Kind::Category),
                 },
                 missing: self.spec.input.missing.clone(),
                 date_format: self.spec.column(name).and_then(|c| c.format.clone()),
-                hierarchy: None,
-                weight: None,
+            };
+            PublishedColumn {
                 decimals: number.map(|place| self.rows.decimals[place]),
                 domain: number.map(|place| self.rows.domains[place]),
                 treatment: treatment(name),
+                ..PublishedColumn::kept(name, origin.role(), reading)
             }
         };
         order.published.iter().map(column).collect()

@@ -42,18 +42,13 @@ pub(in crate::recipe) fn published_columns(
             _ => None,
         };
         PublishedColumn {
-            name: name.clone(),
-            role,
-            kind: reading.kind,
-            missing: reading.missing,
-            date_format: reading.date_format,
             hierarchy: rule,
             weight: weight.filter(|weight| *weight != 1.0),
             decimals: place
                 .filter(|_| spec.method.pdf.is_none())
                 .and_then(|place| decimals(&data.specs[place], &quasi[place])),
-            domain: None,
             treatment: treatment(*origin),
+            ..PublishedColumn::kept(name, role, reading)
         }
     };
     order.published.iter().map(column).collect()

@@ -13,7 +13,7 @@ use crate::recipe::{PromiseKind, Spec};
 use crate::release::{
     BoundNote, OperatorNote, PerturbationNote, PublishedColumn, SubtableNote, Treatment,
 };
-use crate::table::{Reading, Role};
+use crate::table::Role;
 
 /// The column that tells the sub-table of a row.
 pub(super) fn subtable_column(values: &Values) -> String {
@@ -70,38 +70,17 @@ pub(super) fn published_columns(
     data: &Microdata,
     notes: &[PerturbationNote],
 ) -> Vec<PublishedColumn> {
-    let plain = |name: &str, role, reading: Reading| PublishedColumn {
-        name: name.to_owned(),
-        role,
-        kind: reading.kind,
-        missing: reading.missing,
-        date_format: reading.date_format,
-        hierarchy: None,
-        weight: None,
-        decimals: None,
-        domain: None,
-        treatment: treated(notes, name),
-    };
-    let as_text =
-        || Reading { missing: spec.input.missing.clone(), ..Reading::category() };
-    let mut columns = Vec::new();
-    for (name, origin) in &order.published {
-        match origin {
+    let column = |(name, origin): &(String, Origin)| {
+        let kept = match origin {
             Origin::Sensitive(place) => {
                 let reading = data.specs[*place].reading.clone();
-                columns.push(plain(name, Role::Sensitive, reading));
+                PublishedColumn::kept(name, Role::Sensitive, reading)
             }
-            Origin::Quasi(_) => {
-                let typed = order.columns.iter().find(|column| column.name == *name);
-                let reading = typed.map_or_else(as_text, |typed| typed.reading.clone());
-                columns.push(plain(name, Role::Quasi, reading));
-            }
-            Origin::Other => {
-                columns.push(plain(name, Role::Other, as_text()));
-            }
-        }
-    }
-    columns
+            Origin::Quasi(_) | Origin::Other => order.kept(spec, name, *origin),
+        };
+        PublishedColumn { treatment: treated(notes, name), ..kept }
+    };
+    order.published.iter().map(column).collect()
 }
 
 /// What was done to the column of this name.

@@ -54,18 +54,10 @@ impl Plan {
             if matches!(column.role, Role::Identifier | Role::Drop) {
                 continue;
             }
-            let Reading { kind, missing, date_format } = column.reading.clone();
+            let reading = column.reading.clone();
             applier.columns.push(PublishedColumn {
-                name: column.name.clone(),
-                role: column.role,
-                kind,
-                missing,
-                date_format,
-                hierarchy: None,
-                weight: None,
-                decimals: None,
-                domain: None,
                 treatment: self.treatment(&column.name),
+                ..PublishedColumn::kept(&column.name, column.role, reading)
             });
         }
         for step in &self.steps {
@@ -222,7 +214,7 @@ impl Applier<'_> {
                 plan: self.plan,
                 layout: self.layout(),
                 source: &source,
-                data: None,
+                data: &[],
                 covers: None,
                 texts: Some(&texts),
                 block_starts: &starts,

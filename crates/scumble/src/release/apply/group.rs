@@ -31,10 +31,11 @@ pub(in crate::release) struct GroupCells {
 impl<'a> BoundGroup<'a> {
     pub(super) fn new(
         plan: &'a GroupPlan,
+        step: usize,
         binding: Binding<'a>,
         inputs: &mut Inputs,
     ) -> Result<Self> {
-        let bound = match (binding.data, binding.covers) {
+        let bound = match (binding.data.get(step).copied().flatten(), binding.covers) {
             (Some(data), Some(covers)) => {
                 plan.bind_at_home(&data.quasi, &data.codes, covers)?
             }

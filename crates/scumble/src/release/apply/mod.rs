@@ -48,10 +48,10 @@ pub struct Binding<'a> {
     pub layout: Layout<'a>,
     /// The table.
     pub source: &'a Source,
-    /// The columns that were counted, if any were.
-    pub data: Option<&'a Microdata>,
-    /// The cells of the plan's groups in the codes of these columns, if the plan was made
-    /// from them.
+    /// For each step of the plan the columns that were counted for it, if any were.
+    pub data: &'a [Option<&'a Microdata>],
+    /// The cells of the plan's groups in the codes of the columns counted for them, if the
+    /// plan was made from these.
     pub covers: Option<&'a Of<GroupId, Vec<Cover>>>,
     /// The texts of columns that were not, where they are known.
     pub texts: Option<&'a Texts>,
@@ -73,7 +73,8 @@ type TextPair = (Box<str>, Box<str>);
 impl<'a> Binding<'a> {
     /// The texts of a column, each with the one text of its value, if they are known.
     fn texts(&self, name: &str) -> Option<Vec<(&'a str, &'a str)>> {
-        if let Some(known) = self.data.and_then(|data| data.texts(name)) {
+        let mut counted = self.data.iter().flatten();
+        if let Some(known) = counted.find_map(|data| data.texts(name)) {
             return Some(known.collect());
         }
         let known = self.texts.and_then(|texts| texts.0.get(name))?;
@@ -206,7 +207,7 @@ impl<'a> BoundPlan<'a> {
         for (place, step) in binding.plan.steps.iter().enumerate() {
             steps.push(match step {
                 Step::Group(plan) => {
-                    BoundStep::Group(BoundGroup::new(plan, binding, &mut inputs)?)
+                    BoundStep::Group(BoundGroup::new(plan, place, binding, &mut inputs)?)
                 }
                 Step::Draw(plan) => {
                     let mut draw = BoundDraw::new(plan, place, binding, &mut inputs)?;
@@ -218,7 +219,7 @@ impl<'a> BoundPlan<'a> {
                 Step::Apart(plan) => {
                     let mut group_of_row = Vec::new();
                     if streamed {
-                        (group_of_row, starts) = rows::assign(plan, binding, watch)?;
+                        (group_of_row, starts) = rows::assign(plan, place, binding, watch)?;
                     }
                     BoundStep::Apart { group_of_row, plan }
                 }

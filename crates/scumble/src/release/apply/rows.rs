@@ -17,10 +17,11 @@ use crate::watch::Watch;
 /// stand before each block.
 pub(super) fn assign(
     plan: &ApartPlan,
+    step: usize,
     binding: Binding<'_>,
     watch: &dyn Watch,
 ) -> Result<(Vec<Option<GroupId>>, Vec<u64>)> {
-    let Some(data) = binding.data else { return Err(changed()) };
+    let data = binding.data.get(step).copied().flatten().ok_or_else(changed)?;
     let finder = Finder::new(data, binding.source)?;
     let stream = |block: u32| binding.randomness.stream("rows", u64::from(block));
     let folded = binding.source.fold(
