@@ -112,7 +112,12 @@ impl Order {
 
 impl Order {
     /// A column that is published as it is.
-    pub(super) fn kept(&self, spec: &Spec, name: &str, origin: Origin) -> PublishedColumn {
+    pub(super) fn kept(
+        &self,
+        spec: &Spec,
+        name: &str,
+        origin: Origin,
+    ) -> PublishedColumn {
         let typed = self.columns.iter().find(|column| column.name == name);
         let as_text =
             || Reading { missing: spec.input.missing.clone(), ..Reading::category() };

@@ -170,11 +170,13 @@ impl<'a> Mixture<'a> {
                 })
             };
             let columns = spec.columns.iter();
-            let columns = columns.filter(|c| c.role == family.role() && !taken(&c.name));
+            let columns =
+                columns.filter(|c| c.role == family.role() && !taken(&c.name));
             columns.map(|column| column.name.as_str()).collect()
         };
-        let promises =
-            promises.iter().map(|(typed, family)| (*typed, *family, own(typed, *family)));
+        let promises = promises
+            .iter()
+            .map(|(typed, family)| (*typed, *family, own(typed, *family)));
         let typed = [&spec.method].into_iter().chain(&spec.more_methods);
         Ok(Self {
             spec,
@@ -186,9 +188,9 @@ impl<'a> Mixture<'a> {
     /// The columns of promises of a family, in the order of the recipe.
     fn columns(&self, wanted: Family) -> Vec<&'a str> {
         let of = |name: &str| {
-            self.promises
-                .iter()
-                .any(|(_, family, columns)| *family == wanted && columns.contains(&name))
+            self.promises.iter().any(|(_, family, columns)| {
+                *family == wanted && columns.contains(&name)
+            })
         };
         let columns = self.spec.columns.iter().map(|column| column.name.as_str());
         columns.filter(|name| of(name)).collect()
@@ -225,8 +227,8 @@ impl<'a> Mixture<'a> {
     fn coarse(&self) -> Vec<&'a str> {
         let apart = self.apart();
         let in_rows = self.columns(Family::Values);
-        let grouped = self.has(Family::Cells)
-            || in_rows.iter().any(|name| !apart.contains(name));
+        let grouped =
+            self.has(Family::Cells) || in_rows.iter().any(|name| !apart.contains(name));
         if !grouped {
             return Vec::new();
         }
@@ -239,13 +241,15 @@ impl<'a> Mixture<'a> {
     /// What must be true so that promises hold beside each other.
     fn check(&self) -> Result<()> {
         let spec = self.spec;
-        let at = |promise: &PromiseSpec, error: Error| spec.error_at(promise.spot, error);
+        let at =
+            |promise: &PromiseSpec, error: Error| spec.error_at(promise.spot, error);
         for (place, (typed, family, columns)) in self.promises.iter().enumerate() {
             let name = typed.kind.promise().name();
             if columns.is_empty() {
                 let error = Error::recipe(format!("`{name}` is about no column"));
                 let role = role_name(family.role());
-                let hint = format!("no {role} column is left for it; say `columns = [...]`");
+                let hint =
+                    format!("no {role} column is left for it; say `columns = [...]`");
                 return Err(at(typed, error.with_hint(hint)));
             }
             for (other, others, also) in &self.promises[..place] {
@@ -397,10 +401,15 @@ impl<'a> Mixture<'a> {
     }
 
     /// A promise, of some of its columns.
-    fn narrowed(&self, family: Family, wanted: impl Fn(&str) -> bool) -> Vec<PromiseSpec> {
+    fn narrowed(
+        &self,
+        family: Family,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Vec<PromiseSpec> {
         let own = self.promises.iter().filter(|(_, known, _)| *known == family);
         let own = own.filter(|(_, _, columns)| columns.iter().any(|name| wanted(name)));
-        own.map(|(typed, ..)| PromiseSpec { columns: None, ..(*typed).clone() }).collect()
+        own.map(|(typed, ..)| PromiseSpec { columns: None, ..(*typed).clone() })
+            .collect()
     }
 
     /// What is to be done, in the order of work: cells first, because the company of numbers
@@ -440,7 +449,12 @@ impl<'a> Mixture<'a> {
         if !apart.is_empty() {
             let mut promises = self.narrowed(Family::Apart, |_| true);
             promises.extend(self.narrowed(Family::Values, |name| !in_rows(name)));
-            all.push(Wanted { treats: Treats::Apart, columns: apart, known: quasi, promises });
+            all.push(Wanted {
+                treats: Treats::Apart,
+                columns: apart,
+                known: quasi,
+                promises,
+            });
         }
         all
     }
@@ -468,7 +482,9 @@ impl<'a> Mixture<'a> {
         }
         let meant = |part: &&(usize, &Wanted<'a>)| match said {
             None => true,
-            Some(said) => said.iter().all(|(name, _)| part.1.columns.contains(&&**name)),
+            Some(said) => {
+                said.iter().all(|(name, _)| part.1.columns.contains(&&**name))
+            }
         };
         let able = |part: &(usize, &Wanted<'a>)| {
             let keeps = |method: &dyn Method| {
@@ -480,7 +496,10 @@ impl<'a> Mixture<'a> {
                 Some(named) => named.treats() == part.1.treats,
                 None => METHODS.iter().any(|known| {
                     keeps(*known)
-                        && method.keys.iter().all(|(key, _)| known.keys().contains(&&**key))
+                        && method
+                            .keys
+                            .iter()
+                            .all(|(key, _)| known.keys().contains(&&**key))
                 }),
             }
         };
@@ -540,7 +559,8 @@ impl<'a> Mixture<'a> {
             }
         }
         spec.promises = promises;
-        spec.method = MethodSpec { columns: None, ..method.cloned().unwrap_or_default() };
+        spec.method =
+            MethodSpec { columns: None, ..method.cloned().unwrap_or_default() };
         spec.more_methods = Vec::new();
         let counts_people = spec.promises.iter().any(|typed| {
             matches!(typed.kind.promise().about(), About::Groups(p) if p.needs_population())
@@ -559,7 +579,8 @@ impl<'a> Mixture<'a> {
                     "nodes of `mondrian` overlap, so that nobody could tell whose company \
                      blurred numbers have",
                 );
-                let hint = "use `cells = \"interval\"` or `\"set\"`, or leave `cells` out";
+                let hint =
+                    "use `cells = \"interval\"` or `\"set\"`, or leave `cells` out";
                 return Err(self.error_of(&spec.method, error.with_hint(hint)));
             }
         }
@@ -603,7 +624,8 @@ fn find_column(spec: &Spec, name: &str, spot: Spot) -> Result<Role> {
     match spec.column(name) {
         Some(column) => Ok(column.role),
         None => {
-            let known: Vec<&str> = spec.columns.iter().map(|c| c.name.as_str()).collect();
+            let known: Vec<&str> =
+                spec.columns.iter().map(|c| c.name.as_str()).collect();
             let error = Error::recipe(format!("the recipe has no column `{name}`"));
             let hint = match known.len() {
                 0..=12 => suggestion(name, &known),

@@ -19,8 +19,10 @@ pub(super) fn check_presence(spec: &Spec) -> Result<()> {
             None => Ok(()),
             Some(spot) => Err(spec.error_at(
                 spot,
-                Error::recipe("`population` and `key` are for promises that count people")
-                    .with_hint("promise `delta-presence` or `k-map`, or leave them out"),
+                Error::recipe(
+                    "`population` and `key` are for promises that count people",
+                )
+                .with_hint("promise `delta-presence` or `k-map`, or leave them out"),
             )),
         };
     };

@@ -15,8 +15,9 @@ use crate::recipe::order::{Order, Origin};
 use crate::recipe::parts::{Part, parts};
 use crate::recipe::{Spec, blurring, bucketize, generalize};
 use crate::release::{
-    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, MethodNote, PromiseNote, PublishedColumn, Release,
-    SENSITIVE_FILE, SOFTWARE, write_cells, write_datapackage, write_rows, write_values,
+    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, MethodNote,
+    PromiseNote, PublishedColumn, Release, SENSITIVE_FILE, SOFTWARE, write_cells,
+    write_datapackage, write_rows, write_values,
 };
 use crate::table::{Input, Inputs, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -414,7 +415,9 @@ impl Making<'_> {
                 randomness,
                 watch,
             };
-            if let Some(weaker) = made.method.weaker(&made.planned, &made.data, &task)? {
+            if let Some(weaker) =
+                made.method.weaker(&made.planned, &made.data, &task)?
+            {
                 return Ok(Some((place, weaker)));
             }
         }

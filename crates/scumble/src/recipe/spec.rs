@@ -135,7 +135,16 @@ impl Spec {
             None => ReleaseSpec::default(),
         };
         let file = file.to_owned();
-        Ok(Self { file, typed, input, columns, promises, method, more_methods, release })
+        Ok(Self {
+            file,
+            typed,
+            input,
+            columns,
+            promises,
+            method,
+            more_methods,
+            release,
+        })
     }
 
     /// Gives an error its place in the recipe.

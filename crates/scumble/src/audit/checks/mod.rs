@@ -123,11 +123,8 @@ fn says_nothing(promise: &PromiseNote, case: &Case<'_>) -> Error {
 
 /// That a promise speaks of people who were not given.
 fn without_population(promise: &PromiseNote) -> Error {
-    Error::input(format!(
-        "{} cannot be rechecked without the population",
-        promise.name
-    ))
-    .with_hint("give it with `--population FILE`")
+    Error::input(format!("{} cannot be rechecked without the population", promise.name))
+        .with_hint("give it with `--population FILE`")
 }
 
 /// What was asked, but not understood.

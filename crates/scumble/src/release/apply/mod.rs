@@ -206,9 +206,12 @@ impl<'a> BoundPlan<'a> {
         let mut steps = Vec::with_capacity(binding.plan.steps.len());
         for (place, step) in binding.plan.steps.iter().enumerate() {
             steps.push(match step {
-                Step::Group(plan) => {
-                    BoundStep::Group(BoundGroup::new(plan, place, binding, &mut inputs)?)
-                }
+                Step::Group(plan) => BoundStep::Group(BoundGroup::new(
+                    plan,
+                    place,
+                    binding,
+                    &mut inputs,
+                )?),
                 Step::Draw(plan) => {
                     let mut draw = BoundDraw::new(plan, place, binding, &mut inputs)?;
                     if streamed {
@@ -219,7 +222,8 @@ impl<'a> BoundPlan<'a> {
                 Step::Apart(plan) => {
                     let mut group_of_row = Vec::new();
                     if streamed {
-                        (group_of_row, starts) = rows::assign(plan, place, binding, watch)?;
+                        (group_of_row, starts) =
+                            rows::assign(plan, place, binding, watch)?;
                     }
                     BoundStep::Apart { group_of_row, plan }
                 }
