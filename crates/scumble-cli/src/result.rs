@@ -212,7 +212,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             _ => String::new(),
         };
         warnings.push(format!(
-            "who knows how this release was searched for can place {} outside the range of \
+            "somebody who knows how this release was searched for can place {} outside the range of \
              delta-presence{certain}. The promise does not cover that; `full-domain` usually \
              gives away less than `mondrian`",
             people(outside),
