@@ -11,7 +11,7 @@
 //! - Of values that stand apart the adversary knows already whose row is whose: coarser
 //!   cells only withhold.
 //! - Bounds on draws hold whatever else is known: noise is independent of all else.
-//! - Noise of numbers counts only people of the same cells as company.
+//! - Noise of numbers counts only people who share the quasi columns that are kept.
 //!
 //! # Limits
 //! Presence, and values that stay in the rows, are not promised beside noise of numbers:
@@ -26,7 +26,6 @@
 //! docs/methods.md, "Mixtures".
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Cells;
 use crate::promise::{About, Promise};
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
 use crate::recipe::section::{listed, suggestion};
@@ -320,9 +319,9 @@ impl<'a> Mixture<'a> {
 
     /// What does not hold beside noise.
     fn check_noise(&self) -> Result<()> {
-        if !self.has(Family::Numbers) {
-            return Ok(());
-        }
+        let company =
+            self.promises.iter().find(|(_, family, _)| *family == Family::Numbers);
+        let Some((company, ..)) = company else { return Ok(()) };
         let apart = self.apart();
         for (typed, family, columns) in &self.promises {
             let at = |error: Error| Err(self.spec.error_at(typed.spot, error));
@@ -349,6 +348,15 @@ impl<'a> Mixture<'a> {
                      (`breach` or `fine-grain`)"
                 )));
             }
+        }
+        if !self.coarse().is_empty() {
+            let error = Error::recipe(
+                "numbers cannot be blurred beside columns that are generalized yet: company \
+                 would have to be counted within their groups",
+            );
+            let hint = "blur all quasi columns of numbers and keep the others as they are, \
+                        or generalize all of them";
+            return Err(self.spec.error_at(company.spot, error.with_hint(hint)));
         }
         Ok(())
     }
@@ -569,20 +577,6 @@ impl<'a> Mixture<'a> {
             spec.input.population = None;
             spec.input.population_spot = None;
             spec.input.key = Vec::new();
-        }
-        // Company is counted among the people of a group, so everybody's must be certain.
-        let tells_apart = treats == Treats::Cells && self.has(Family::Numbers);
-        if tells_apart && spec.method.cells == Some(Cells::Taxonomy) {
-            let mondrian = spec.method.name.is_some_and(|m| m.name() == "mondrian");
-            if mondrian {
-                let error = Error::recipe(
-                    "nodes of `mondrian` overlap, so that nobody could tell whose company \
-                     blurred numbers have",
-                );
-                let hint =
-                    "use `cells = \"interval\"` or `\"set\"`, or leave `cells` out";
-                return Err(self.error_of(&spec.method, error.with_hint(hint)));
-            }
         }
         let mut methods = methods(&spec)?;
         methods.retain(|method| method.treats() == treats);

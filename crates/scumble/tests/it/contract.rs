@@ -9,7 +9,7 @@ use scumble::hierarchy::{Cells, Column, Cover, Hierarchy};
 use scumble::loss::{self, Loss, Shape};
 use scumble::promise::{
     About, Breaches, DeltaPresence, Distance, Diversity, DrawPromise, Group,
-    GroupPromise, KAnonymity, LDiversity, Law, RRobustness, Scratch, TCloseness,
+    GroupPromise, KAnonymity, KMap, LDiversity, Law, RRobustness, Scratch, TCloseness,
 };
 use scumble::recipe::{PROMISES, Request, Spec, publish};
 use scumble::space::Shape as NoiseShape;
@@ -31,8 +31,9 @@ fn families() -> Hierarchy {
 }
 
 /// Every promise that a recipe can make: a new one adds a line.
-const PROMISED: [&str; 12] = [
+const PROMISED: [&str; 13] = [
     "k-anonymity = 3",
+    "k-map = 9",
     "l-diversity = 2",
     "l-diversity = { l = 1.8, kind = \"entropy\" }",
     "t-closeness = { t = 0.2, distance = \"ordered\" }",
@@ -58,6 +59,7 @@ fn promising(promise: &str) -> Spec {
 fn promises() -> Vec<Box<dyn GroupPromise>> {
     vec![
         Box::new(KAnonymity::new(3).unwrap()),
+        Box::new(KMap::new(9).unwrap()),
         Box::new(LDiversity::new(Diversity::Distinct(2)).unwrap()),
         Box::new(LDiversity::new(Diversity::Distinct(3)).unwrap()),
         Box::new(LDiversity::new(Diversity::Entropy(decimal(1.8))).unwrap()),

@@ -18,6 +18,7 @@ mod publish {
     mod buckets;
     mod every_way;
     mod memory;
+    mod mixtures;
     mod plan;
     mod randomized;
 }

@@ -24,6 +24,7 @@ fn table(n_rows: usize) -> String {
 fn promise(name: &str) -> &'static str {
     match name {
         "k-anonymity" => "k-anonymity = 3",
+        "k-map" => "k-map = 3",
         "l-diversity" => "l-diversity = 2",
         "t-closeness" => "t-closeness = 0.5",
         "delta-presence" => "delta-presence = { min = 0.0, max = 0.9 }",
@@ -71,7 +72,10 @@ fn key(name: &str) -> (&'static str, &'static str) {
 }
 
 fn recipe(method: &dyn Method, promises: &[&str], keys: &[&str], other: bool) -> Spec {
-    let present = promises.iter().any(|promise| promise.starts_with("delta-presence"));
+    let counts_people = |promise: &&str| {
+        promise.starts_with("delta-presence") || promise.starts_with("k-map")
+    };
+    let present = promises.iter().any(counts_people);
     let population = if present { "population = \"city.csv\"" } else { "" };
     let note = if other { "note = \"other\"" } else { "" };
     let keys: Vec<&str> = keys.iter().copied().filter(|key| !key.is_empty()).collect();

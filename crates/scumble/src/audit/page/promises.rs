@@ -85,6 +85,12 @@ fn sentence(
              could be theirs.",
             asked("k")
         ),
+        "k-map" => format!(
+            "Somebody who knows the quasi values of a person, and not who is in the table, \
+             finds at least {} people of the population whose row each published row could \
+             be.",
+            asked("k")
+        ),
         "l-diversity" => match asked("kind").as_str() {
             "distinct" if apart && manifest.method.name == "anatomy" => format!(
                 "No sensitive value has more than 1 in {} of the rows of a group.",

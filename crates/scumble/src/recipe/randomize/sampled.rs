@@ -39,7 +39,7 @@ pub(in crate::recipe) struct PerturbedGeneralization;
 fn is_size(promise: &dyn Promise) -> bool {
     match promise.about() {
         About::Groups(promise) => {
-            !promise.looks_at_values() && !promise.looks_at_people()
+            !promise.looks_at_values() && !promise.needs_population()
         }
         About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
     }
