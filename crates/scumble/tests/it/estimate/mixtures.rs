@@ -295,7 +295,7 @@ fn over(
 ) -> Over {
     let mut all = Over { least: f64::MAX, ..Over::default() };
     for table in tables {
-        let own = table.iter().filter(|row| counts(row));
+        let own = table.iter().filter(counts);
         let (count, sum) =
             own.fold((0.0, 0.0), |(n, sum), row| (n + 1.0, sum + number(row)));
         all.weight += 1.0;
@@ -563,6 +563,12 @@ fn redrawn(wards: &[u32], ill: &[usize], x: &[u32], jobs: &[u32]) -> Evidence {
         .unwrap()
 }
 
+/// Whether a row counts.
+type Counts = fn(&Row) -> bool;
+
+/// What a row adds.
+type Adds = fn(&Row) -> f64;
+
 /// Within a group, true and drawn numbers come from one law: here one of three is 1, others
 /// are 5. Over all that may be drawn and published, estimates are the mean over all true
 /// tables, and the squares of their errors are what both vary by.
@@ -572,7 +578,7 @@ fn rows_drawn_anew_multiply_with_other_laws() {
     const ILL: [usize; 3] = [1, 0, 1];
     const JOBS: [u32; 3] = [0, 1, 1];
     const LAW: [(u32, f64); 2] = [(1, 1.0 / 3.0), (5, 2.0 / 3.0)];
-    let asked: [(&str, fn(&Row) -> bool); 5] = [
+    let asked: [(&str, Counts); 5] = [
         ("x < 3 AND ward = 0", |r| r.weight < 3 && r.ward == 0),
         ("x < 3 AND ill = 1", |r| r.weight < 3 && r.ill == 1),
         ("x < 3 AND job = 1", |r| r.weight < 3 && r.job == 1),
@@ -583,7 +589,7 @@ fn rows_drawn_anew_multiply_with_other_laws() {
             (r.weight < 3 || r.job == 0) && r.ill == 1
         }),
     ];
-    let numbers: [(&str, fn(&Row) -> f64); 3] = [
+    let numbers: [(&str, Adds); 3] = [
         ("COUNT(*)", |_| 1.0),
         ("SUM(job)", |r| f64::from(r.job)),
         ("SUM(ill)", |r| r.ill as f64),
@@ -606,7 +612,7 @@ fn rows_drawn_anew_multiply_with_other_laws() {
                 weight: x[row].0 as i32,
                 job: jobs[row],
             };
-            let own = (0..3).map(row).filter(|row| counts(row));
+            let own = (0..3).map(row).filter(counts);
             let sum: f64 = own.map(|row| number(&row)).sum();
             truth += chance / orders.len() as f64 * sum;
             squares += chance / orders.len() as f64 * sum * sum;
