@@ -72,11 +72,14 @@ fn is_whole(spec: &Spec) -> bool {
         }),
     };
     let mut families: Vec<Family> = promises().map(Family::of).collect();
+    let n_promises = families.len();
     families.retain(|family| *family != Family::Values);
+    let of_values = families.len() < n_promises;
     families.dedup();
-    let named_apart =
-        spec.method.name.is_some_and(|method| method.treats() == Treats::Apart);
-    kept || (families.len() <= 1 && !(named_apart && families == [Family::Cells]))
+    // Values can stand apart from groups of cells.
+    let apart = spec.method.name.is_some_and(|method| method.treats() == Treats::Apart);
+    kept || (families.len() <= 1
+        && !(apart && of_values && families == [Family::Cells]))
 }
 
 /// What a promise is about, where several are.

@@ -469,7 +469,9 @@ fn join(spec: &Spec, whole: Option<&Order>, made: &mut [Made<'_>]) -> Joined {
     let place = |note: &PromiseNote| {
         spec.promises.iter().position(|typed| typed.kind.promise().name() == note.name)
     };
-    promises.sort_by_key(place);
+    if made.len() > 1 {
+        promises.sort_by_key(place);
+    }
     let mut not_promised: Vec<String> = Vec::new();
     for reason in made.iter().flat_map(|made| &made.planned.not_promised) {
         if !not_promised.contains(reason) {
@@ -489,8 +491,14 @@ fn join(spec: &Spec, whole: Option<&Order>, made: &mut [Made<'_>]) -> Joined {
         several => mixture(several.iter().map(|made| (note(made), &made.part.columns))),
     };
     let search = made.iter().map(|made| made.planned.search.clone());
+    let mut plan = Plan::new(&method.name, steps);
+    for part in made.iter().map(|made| &made.planned.plan) {
+        plan.sampled |= part.sampled;
+        plan.weighted |= part.weighted;
+        plan.keyed |= part.keyed;
+    }
     Joined {
-        plan: Plan::new(&method.name, steps),
+        plan,
         part_of,
         columns,
         classes: made.iter().flat_map(|made| made.planned.classes.clone()).collect(),

@@ -511,8 +511,8 @@ fn bad_input_is_refused_with_its_place() {
         small,
         "columns = { x = \"quasi\", y = \"quasi\" }\npromise.expected-anonymity = 2\n\
          promise.k-anonymity = 2",
-        "no method keeps all of `expected-anonymity`, `k-anonymity` together\n\
-         `expected-anonymity` is kept by `blur`, `condensation`",
+        "`x` is in `expected-anonymity` and in `k-anonymity`, which do different things to \
+         it\ngive each promise its own `columns = [...]`",
     );
     says(
         small,
