@@ -295,7 +295,7 @@ fn over(
 ) -> Over {
     let mut all = Over { least: f64::MAX, ..Over::default() };
     for table in tables {
-        let own = table.iter().filter(counts);
+        let own = table.iter().filter(|row| counts(row));
         let (count, sum) =
             own.fold((0.0, 0.0), |(n, sum), row| (n + 1.0, sum + number(row)));
         all.weight += 1.0;
