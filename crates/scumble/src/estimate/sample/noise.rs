@@ -83,6 +83,9 @@ pub(crate) fn draw(
     random: &Randomness,
 ) -> Result<Randomized> {
     let mut values = vec![Vec::new(); evidence.noises.len()];
+    if values.is_empty() {
+        return Ok(Randomized { values });
+    }
     let mut fixed = Vec::new();
     for place in &evidence.table {
         let column = &evidence.columns[*place];
