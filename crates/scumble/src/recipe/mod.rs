@@ -3,9 +3,12 @@
 mod blur;
 mod blurring;
 mod bucketize;
+mod certify;
 mod column;
 mod compare;
+mod follow;
 mod generalize;
+mod join;
 mod method;
 mod methods;
 #[cfg(test)]

@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-
 use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, Report, audit, page};
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{ColumnSpec, Microdata, Population};
-use crate::method::{ColumnChoice, GroupPlan, Plan, Step, ValueChoice};
+use crate::hierarchy::{Microdata, Population};
+use crate::method::{ColumnChoice, Plan, Step, ValueChoice};
 use crate::random::Randomness;
+use crate::recipe::certify::{certify, uncertified};
+use crate::recipe::follow::follow;
+use crate::recipe::join::{Joined, join};
 use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
-use crate::recipe::order::{Order, Origin};
+use crate::recipe::order::Order;
 use crate::recipe::parts::{Part, parts};
-use crate::recipe::{Spec, blurring, bucketize, generalize};
+use crate::recipe::{Spec, blurring, generalize};
 use crate::release::{
-    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, MethodNote,
-    PromiseNote, PublishedColumn, Release, SENSITIVE_FILE, SOFTWARE, write_cells,
-    write_datapackage, write_rows, write_values,
+    Binding, CELLS_FILE, DataFile, Draft, FORMAT, Keyed, Manifest, Release,
+    SENSITIVE_FILE, SOFTWARE, write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Input, Inputs, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -198,12 +198,12 @@ struct Context<'a> {
 }
 
 /// A part of a recipe that is planned.
-struct Made<'a> {
-    part: &'a Part,
-    order: Order,
+pub(super) struct Made<'a> {
+    pub(super) part: &'a Part,
+    pub(super) order: Order,
     data: Gathered,
     method: &'static dyn Method,
-    planned: Planned,
+    pub(super) planned: Planned,
 }
 
 impl<'a> Made<'a> {
@@ -423,224 +423,4 @@ impl Making<'_> {
         }
         Ok(None)
     }
-}
-
-/// What all parts decided, as one.
-struct Joined {
-    plan: Plan,
-    /// For each step of the plan, which part it is of.
-    part_of: Vec<usize>,
-    columns: Vec<PublishedColumn>,
-    classes: Vec<Class>,
-    method: MethodNote,
-    promises: Vec<PromiseNote>,
-    not_promised: Vec<String>,
-    search: Search,
-}
-
-impl Joined {
-    /// Gives the parts their steps back.
-    fn divide(self, made: &mut [Made<'_>]) {
-        for (step, part) in self.plan.steps.into_iter().zip(self.part_of) {
-            made[part].planned.plan.steps.push(step);
-        }
-    }
-}
-
-/// Joins what the parts decided; their steps go into one plan. `whole` is the recipe as a
-/// whole, if it has several parts.
-fn join(spec: &Spec, whole: Option<&Order>, made: &mut [Made<'_>]) -> Joined {
-    let (mut steps, mut part_of) = (Vec::new(), Vec::new());
-    for (place, made) in made.iter_mut().enumerate() {
-        let own = std::mem::take(&mut made.planned.plan.steps);
-        part_of.resize(part_of.len() + own.len(), place);
-        steps.extend(own);
-    }
-    let order = whole.unwrap_or(&made[0].order);
-    let column = |(name, origin): &(String, Origin)| {
-        let own = made.iter().find(|made| made.part.columns.contains(name));
-        let mut own = own.into_iter().flat_map(|made| &made.planned.columns);
-        let own = own.find(|column| column.name == *name);
-        own.cloned().unwrap_or_else(|| order.kept(spec, name, *origin))
-    };
-    let columns: Vec<PublishedColumn> = order.published.iter().map(column).collect();
-    let mut promises: Vec<PromiseNote> =
-        made.iter().flat_map(|made| made.planned.promises.iter().cloned()).collect();
-    let place = |note: &PromiseNote| {
-        spec.promises.iter().position(|typed| typed.kind.promise().name() == note.name)
-    };
-    if made.len() > 1 {
-        promises.sort_by_key(place);
-    }
-    let mut not_promised: Vec<String> = Vec::new();
-    for reason in made.iter().flat_map(|made| &made.planned.not_promised) {
-        if !not_promised.contains(reason) {
-            not_promised.push(reason.clone());
-        }
-    }
-    if made.len() > 1 {
-        not_promised.extend(between(&columns, &promises));
-    }
-    let note = |made: &Made<'_>| MethodNote {
-        name: made.planned.plan.method.clone(),
-        levels: made.planned.levels.clone(),
-        parameters: made.planned.parameters.clone(),
-    };
-    let method = match &*made {
-        [only] => note(only),
-        several => mixture(several.iter().map(|made| (note(made), &made.part.columns))),
-    };
-    let search = made.iter().map(|made| made.planned.search.clone());
-    let mut plan = Plan::new(&method.name, steps);
-    for part in made.iter().map(|made| &made.planned.plan) {
-        plan.sampled |= part.sampled;
-        plan.weighted |= part.weighted;
-        plan.keyed |= part.keyed;
-    }
-    Joined {
-        plan,
-        part_of,
-        columns,
-        classes: made.iter().flat_map(|made| made.planned.classes.clone()).collect(),
-        method,
-        promises,
-        not_promised,
-        search: search.max_by_key(|search| search.n_groups).unwrap_or_default(),
-    }
-}
-
-/// The name of several methods, each for its columns.
-const MIXTURE: &str = "mixture";
-
-/// Several methods as the manifest has them.
-fn mixture<'a>(
-    parts: impl Iterator<Item = (MethodNote, &'a Vec<String>)>,
-) -> MethodNote {
-    let part = |(note, columns): (MethodNote, &Vec<String>)| {
-        let mut part = serde_json::to_value(note).unwrap_or_default();
-        part["columns"] = json!(columns);
-        part
-    };
-    let parts: Vec<Value> = parts.map(part).collect();
-    let parameters = [("methods".to_owned(), json!(parts))].into_iter().collect();
-    MethodNote { name: MIXTURE.to_owned(), levels: None, parameters }
-}
-
-/// What nobody promised between the columns of a mixture.
-fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String> {
-    let mut reasons = Vec::new();
-    let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive);
-    if sensitive.clone().count() > 1 {
-        reasons.push(
-            "sensitive columns together: each keeps its promise on its own; what one that \
-             is published tells about another is not hidden"
-                .to_owned(),
-        );
-    }
-    let free = sensitive.filter(|column| {
-        !promises.iter().any(|promise| promise.columns.contains(&column.name))
-    });
-    let free: Vec<String> = free.map(|column| format!("`{}`", column.name)).collect();
-    if !free.is_empty() {
-        reasons.push(format!(
-            "{}: published as in the table, and no promise is about it",
-            free.join(", ")
-        ));
-    }
-    reasons
-}
-
-/// Makes a recipe follow a saved plan.
-fn follow(
-    spec: &Spec,
-    methods: &[&'static dyn Method],
-    plan: &Plan,
-    order: &mut Order,
-) -> Result<()> {
-    if !methods.iter().any(|method| method.takes_plans()) {
-        let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
-        return Err(Error::recipe(format!("`{}` takes no plan", names.join("`, `")))
-            .with_hint("what it decides is for one table"));
-    }
-    let asked = spec.method.name.map(|method| method.name());
-    if let Some(asked) = asked.filter(|asked| *asked != plan.method) {
-        let error = Error::recipe(format!(
-            "the recipe asks for `{asked}`, but the plan was made by `{}`",
-            plan.method
-        ));
-        return Err(match spec.method.spot {
-            Some(spot) => spec.error_at(spot, error),
-            None => error,
-        });
-    }
-    match plan.groups() {
-        Some(groups) => fit(&mut order.columns, groups),
-        None => Err(Error::recipe("the plan was made for other quasi columns")),
-    }
-}
-
-/// Makes the columns those of a plan, and their domains large enough for it.
-fn fit(columns: &mut [ColumnSpec], plan: &GroupPlan) -> Result<()> {
-    let quasi: Vec<&mut ColumnSpec> =
-        columns.iter_mut().filter(|column| column.role == Role::Quasi).collect();
-    let mismatch = || {
-        let names: Vec<String> =
-            plan.columns.iter().map(|column| format!("`{}`", column.name)).collect();
-        Error::recipe("the plan was made for other quasi columns")
-            .with_hint(format!("it is for {}", names.join(", ")))
-    };
-    if quasi.len() != plan.columns.len() {
-        return Err(mismatch());
-    }
-    for column in quasi {
-        let place = plan.columns.iter().position(|planned| planned.name == column.name);
-        let place = place.ok_or_else(mismatch)?;
-        let planned = &plan.columns[place];
-        column.reading = planned.reading.clone();
-        column.may_be_numbers = false;
-        column.rule = planned.rule.clone();
-        column.cells = planned.cells;
-        column.lowest = planned.lowest;
-        column.also = plan.also(place);
-    }
-    Ok(())
-}
-
-/// Whether a promise fails because its worlds could not be counted.
-fn uncertified(report: &Report) -> bool {
-    report
-        .promises
-        .iter()
-        .any(|promise| !promise.holds && promise.measured.get("uncertified").is_some())
-}
-
-/// Copies what the audit measured into the manifest, or refuses the release.
-fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
-    if let Some(failing) = audit.promises.iter().find(|promise| !promise.holds) {
-        return Err(Error::new(ErrorKind::Broken(format!(
-            "the written release does not keep {}: {} rows are at risk; nothing was \
-             published",
-            failing.name, failing.rows_at_risk
-        )))
-        .with_hint("this is a defect of scumble: please report it"));
-    }
-    for (note, checked) in manifest.promises.iter_mut().zip(&audit.promises) {
-        note.measured = checked.measured.clone();
-        note.holds = checked.holds;
-        note.certified = match &*note.name {
-            "delta-presence" => {
-                "recomputed from the published files and the population".to_owned()
-            }
-            "breach" | "fine-grain" => {
-                "every matrix checked against every protected value".to_owned()
-            }
-            "r-robustness" => bucketize::certified(&checked.measured),
-            "expected-anonymity" => {
-                blurring::certified(&note.asked, &manifest.method.name)
-            }
-            _ => "recomputed from the published rows".to_owned(),
-        };
-    }
-    manifest.loss = audit.loss.clone();
-    Ok(())
 }

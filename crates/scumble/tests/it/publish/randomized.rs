@@ -434,8 +434,8 @@ fn a_public_domain_may_have_values_that_nobody_has() {
 fn perturbed_generalization_publishes_one_row_of_each_group() {
     let home = folder(&[("table.csv", &table(2))]);
     let columns = COLUMNS.replace("row = \"other\", ", "row = \"drop\", ");
-    let more =
-        "promise = { k-anonymity = 6, breach = { prior = 0.1, posterior = 0.4 } }";
+    let more = "promise = { k-anonymity = 6, breach = { prior = 0.1, posterior = 0.4 } }\n\
+         method.name = \"perturbed-generalization\"";
     let published = run_whole(home.path(), &format!("{columns}{more}"), None).unwrap();
     assert!(published.audit.holds());
     let rows = records(&published.directory.join("data.csv"));

@@ -1,0 +1,45 @@
+//! What the audit says of promises, taken over or taken for a reason not to publish.
+
+use crate::audit::Report;
+use crate::error::{Error, ErrorKind, Result};
+use crate::recipe::{blurring, bucketize};
+use crate::release::Manifest;
+
+/// Whether a promise fails because its worlds could not be counted.
+pub(super) fn uncertified(report: &Report) -> bool {
+    report
+        .promises
+        .iter()
+        .any(|promise| !promise.holds && promise.measured.get("uncertified").is_some())
+}
+
+/// Copies what the audit measured into the manifest, or refuses the release.
+pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
+    if let Some(failing) = audit.promises.iter().find(|promise| !promise.holds) {
+        return Err(Error::new(ErrorKind::Broken(format!(
+            "the written release does not keep {}: {} rows are at risk; nothing was \
+             published",
+            failing.name, failing.rows_at_risk
+        )))
+        .with_hint("this is a defect of scumble: please report it"));
+    }
+    for (note, checked) in manifest.promises.iter_mut().zip(&audit.promises) {
+        note.measured = checked.measured.clone();
+        note.holds = checked.holds;
+        note.certified = match &*note.name {
+            "delta-presence" => {
+                "recomputed from the published files and the population".to_owned()
+            }
+            "breach" | "fine-grain" => {
+                "every matrix checked against every protected value".to_owned()
+            }
+            "r-robustness" => bucketize::certified(&checked.measured),
+            "expected-anonymity" => {
+                blurring::certified(&note.asked, &manifest.method.name)
+            }
+            _ => "recomputed from the published rows".to_owned(),
+        };
+    }
+    manifest.loss = audit.loss.clone();
+    Ok(())
+}

@@ -1,0 +1,139 @@
+//! What the parts of a recipe decided, as one.
+
+use serde_json::{Value, json};
+
+use crate::method::Plan;
+use crate::recipe::order::{Order, Origin};
+use crate::recipe::run::Made;
+use crate::recipe::{Search, Spec};
+use crate::release::{Class, MethodNote, PromiseNote, PublishedColumn};
+use crate::table::Role;
+
+/// What all parts decided, as one.
+pub(super) struct Joined {
+    pub(super) plan: Plan,
+    /// For each step of the plan, which part it is of.
+    pub(super) part_of: Vec<usize>,
+    pub(super) columns: Vec<PublishedColumn>,
+    pub(super) classes: Vec<Class>,
+    pub(super) method: MethodNote,
+    pub(super) promises: Vec<PromiseNote>,
+    pub(super) not_promised: Vec<String>,
+    pub(super) search: Search,
+}
+
+impl Joined {
+    /// Gives the parts their steps back.
+    pub(super) fn divide(self, made: &mut [Made<'_>]) {
+        for (step, part) in self.plan.steps.into_iter().zip(self.part_of) {
+            made[part].planned.plan.steps.push(step);
+        }
+    }
+}
+
+/// Joins what the parts decided; their steps go into one plan. `whole` is the recipe as a
+/// whole, if it has several parts.
+pub(super) fn join(
+    spec: &Spec,
+    whole: Option<&Order>,
+    made: &mut [Made<'_>],
+) -> Joined {
+    let (mut steps, mut part_of) = (Vec::new(), Vec::new());
+    for (place, made) in made.iter_mut().enumerate() {
+        let own = std::mem::take(&mut made.planned.plan.steps);
+        part_of.resize(part_of.len() + own.len(), place);
+        steps.extend(own);
+    }
+    let order = whole.unwrap_or(&made[0].order);
+    let column = |(name, origin): &(String, Origin)| {
+        let own = made.iter().find(|made| made.part.columns.contains(name));
+        let mut own = own.into_iter().flat_map(|made| &made.planned.columns);
+        let own = own.find(|column| column.name == *name);
+        own.cloned().unwrap_or_else(|| order.kept(spec, name, *origin))
+    };
+    let columns: Vec<PublishedColumn> = order.published.iter().map(column).collect();
+    let mut promises: Vec<PromiseNote> =
+        made.iter().flat_map(|made| made.planned.promises.iter().cloned()).collect();
+    let place = |note: &PromiseNote| {
+        spec.promises.iter().position(|typed| typed.kind.promise().name() == note.name)
+    };
+    if made.len() > 1 {
+        promises.sort_by_key(place);
+    }
+    let mut not_promised: Vec<String> = Vec::new();
+    for reason in made.iter().flat_map(|made| &made.planned.not_promised) {
+        if !not_promised.contains(reason) {
+            not_promised.push(reason.clone());
+        }
+    }
+    if made.len() > 1 {
+        not_promised.extend(between(&columns, &promises));
+    }
+    let note = |made: &Made<'_>| MethodNote {
+        name: made.planned.plan.method.clone(),
+        levels: made.planned.levels.clone(),
+        parameters: made.planned.parameters.clone(),
+    };
+    let method = match &*made {
+        [only] => note(only),
+        several => mixture(several.iter().map(|made| (note(made), &made.part.columns))),
+    };
+    let search = made.iter().map(|made| made.planned.search.clone());
+    let mut plan = Plan::new(&method.name, steps);
+    for part in made.iter().map(|made| &made.planned.plan) {
+        plan.sampled |= part.sampled;
+        plan.weighted |= part.weighted;
+        plan.keyed |= part.keyed;
+    }
+    Joined {
+        plan,
+        part_of,
+        columns,
+        classes: made.iter().flat_map(|made| made.planned.classes.clone()).collect(),
+        method,
+        promises,
+        not_promised,
+        search: search.max_by_key(|search| search.n_groups).unwrap_or_default(),
+    }
+}
+
+/// The name of several methods, each for its columns.
+const MIXTURE: &str = "mixture";
+
+/// Several methods as the manifest has them.
+fn mixture<'a>(
+    parts: impl Iterator<Item = (MethodNote, &'a Vec<String>)>,
+) -> MethodNote {
+    let part = |(note, columns): (MethodNote, &Vec<String>)| {
+        let mut part = serde_json::to_value(note).unwrap_or_default();
+        part["columns"] = json!(columns);
+        part
+    };
+    let parts: Vec<Value> = parts.map(part).collect();
+    let parameters = [("methods".to_owned(), json!(parts))].into_iter().collect();
+    MethodNote { name: MIXTURE.to_owned(), levels: None, parameters }
+}
+
+/// What nobody promised between the columns of a mixture.
+fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let sensitive = columns.iter().filter(|column| column.role == Role::Sensitive);
+    if sensitive.clone().count() > 1 {
+        reasons.push(
+            "sensitive columns together: each keeps its promise on its own; what one that \
+             is published tells about another is not hidden"
+                .to_owned(),
+        );
+    }
+    let free = sensitive.filter(|column| {
+        !promises.iter().any(|promise| promise.columns.contains(&column.name))
+    });
+    let free: Vec<String> = free.map(|column| format!("`{}`", column.name)).collect();
+    if !free.is_empty() {
+        reasons.push(format!(
+            "{}: published as in the table, and no promise is about it",
+            free.join(", ")
+        ));
+    }
+    reasons
+}

@@ -1,0 +1,236 @@
+//! What goes together in a mixture.
+
+use crate::error::{Error, Result};
+use crate::promise::About;
+use crate::recipe::parts::{Family, Mixture};
+use crate::recipe::section::{listed, suggestion};
+use crate::recipe::{PromiseSpec, Spec, Spot};
+use crate::table::Role;
+
+impl Mixture<'_> {
+    /// What must be true so that promises hold beside each other.
+    pub(super) fn check(&self) -> Result<()> {
+        let spec = self.spec;
+        let at =
+            |promise: &PromiseSpec, error: Error| spec.error_at(promise.spot, error);
+        for (place, (typed, family, columns)) in self.promises.iter().enumerate() {
+            let name = typed.kind.promise().name();
+            if columns.is_empty() {
+                let error = Error::recipe(format!("`{name}` is about no column"));
+                let role = role_name(family.role());
+                let hint =
+                    format!("no {role} column is left for it; say `columns = [...]`");
+                return Err(at(typed, error.with_hint(hint)));
+            }
+            for (other, others, also) in &self.promises[..place] {
+                let both = columns.iter().find(|name| also.contains(name));
+                let (Some(both), false) = (both, family.shares_columns(*others)) else {
+                    continue;
+                };
+                let error = Error::recipe(format!(
+                    "`{both}` is in `{}` and in `{name}`, which do different things to it",
+                    other.kind.promise().name()
+                ));
+                let hint = match (family, others) {
+                    (Family::Draws, Family::Values | Family::Apart)
+                    | (Family::Values | Family::Apart, Family::Draws) => {
+                        "what is drawn is noise, and groups of it say nothing; give each \
+                         promise its own `columns = [...]`"
+                    }
+                    _ => "give each promise its own `columns = [...]`",
+                };
+                return Err(at(typed, error.with_hint(hint)));
+            }
+        }
+        self.check_quasi()?;
+        self.check_noise()?;
+        self.check_apart()?;
+        self.check_suppression()
+    }
+
+    /// Where anything is promised of quasi columns, it is promised of all of them.
+    fn check_quasi(&self) -> Result<()> {
+        let numbers = self.columns(Family::Numbers);
+        let cells = self.columns(Family::Cells);
+        if !self.has(Family::Cells) {
+            return Ok(());
+        }
+        for column in self.spec.columns.iter().filter(|c| c.role == Role::Quasi) {
+            let name = column.name.as_str();
+            if !numbers.contains(&name) && !cells.contains(&name) {
+                let error = Error::recipe(format!(
+                    "`{name}` is a quasi column, but no promise is about it"
+                ));
+                return Err(self.spec.error_at(
+                    column.spot,
+                    error.with_hint(
+                        "add it to the `columns` of a promise, or give it another role",
+                    ),
+                ));
+            }
+        }
+        let mut of_cells =
+            self.promises.iter().filter(|(_, family, _)| *family == Family::Cells);
+        let first = of_cells.next();
+        for (typed, _, columns) in of_cells {
+            if let Some((other, _, also)) = first
+                && !also.iter().all(|name| columns.contains(name))
+            {
+                let error = Error::recipe(format!(
+                    "`{}` and `{}` are about groups of different columns",
+                    other.kind.promise().name(),
+                    typed.kind.promise().name()
+                ));
+                let hint = "rows have one group: give both the same `columns`";
+                return Err(self.spec.error_at(typed.spot, error.with_hint(hint)));
+            }
+        }
+        Ok(())
+    }
+
+    /// What does not hold beside noise.
+    fn check_noise(&self) -> Result<()> {
+        let company =
+            self.promises.iter().find(|(_, family, _)| *family == Family::Numbers);
+        let Some((company, ..)) = company else { return Ok(()) };
+        let apart = self.apart();
+        for (typed, family, columns) in &self.promises {
+            let at = |error: Error| Err(self.spec.error_at(typed.spot, error));
+            let name = typed.kind.promise().name();
+            let about_people = match typed.kind.promise().about() {
+                About::Groups(promise) => promise.looks_at_people(),
+                About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+            };
+            if about_people {
+                return at(Error::recipe(format!(
+                    "`{name}` does not hold beside blurred numbers: how well the numbers of \
+                     people fit tells who is there, and nothing bounds that yet"
+                ))
+                .with_hint("generalize these columns, too: leave `expected-anonymity` out"));
+            }
+            let in_rows = columns.iter().find(|name| !apart.contains(name));
+            if let (Family::Values, Some(column)) = (family, in_rows) {
+                return at(Error::recipe(format!(
+                    "`{name}` of `{column}` does not hold beside blurred numbers: somebody \
+                     who knows the numbers weighs the rows of a group by how well they fit"
+                ))
+                .with_hint(format!(
+                    "publish `{column}` by group (`anatomy` or `robust`), or randomize it \
+                     (`breach` or `fine-grain`)"
+                )));
+            }
+        }
+        if !self.coarse().is_empty() {
+            let error = Error::recipe(
+                "numbers cannot be blurred beside columns that are generalized yet: company \
+                 would have to be counted within their groups",
+            );
+            let hint = "blur all quasi columns of numbers and keep the others as they are, \
+                        or generalize all of them";
+            return Err(self.spec.error_at(company.spot, error.with_hint(hint)));
+        }
+        Ok(())
+    }
+
+    /// Values stand apart from all rows, one column of them.
+    fn check_apart(&self) -> Result<()> {
+        let apart = self.apart();
+        if let [_, second, ..] = apart[..] {
+            let error = Error::recipe(format!(
+                "`{second}` is a second column whose values stand apart, but rows have one \
+                 group"
+            ));
+            let spot = self.spec.column(second).map(|column| column.spot);
+            return Err(self
+                .spec
+                .error_at(spot.unwrap_or(self.spec.input.table_spot), error)
+                .with_hint("randomize one of them, or make a release for each"));
+        }
+        let pdf = self.typed.iter().find_map(|method| method.pdf);
+        match pdf {
+            Some(pdf) if !apart.is_empty() => Err(self.spec.error_at(
+                pdf.spot,
+                Error::recipe(
+                    "pdf cells and values that stand apart would both need the column `group`",
+                )
+                .with_hint("use other `cells`"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Rows that one method leaves out are missing in what another one counts.
+    fn check_suppression(&self) -> Result<()> {
+        let counting = self.has(Family::Numbers) || !self.apart().is_empty();
+        let leaving = self.typed.iter().find_map(|method| {
+            let mut keys = method.keys.iter();
+            keys.find(|(key, _)| key == "suppression").map(|(_, spot)| *spot)
+        });
+        match leaving {
+            Some(spot) if counting => Err(self.spec.error_at(
+                spot,
+                Error::recipe(
+                    "`suppression` does not go with several methods that count rows: what \
+                     one leaves out is missing in what another one counts",
+                )
+                .with_hint("leave it out, or take the rows out of the table"),
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// That the columns of a promise are there, and of the role it is about.
+pub(super) fn check_columns(
+    spec: &Spec,
+    promise: &PromiseSpec,
+    columns: &[(String, Spot)],
+    family: Family,
+) -> Result<()> {
+    let name = promise.kind.promise().name();
+    for (column, spot) in columns {
+        let found = find_column(spec, column, *spot)?;
+        if found == family.role() {
+            continue;
+        }
+        let error = match found {
+            Role::Drop | Role::Identifier => Error::recipe(format!(
+                "`{column}` is not published, so nothing can be promised of it"
+            )),
+            found => Error::recipe(format!(
+                "`{name}` is about {} columns, but `{column}` is {}",
+                role_name(family.role()),
+                role_name(found)
+            )),
+        };
+        return Err(spec.error_at(*spot, error));
+    }
+    Ok(())
+}
+
+/// The role of a column that is named somewhere.
+pub(super) fn find_column(spec: &Spec, name: &str, spot: Spot) -> Result<Role> {
+    match spec.column(name) {
+        Some(column) => Ok(column.role),
+        None => {
+            let known: Vec<&str> =
+                spec.columns.iter().map(|c| c.name.as_str()).collect();
+            let error = Error::recipe(format!("the recipe has no column `{name}`"));
+            let hint = match known.len() {
+                0..=12 => suggestion(name, &known),
+                _ => format!("its columns are {}, ...", listed(&known[..12])),
+            };
+            Err(spec.error_at(spot, error.with_hint(hint)))
+        }
+    }
+}
+
+fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::Quasi => "quasi",
+        Role::Sensitive => "sensitive",
+        Role::Identifier => "an identifier",
+        Role::Other => "other",
+        Role::Drop => "dropped",
+    }
+}
