@@ -9,7 +9,9 @@ use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
-use scumble::release::{BlurNote, Manifest, OperatorNote, PerturbationNote, Treatment};
+use scumble::release::{
+    BlurNote, Manifest, MethodNote, OperatorNote, PerturbationNote, Treatment,
+};
 use scumble::space::{FrameKind, Shape};
 use scumble::table::Role;
 use serde_json::json;
@@ -157,7 +159,12 @@ fn summary(published: &Published) -> String {
     text.push_str(&promises_text(&published.audit));
     text.push('\n');
     text.push_str(&attacks_text(&published.audit));
-    text.push_str(&format!("\nmethod  {}", manifest.method.name));
+    let method = |method: &MethodNote| match method.columns.is_empty() {
+        true => method.name.clone(),
+        false => format!("{} ({})", method.name, method.columns.join(", ")),
+    };
+    let methods: Vec<String> = manifest.method.each().iter().map(method).collect();
+    text.push_str(&format!("\nmethod  {}", methods.join(" + ")));
     if !published.search.levels.is_empty() {
         let levels: Vec<String> = published
             .search
@@ -240,7 +247,10 @@ fn noise_notes(spec: &Spec, manifest: &Manifest) -> Vec<String> {
             .promises
             .iter()
             .any(|promise| promise.asked.get("factor").is_some());
-        if told || manifest.method.name == "partitioned-perturbation" {
+        if told
+            || manifest.method_of(&perturbation.columns[0]).name
+                == "partitioned-perturbation"
+        {
             notes.push(format!(
                 "the matrix of `{name}` follows how common values are, so it changes from release \
                  to release, and some people's noise with it; `breach` without sub-tables, or \

@@ -243,7 +243,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         );
     }
     if let (Some(buckets), 1..) = (&manifest.buckets(), manifest.left_out) {
-        let which = match &*manifest.method.name {
+        let which = match &*manifest.method_of(&buckets.column).name {
             "anatomy" => "the commonest values",
             _ => "the values that are hardest to hide",
         };

@@ -56,10 +56,9 @@ pub fn page(manifest: &Manifest, report: &Report) -> String {
         html,
         "<header>\n<h1>Release report</h1>\n\
          <p>This release is a table of {rows} about people. {left_out} \
-         It was made by {} with the method <em>{}</em>. {}</p>\n{verdict}\n</header>\n",
+         It was made by {} with {}</p>\n{verdict}\n</header>\n",
         Html(&manifest.software),
-        Html(&manifest.method.name),
-        Html(about::method(manifest)),
+        about::methods(&manifest.method),
     );
     if manifest.experiment {
         html.push_str(

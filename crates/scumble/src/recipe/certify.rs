@@ -23,7 +23,11 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
         )))
         .with_hint("this is a defect of scumble: please report it"));
     }
-    for (note, checked) in manifest.promises.iter_mut().zip(&audit.promises) {
+    for place in 0..manifest.promises.len() {
+        let checked = &audit.promises[place];
+        let column = manifest.promises[place].columns.first();
+        let method = manifest.method_of(column.map_or("", String::as_str)).name.clone();
+        let note = &mut manifest.promises[place];
         note.measured = checked.measured.clone();
         note.holds = checked.holds;
         note.certified = match &*note.name {
@@ -34,9 +38,7 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
                 "every matrix checked against every protected value".to_owned()
             }
             "r-robustness" => bucketize::certified(&checked.measured),
-            "expected-anonymity" => {
-                blurring::certified(&note.asked, &manifest.method.name)
-            }
+            "expected-anonymity" => blurring::certified(&note.asked, &method),
             _ => "recomputed from the published rows".to_owned(),
         };
     }

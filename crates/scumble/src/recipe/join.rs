@@ -1,7 +1,5 @@
 //! What the parts of a recipe decided, as one.
 
-use serde_json::{Value, json};
-
 use crate::method::Plan;
 use crate::recipe::order::{Order, Origin};
 use crate::recipe::run::Made;
@@ -32,7 +30,7 @@ impl Joined {
 }
 
 /// Joins what the parts decided; their steps go into one plan. `whole` is the recipe as a
-/// whole, if it has several parts.
+/// whole, if no part is all of it.
 pub(super) fn join(
     spec: &Spec,
     whole: Option<&Order>,
@@ -66,17 +64,27 @@ pub(super) fn join(
             not_promised.push(reason.clone());
         }
     }
-    if made.len() > 1 {
+    if whole.is_some() {
         not_promised.extend(between(&columns, &promises));
     }
-    let note = |made: &Made<'_>| MethodNote {
+    let note = |made: &Made<'_>, columns: &[String]| MethodNote {
         name: made.planned.plan.method.clone(),
         levels: made.planned.levels.clone(),
+        columns: columns.to_vec(),
         parameters: made.planned.parameters.clone(),
+        ..MethodNote::default()
     };
     let method = match &*made {
-        [only] => note(only),
-        several => mixture(several.iter().map(|made| (note(made), &made.part.columns))),
+        [only] if whole.is_none() => note(only, &[]),
+        [only] => note(only, &only.part.columns),
+        several => MethodNote {
+            name: MIXTURE.to_owned(),
+            methods: several
+                .iter()
+                .map(|made| note(made, &made.part.columns))
+                .collect(),
+            ..MethodNote::default()
+        },
     };
     let search = made.iter().map(|made| made.planned.search.clone());
     let mut plan = Plan::new(&method.name, steps);
@@ -99,20 +107,6 @@ pub(super) fn join(
 
 /// The name of several methods, each for its columns.
 const MIXTURE: &str = "mixture";
-
-/// Several methods as the manifest has them.
-fn mixture<'a>(
-    parts: impl Iterator<Item = (MethodNote, &'a Vec<String>)>,
-) -> MethodNote {
-    let part = |(note, columns): (MethodNote, &Vec<String>)| {
-        let mut part = serde_json::to_value(note).unwrap_or_default();
-        part["columns"] = json!(columns);
-        part
-    };
-    let parts: Vec<Value> = parts.map(part).collect();
-    let parameters = [("methods".to_owned(), json!(parts))].into_iter().collect();
-    MethodNote { name: MIXTURE.to_owned(), levels: None, parameters }
-}
 
 /// What nobody promised between the columns of a mixture.
 fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String> {

@@ -45,6 +45,13 @@ pub(super) struct Part {
     pub(super) columns: Vec<String>,
 }
 
+impl Part {
+    /// Whether it is all of a recipe.
+    pub(super) fn is_whole(&self, spec: &Spec) -> bool {
+        self.columns.len() == spec.columns.len()
+    }
+}
+
 /// The parts of a recipe: itself, if one method keeps all its promises of all columns.
 pub(super) fn parts(spec: &Spec) -> Result<Vec<Part>> {
     if is_whole(spec) {
@@ -73,15 +80,15 @@ fn is_whole(spec: &Spec) -> bool {
             keeps_all(*method) && promises().any(|p| method.keeps(p) == Keeps::First)
         }),
     };
-    let mut families: Vec<Family> = promises().map(Family::of).collect();
-    let n_promises = families.len();
-    families.retain(|family| *family != Family::Values);
-    let of_values = families.len() < n_promises;
-    families.dedup();
-    // Values can stand apart from groups of cells.
+    // Values in rows are judged in groups of cells, unless they stand apart from them.
     let apart = spec.method.name.is_some_and(|method| method.treats() == Treats::Apart);
-    kept || (families.len() <= 1
-        && !(apart && of_values && families == [Family::Cells]))
+    let family = |promise: &dyn Promise| match Family::of(promise) {
+        Family::Values if !apart => Family::Cells,
+        family => family,
+    };
+    let mut families = promises().map(family);
+    let first = families.next();
+    kept || families.all(|family| Some(family) == first)
 }
 
 /// What a promise is about, where several are.
@@ -388,8 +395,12 @@ impl<'a> Mixture<'a> {
     fn part(&self, wanted: Wanted<'a>, method: Option<&MethodSpec>) -> Result<Part> {
         let Wanted { columns, known, promises, treats } = wanted;
         let mut spec = self.spec.clone();
-        spec.columns.retain(|column| {
-            columns.contains(&&*column.name) || known.contains(&&*column.name)
+        spec.columns.retain(|column| match column.role {
+            Role::Quasi | Role::Sensitive => {
+                columns.contains(&&*column.name) || known.contains(&&*column.name)
+            }
+            Role::Other => false,
+            Role::Identifier | Role::Drop => true,
         });
         if treats == Treats::Numbers {
             // What is kept is told apart by its texts.

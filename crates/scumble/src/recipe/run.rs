@@ -1,12 +1,11 @@
 //! Carrying a recipe out: gather, plan, apply and write, audit, and only then publish.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
-use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, Report, audit, page};
+use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, audit, page};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Microdata, Population};
-use crate::method::{ColumnChoice, Plan, Step, ValueChoice};
+use crate::method::{DrawPlan, Step, SubtableId};
 use crate::random::Randomness;
 use crate::recipe::certify::{certify, uncertified};
 use crate::recipe::follow::follow;
@@ -14,124 +13,14 @@ use crate::recipe::join::{Joined, join};
 use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
 use crate::recipe::order::Order;
 use crate::recipe::parts::{Part, parts};
-use crate::recipe::{Spec, blurring, generalize};
+use crate::recipe::{Published, Request, Spec, blurring, generalize};
 use crate::release::{
-    Binding, CELLS_FILE, DataFile, Draft, FORMAT, Keyed, Manifest, Release,
-    SENSITIVE_FILE, SOFTWARE, write_cells, write_datapackage, write_rows, write_values,
+    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, Parameters,
+    Release, SENSITIVE_FILE, SOFTWARE, StepBinding, write_cells, write_datapackage,
+    write_rows, write_values,
 };
-use crate::table::{Input, Inputs, Role};
+use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
-
-/// What to publish.
-#[derive(Debug)]
-pub struct Request<'a> {
-    /// The recipe.
-    pub spec: &'a Spec,
-    /// The folder it is in, which the release's directory is relative to.
-    pub folder: &'a Path,
-    /// What its names stand for: files of the folder, unless others are given.
-    pub inputs: Inputs,
-    /// Where the release goes, if not where the recipe says.
-    pub directory: Option<PathBuf>,
-    /// Whether an existing release is replaced.
-    pub replace: bool,
-    /// Whether the release stays in memory.
-    pub in_memory: bool,
-    /// A plan to apply instead of a search.
-    pub plan: Option<Plan>,
-    /// Fixes all randomness; the release is then marked as an experiment.
-    pub seed: Option<u64>,
-}
-
-impl<'a> Request<'a> {
-    /// What the recipe says, and nothing replaced.
-    pub fn new(spec: &'a Spec, folder: &'a Path) -> Self {
-        Self {
-            spec,
-            folder,
-            inputs: Inputs::in_folder(folder),
-            directory: None,
-            replace: false,
-            in_memory: false,
-            plan: None,
-            seed: None,
-        }
-    }
-
-    /// A recipe whose inputs are all given, for a release that stays in memory.
-    pub fn in_memory(
-        spec: &'a Spec,
-        given: impl IntoIterator<Item = (String, Input)>,
-    ) -> Self {
-        Self {
-            inputs: Inputs::in_memory(given),
-            in_memory: true,
-            ..Self::new(spec, Path::new(""))
-        }
-    }
-
-    /// The release that is begun.
-    fn draft(&self) -> Result<Draft> {
-        match self.in_memory {
-            true => Ok(Draft::in_memory()),
-            false => Draft::new(&self.target(), self.replace),
-        }
-    }
-
-    /// Where the release goes.
-    fn target(&self) -> PathBuf {
-        let directory = self.directory.clone();
-        directory.unwrap_or_else(|| self.folder.join(&self.spec.release.directory))
-    }
-
-    /// What all chance comes from.
-    fn randomness(&self) -> Result<Randomness> {
-        match self.seed {
-            Some(seed) => Ok(Randomness::of_seed(seed)),
-            None => Randomness::fresh(),
-        }
-    }
-}
-
-/// What was published.
-#[derive(Debug)]
-pub struct Published {
-    /// Where the release is; nothing if it is in memory.
-    pub directory: PathBuf,
-    /// The release.
-    pub release: Release,
-    /// What it says about itself.
-    pub manifest: Manifest,
-    /// The audit of its files, with the table at hand: private where presence is promised.
-    pub audit: Report,
-    /// What the method decided: private.
-    pub plan: Plan,
-    /// Columns of the table that the recipe does not name: left out.
-    pub unnamed: Vec<String>,
-    /// Identifiers and dropped columns: left out.
-    pub removed: Vec<String>,
-    /// How the search went.
-    pub search: Search,
-    /// What a steward should look at, and no file says.
-    pub notes: Vec<String>,
-}
-
-/// How a search went.
-#[derive(Debug, Clone, Default)]
-pub struct Search {
-    /// Nodes of the lattice, for `full-domain`.
-    pub lattice: u128,
-    /// Nodes at which all columns were looked at.
-    pub checked: usize,
-    /// Groups published.
-    pub n_groups: usize,
-    /// For `full-domain`: each column, its level, and the level of `*`.
-    pub levels: Vec<(String, usize, usize)>,
-    /// For `mondrian`: how columns and values were chosen.
-    pub strategy: Option<(ColumnChoice, ValueChoice)>,
-    /// The loss of each method that was tried, if the recipe names none.
-    pub tried: Vec<(String, f64)>,
-}
 
 /// Makes a release. Nothing appears under its name unless the audit of the written files
 /// confirms every promise.
@@ -145,12 +34,10 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     for part in &parts {
         made.push(Made::new(part, &context)?);
     }
-    let whole = match &parts[..] {
-        [_] => None,
-        _ => Some(Order::open(spec, &request.inputs)?),
-    };
+    let is_divided = parts.iter().any(|part| !part.is_whole(spec));
+    let whole = is_divided.then(|| Order::open(spec, &request.inputs)).transpose()?;
 
-    let making = Making { context: &context, draft: &draft };
+    let making = Making { context: &context, draft: &draft, is_divided };
     let (joined, mut manifest, audit) = loop {
         let joined = join(spec, whole.as_ref(), &mut made);
         watch.stage(Stage::Write, made[0].order.source.bytes());
@@ -224,6 +111,16 @@ impl<'a> Made<'a> {
         let (method, mut planned) = best(&part.methods, &data, &task)?;
         adopt(&mut data, &mut planned);
         Ok(Self { part, order, data, method, planned })
+    }
+
+    /// What is known for its steps.
+    fn known(&self) -> StepBinding<'_> {
+        let (grouping, secret) = (&self.planned.grouping, &self.planned.secret);
+        StepBinding {
+            data: self.data.counts(),
+            covers: grouping.as_ref().map(|grouping| &grouping.covers),
+            keyed: secret.as_ref().map(|(key, id)| Keyed { key, id }),
+        }
     }
 }
 
@@ -307,6 +204,8 @@ fn adopt(data: &mut Gathered, planned: &mut Planned) {
 struct Making<'a> {
     context: &'a Context<'a>,
     draft: &'a Draft,
+    /// Whether no part knows all columns.
+    is_divided: bool,
 }
 
 impl Making<'_> {
@@ -330,26 +229,35 @@ impl Making<'_> {
             not_promised: joined.not_promised.clone(),
             checksums: BTreeMap::new(),
         };
-        let secret = made.iter().find_map(|made| made.planned.secret.as_ref());
-        let counted: Vec<Option<&Microdata>> =
-            joined.part_of.iter().map(|part| made[*part].data.counts()).collect();
-        let covers = made.iter().find_map(|made| made.planned.grouping.as_ref());
+        if let Some(name) = manifest.name_of_two() {
+            return Err(Error::input(format!(
+                "two published columns would be called `{name}`"
+            ))
+            .in_file(made[0].order.source.name())
+            .with_hint("a method adds one of that name: rename yours, or `drop` it"));
+        }
+        let known = joined.part_of.iter().map(|part| made[*part].known());
+        let known: Vec<StepBinding<'_>> = known.collect();
         let starts = made.iter().map(|made| made.data.block_starts());
         let starts = starts.max_by_key(|starts| starts.len());
         let binding = Binding {
             plan: &joined.plan,
             layout: manifest.layout(),
             source: &made[0].order.source,
-            data: &counted,
-            covers: covers.map(|grouping| &grouping.covers),
+            known: &known,
             texts: None,
             block_starts: starts.unwrap_or_default(),
             randomness,
-            keyed: secret.map(|(key, id)| Keyed { key, id }),
         };
-        let n_rows = write_rows(binding, &manifest.data, self.draft, watch)?;
-        manifest.rows = n_rows;
-        manifest.left_out = made[0].data.n_rows() - n_rows;
+        let written = write_rows(binding, &manifest.data, self.draft, watch)?;
+        manifest.rows = written.rows;
+        manifest.left_out = made[0].data.n_rows() - written.rows;
+        // What one step leaves out is missing in the sub-tables of another.
+        for (step, rows) in joined.plan.steps.iter().zip(&written.drawn) {
+            if let Step::Draw(draw) = step {
+                count_subtables(&mut manifest, draw, rows);
+            }
+        }
         let store = self.draft.store();
         let mut files = vec![manifest.data.file.clone()];
         for made in made {
@@ -359,8 +267,8 @@ impl Making<'_> {
                 files.push(CELLS_FILE.to_owned());
             }
         }
-        for (step, data) in joined.plan.steps.iter().zip(&counted) {
-            if let (Step::Apart(apart), Some(data)) = (step, data) {
+        for (step, known) in joined.plan.steps.iter().zip(&known) {
+            if let (Step::Apart(apart), Some(data)) = (step, known.data) {
                 write_values(apart, data, SENSITIVE_FILE, self.draft)?;
                 files.push(SENSITIVE_FILE.to_owned());
             }
@@ -379,11 +287,10 @@ impl Making<'_> {
         let release = Release::of(self.draft.store().clone())?;
         let mut everyone = made.iter().find_map(|made| made.data.counts()?.everyone());
         let original = match made {
-            [Made { data: Gathered::Counts(data), .. }] => Original::counted(data),
-            [Made { data: Gathered::Numbers(rows), .. }] => {
-                Original::numbers(&rows.numbers)
-            }
-            // No part knows all columns.
+            [Made { data, .. }] if !self.is_divided => match data {
+                Gathered::Counts(data) => Original::counted(data),
+                Gathered::Numbers(rows) => Original::numbers(&rows.numbers),
+            },
             _ => {
                 let source = &made[0].order.source;
                 let population = made.iter().find_map(|m| m.order.population.as_ref());
@@ -422,5 +329,23 @@ impl Making<'_> {
             }
         }
         Ok(None)
+    }
+}
+
+/// Says how many rows the sub-tables of a step have.
+fn count_subtables(
+    manifest: &mut Manifest,
+    step: &DrawPlan,
+    rows: &Of<SubtableId, u64>,
+) {
+    let drawn = |class: &&mut Class| {
+        class.of.iter().eq(step.columns.iter().map(|(name, _)| name))
+    };
+    for class in manifest.classes.iter_mut().filter(drawn) {
+        if let Parameters::Subtables { subtables } = &mut class.parameters {
+            for (table, rows) in subtables.iter_mut().zip(rows) {
+                table.rows = *rows;
+            }
+        }
     }
 }

@@ -147,14 +147,19 @@ impl Manifest {
                 ));
             }
         }
+        match self.name_of_two() {
+            Some(name) => malformed(format!("two columns are called `{name}`")),
+            None => Ok(()),
+        }
+    }
+
+    /// A name that two columns have, if any do.
+    pub fn name_of_two(&self) -> Option<&str> {
         let mut names = self.header();
         let beside = self.columns.iter().filter(|c| !c.treatment.is_in_rows());
         names.extend(beside.map(|column| column.name.as_str()));
         names.sort_unstable();
-        match names.windows(2).find(|pair| pair[0] == pair[1]) {
-            Some(pair) => malformed(format!("two columns are called `{}`", pair[0])),
-            None => Ok(()),
-        }
+        names.windows(2).find(|pair| pair[0] == pair[1]).map(|pair| pair[0])
     }
 
     /// Where distributions are and whose weights they have, if cells are distributions.

@@ -165,16 +165,32 @@ impl PublishedColumn {
 }
 
 /// The method.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct MethodNote {
     /// Its name.
     pub name: String,
     /// For `full-domain`, the level of each quasi column.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<serde_json::Map<String, Value>>,
+    /// For one of several, the columns it decided about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<String>,
+    /// For a mixture, the methods.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub methods: Vec<MethodNote>,
     /// Other public parameters.
     #[serde(flatten)]
     pub parameters: serde_json::Map<String, Value>,
+}
+
+impl MethodNote {
+    /// The methods: itself, unless it is a mixture.
+    pub fn each(&self) -> &[MethodNote] {
+        match self.methods.is_empty() {
+            true => std::slice::from_ref(self),
+            false => &self.methods,
+        }
+    }
 }
 
 /// A promise and how it was kept.
@@ -203,6 +219,14 @@ impl PromiseNote {
 }
 
 impl Manifest {
+    /// The method that decided about a column, if it is one of several.
+    pub fn method_of(&self, column: &str) -> &MethodNote {
+        let mut methods = self.method.methods.iter();
+        let own =
+            methods.find(|method| method.columns.iter().any(|name| name == column));
+        own.unwrap_or(&self.method)
+    }
+
     /// How many rows of the table are left beside those that published rows stand for.
     pub fn left_beside(&self, rows: u64) -> u64 {
         (self.rows + self.left_out).saturating_sub(rows)

@@ -10,8 +10,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
-use crate::method::{ApartPlan, GroupPlan, Step};
-use crate::release::apply::{Binding, BoundPlan, Hand};
+use crate::method::{ApartPlan, GroupPlan, Step, SubtableId};
+use crate::release::apply::{Binding, BoundPlan, Hand, StepBinding};
 use crate::release::shuffle::{Pile, Shuffle};
 use crate::release::sink::{Sink, line, quoted};
 use crate::release::{DataFile, DataFormat, Draft, SENSITIVE_HEADER};
@@ -24,6 +24,16 @@ const WAVE: usize = 1 << 14;
 /// How many of these a worker takes at a time.
 const HANDFUL: usize = 1 << 8;
 
+/// What was written.
+#[derive(Debug)]
+pub struct Written {
+    /// How many rows.
+    pub rows: u64,
+    /// For each step of the plan, how many of them are of each of its sub-tables; nothing
+    /// if rows were written from counts.
+    pub drawn: Vec<Of<SubtableId, u64>>,
+}
+
 /// Writes the rows, and says how many there are.
 ///
 /// Where counts are all there is to know, rows are written from the counts; otherwise the
@@ -33,13 +43,14 @@ pub fn write_rows(
     file: &DataFile,
     draft: &Draft,
     watch: &dyn Watch,
-) -> Result<u64> {
+) -> Result<Written> {
     let counted = counts(&binding).filter(|_| is_counted(&binding));
     let bound = BoundPlan::new(binding, counted.is_none(), watch)?;
     let header = binding.layout.header();
     let out = draft.create(&file.file)?;
     let mut sink = Sink::new(out, file.format, &header, &bound.forms())?;
-    let n_rows = match counted {
+    let mut drawn = Vec::new();
+    let rows = match counted {
         Some(data) => {
             CountedRows::new(binding, &bound, data).write(&mut sink, watch)?
         }
@@ -56,19 +67,27 @@ pub fn write_rows(
                 },
                 watch,
             )?;
-            let piles = folded.states.into_iter().map(|(pile, _)| pile).collect();
+            drawn = bound.hand().drawn;
+            let mut piles = Vec::with_capacity(folded.states.len());
+            for (pile, hand) in folded.states {
+                piles.push(pile);
+                for (sum, part) in drawn.iter_mut().zip(hand.drawn) {
+                    sum.iter_mut().zip(part).for_each(|(sum, rows)| *sum += rows);
+                }
+            }
             shuffle.write(piles, &mut sink, watch)?
         }
     };
     sink.finish()?;
-    Ok(n_rows)
+    Ok(Written { rows, drawn })
 }
 
 /// What was counted, if it is the same for all steps.
 fn counts<'a>(binding: &Binding<'a>) -> Option<&'a Microdata> {
-    let first = binding.data.first().copied().flatten()?;
-    let same = |data: &Option<&Microdata>| data.is_some_and(|d| std::ptr::eq(d, first));
-    binding.data.iter().all(same).then_some(first)
+    let first = binding.known.first()?.data?;
+    let same =
+        |step: &StepBinding<'_>| step.data.is_some_and(|d| std::ptr::eq(d, first));
+    binding.known.iter().all(same).then_some(first)
 }
 
 /// Whether rows are known from the counts: nothing but counted columns is published, and

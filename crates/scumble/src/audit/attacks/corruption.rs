@@ -77,8 +77,6 @@ fn of_drawn(
         note.name == "fine-grain"
             && matches!(fine_grain::asked(note), Ok(AskedBound::Factor(_)))
     });
-    let weights = manifest.method.parameters.get("weights");
-    let fitted = weights.is_some_and(|weights| weights == "frequency");
     let attacks = drawn.each().map(|(place, column, believed)| {
         let guesses = inference::guesses(column, believed);
         let true_shares = inference::true_shares(column, place, truth);
@@ -86,6 +84,8 @@ fn of_drawn(
             inference::success(column, &guesses, believed, true_shares.as_deref());
         let moved = column.tables.iter().zip(believed).map(|(table, believed)| shift(table, &believed.shares));
         let moved = moved.fold(0.0, f64::max);
+        let weights = manifest.method_of(&column.names[0]).parameters.get("weights");
+        let fitted = weights.is_some_and(|weights| weights == "frequency");
         let exposed = exposed(column, by_share, apart(manifest, column));
         // A belief that moves by so much is right that much more often, at most.
         Attacked {

@@ -44,11 +44,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         ],
         classes: Vec::new(),
         sampled: None,
-        method: MethodNote {
-            name: String::new(),
-            levels: None,
-            parameters: serde_json::Map::new(),
-        },
+        method: MethodNote::default(),
         promises: Vec::new(),
         loss: std::collections::BTreeMap::new(),
         not_promised: Vec::new(),

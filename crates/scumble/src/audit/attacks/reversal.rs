@@ -50,7 +50,7 @@ use crate::audit::cells::{CellClasses, People, PresenceRange, Share};
 use crate::audit::checks::{delta_presence, k_anonymity};
 use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
-use crate::release::Manifest;
+use crate::release::{Manifest, MethodNote, Treatment};
 
 /// Tries to say who is in the table, from where the search ended.
 #[derive(Debug)]
@@ -110,7 +110,22 @@ impl SearchRule {
     /// The promises, if they are of the kind this attack understands.
     fn of(manifest: &Manifest) -> Option<Self> {
         let (mut range, mut k) = (None, 1);
+        // What is drawn or stands apart has no say in the search for cells.
+        let elsewhere = |name: &String| {
+            let column = manifest.column(name);
+            column.is_some_and(|column| match column.treatment {
+                Treatment::Drawn { .. } | Treatment::Apart => true,
+                Treatment::Kept
+                | Treatment::Coarse { .. }
+                | Treatment::Weighted
+                | Treatment::Noisy { .. }
+                | Treatment::Redrawn => false,
+            })
+        };
         for note in &manifest.promises {
+            if !note.columns.is_empty() && note.columns.iter().all(elsewhere) {
+                continue;
+            }
             match note.name.as_str() {
                 "k-anonymity" => k = k.max(k_anonymity::asked(note).ok()?),
                 "delta-presence" if range.is_none() => {
@@ -153,12 +168,14 @@ fn reverse(
     if !people.several.is_empty() {
         return Err("somebody fits several groups");
     }
-    if !nothing_left_out(manifest) {
+    let first = people.columns.first().map_or("", |column| &*column.name);
+    let method = manifest.method_of(first);
+    if !nothing_left_out(manifest, method) {
         return Err("rows were left out, or could have been");
     }
     const NO_EVENT: &str = "nothing finer was refused";
-    let told = match manifest.method.name.as_str() {
-        "full-domain" => levels::tell(manifest, view, people, rule).ok_or(NO_EVENT)?,
+    let told = match &*method.name {
+        "full-domain" => levels::tell(method, view, people, rule).ok_or(NO_EVENT)?,
         "mondrian" => cuts::tell(view, people, rule),
         _ => return Err("it is not known how this method searches"),
     };
@@ -202,8 +219,8 @@ fn reverse(
 }
 
 /// Whether no row was left out, and none could have been.
-fn nothing_left_out(manifest: &Manifest) -> bool {
-    let share = manifest.method.parameters.get("suppression");
+fn nothing_left_out(manifest: &Manifest, method: &MethodNote) -> bool {
+    let share = method.parameters.get("suppression");
     let share = share.and_then(serde_json::Value::as_f64).unwrap_or(0.0);
     manifest.left_out == 0 && share * (manifest.rows as f64) < 1.0
 }

@@ -7,6 +7,7 @@ use crate::audit::attacks::linkage::LinkageGuesses;
 use crate::audit::cells::{
     CellClasses, ColumnCovers, Covers, QuasiKnowledge, Weights, Whose, fitting,
 };
+use crate::audit::given::sensitive_place;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
 use crate::loss::{self, CellLoss, Kl, Loss, Shape, Sizes};
@@ -39,7 +40,10 @@ pub(crate) fn another_table() -> Error {
 
 /// Whether the table has every published sensitive value at least as often.
 fn values_occur(view: &CellClasses, original: &Microdata) -> bool {
-    view.columns().zip(&original.sensitive).all(|(values, column)| {
+    view.columns().all(|values| {
+        let name = &values.column().name;
+        let Ok(place) = sensitive_place(original, name) else { return false };
+        let column = &original.sensitive[place];
         let (held, published) = (column.domain.index(), &values.column().domain);
         values.whole().counts().iter().zip(published.texts()).all(|(rows, text)| {
             let code = held.get(&**text).copied();

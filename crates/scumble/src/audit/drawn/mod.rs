@@ -78,9 +78,10 @@ impl Drawn {
         let manifest = seen.manifest();
         let columns = columns::read(seen, sample, watch)?;
         let factor = |promise: &PromiseNote| promise.asked.get("factor").is_some();
-        let told = manifest.method.name == "partitioned-perturbation"
-            || manifest.promises.iter().any(factor);
-        let believed = columns.iter().map(|c| Believed::of(c, told, watch));
+        let told = |column: &DrawnColumn| {
+            is_partitioned(manifest, column) || manifest.promises.iter().any(factor)
+        };
+        let believed = columns.iter().map(|c| Believed::of(c, told(c), watch));
         let believed = believed.collect::<Result<_>>()?;
         Ok(Self { columns, believed, sampled: sample.is_some() })
     }
@@ -101,8 +102,13 @@ pub(crate) fn single(column: &DrawnColumn) -> bool {
 
 /// Whether the priors of a column are shares in its sub-tables, even if there is but one.
 pub(crate) fn apart(manifest: &Manifest, column: &DrawnColumn) -> bool {
-    column.subtable_column.is_some()
-        || manifest.method.name == "partitioned-perturbation"
+    column.subtable_column.is_some() || is_partitioned(manifest, column)
+}
+
+/// Whether a column was to be divided into sub-tables.
+fn is_partitioned(manifest: &Manifest, column: &DrawnColumn) -> bool {
+    let mut methods = column.names.iter().map(|name| manifest.method_of(name));
+    methods.any(|method| method.name == "partitioned-perturbation")
 }
 
 /// The likeliest shares of a column's values over all its sub-tables.

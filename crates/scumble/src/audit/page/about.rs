@@ -4,11 +4,32 @@ use std::fmt::Write;
 
 use crate::audit::page::{TABLE_END, table};
 use crate::picture::Html;
-use crate::release::Manifest;
+use crate::release::{Manifest, MethodNote};
+
+/// The methods, and what each did to which columns.
+pub(super) fn methods(note: &MethodNote) -> String {
+    let named = |method: &MethodNote| format!("<em>{}</em>", Html(&method.name));
+    let each = note.each();
+    if let [only] = each {
+        return format!("the method {}. {}", named(only), Html(method(only)));
+    }
+    let mut html = format!("{} methods:</p>\n<ul>\n", each.len());
+    for part in each {
+        let columns: Vec<String> = part
+            .columns
+            .iter()
+            .map(|name| format!("<code>{}</code>", Html(name)))
+            .collect();
+        let (name, did) = (named(part), Html(method(part)));
+        let _ = writeln!(html, "<li>{name} for {}. {did}</li>", columns.join(", "));
+    }
+    html.push_str("</ul>\n<p>All other published columns are as they were.");
+    html
+}
 
 /// What was done to the table, for somebody who has not heard of the method.
-pub(super) fn method(manifest: &Manifest) -> &'static str {
-    match manifest.method.name.as_str() {
+fn method(method: &MethodNote) -> &'static str {
+    match &*method.name {
         "full-domain" => {
             "Quasi values were made coarser, every column by the same rule for all rows, until \
              the promises held; the coarsening that costs least was searched for."

@@ -64,6 +64,8 @@ fn sentence(
         names.any(|name| manifest.column(name).is_some_and(|c| kind(&c.treatment)))
     };
     let apart = about(|treatment| *treatment == Treatment::Apart);
+    let column = note.and_then(|note| note.columns.first());
+    let method = &*manifest.method_of(column.map_or("", String::as_str)).name;
     let asked = |name: &str| match checked.asked.get(name) {
         Some(Value::String(text)) => text.clone(),
         Some(Value::Number(n)) if apart => decimal(n.as_f64().unwrap_or(0.0)),
@@ -92,7 +94,7 @@ fn sentence(
             asked("k")
         ),
         "l-diversity" => match asked("kind").as_str() {
-            "distinct" if apart && manifest.method.name == "anatomy" => format!(
+            "distinct" if apart && method == "anatomy" => format!(
                 "No sensitive value has more than 1 in {} of the rows of a group.",
                 asked("l")
             ),
@@ -150,7 +152,7 @@ fn sentence(
         "breach" | "fine-grain" => {
             let both = asked("kind") == "both";
             // Sub-tables are made for one adversary.
-            let whom = match manifest.method.name.as_str() {
+            let whom = match method {
                 "partitioned-perturbation" => {
                     "Of somebody whose belief before is how common a value is, and whichever \
                      value is published of a person:"

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::promise::About;
 use crate::recipe::parts::{Family, Mixture};
 use crate::recipe::section::{listed, suggestion};
-use crate::recipe::{PromiseSpec, Spec, Spot};
+use crate::recipe::{PromiseKind, PromiseSpec, Spec, Spot};
 use crate::table::Role;
 
 impl Mixture<'_> {
@@ -135,6 +135,29 @@ impl Mixture<'_> {
     /// Values stand apart from all rows, one column of them.
     fn check_apart(&self) -> Result<()> {
         let apart = self.apart();
+        let numbers = self.columns(Family::Numbers);
+        let changed =
+            |name: &str| self.coarse().contains(&name) || numbers.contains(&name);
+        for (typed, ..) in &self.promises {
+            let PromiseKind::RRobustness(robust) = &typed.kind else { continue };
+            let quasi = self.of_role(Role::Quasi);
+            let known: Vec<&str> = match &robust.signatures {
+                Some(sets) => {
+                    sets.iter().flat_map(|(set, _)| set).map(String::as_str).collect()
+                }
+                None => quasi,
+            };
+            if let Some(column) = known.into_iter().find(|name| changed(name)) {
+                let error = Error::recipe(format!(
+                    "`r-robustness` by `{column}` cannot be proved from the published files \
+                     if `{column}` is generalized or blurred: who is in which group cannot be \
+                     told any more"
+                ));
+                let hint = "say `signatures` of columns that are kept, or promise \
+                            `l-diversity` of values by group (`anatomy`)";
+                return Err(self.spec.error_at(typed.spot, error.with_hint(hint)));
+            }
+        }
         if let [_, second, ..] = apart[..] {
             let error = Error::recipe(format!(
                 "`{second}` is a second column whose values stand apart, but rows have one \

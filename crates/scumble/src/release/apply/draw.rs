@@ -67,7 +67,8 @@ impl<'a> BoundDraw<'a> {
         let places = plan.columns.iter();
         let places = places.map(|(name, _)| inputs.named(binding.source, name));
         let places: Vec<usize> = places.collect::<Result<_>>()?;
-        let id = binding.keyed.map_or(&[][..], |keyed| keyed.id);
+        let keyed = binding.known(step).keyed;
+        let id = keyed.map_or(&[][..], |keyed| keyed.id);
         let id = id.iter().map(|column| inputs.seek(*column)).collect();
         // The codes of a column are the places of its texts among those of the plan.
         let mut own: Vec<HashMap<&str, Code>> = vec![HashMap::new(); places.len()];
@@ -86,7 +87,7 @@ impl<'a> BoundDraw<'a> {
                 .filter_map(|(raw, value)| Some((raw.into(), *own.get(value)?)))
                 .collect()
         });
-        let keyed = binding.keyed.map(|keyed| keyed.key);
+        let keyed = keyed.map(|keyed| keyed.key);
         let names = || plan.columns.iter().map(|(name, _)| name.as_str());
         let part = |table: &Subtable| {
             let texts = table.values.iter();
@@ -113,6 +114,11 @@ impl<'a> BoundDraw<'a> {
             step,
             randomness: binding.randomness,
         })
+    }
+
+    /// How many sub-tables it has.
+    pub(super) fn n_subtables(&self) -> usize {
+        self.parts.len()
     }
 
     /// Where one of its columns stands among those that are read.

@@ -35,7 +35,8 @@ impl<'a> BoundGroup<'a> {
         binding: Binding<'a>,
         inputs: &mut Inputs,
     ) -> Result<Self> {
-        let bound = match (binding.data.get(step).copied().flatten(), binding.covers) {
+        let known = binding.known(step);
+        let bound = match (known.data, known.covers) {
             (Some(data), Some(covers)) => {
                 plan.bind_at_home(&data.quasi, &data.codes, covers)?
             }

@@ -48,17 +48,23 @@ pub struct Binding<'a> {
     pub layout: Layout<'a>,
     /// The table.
     pub source: &'a Source,
-    /// For each step of the plan the columns that were counted for it, if any were.
-    pub data: &'a [Option<&'a Microdata>],
-    /// The cells of the plan's groups in the codes of the columns counted for them, if the
-    /// plan was made from these.
-    pub covers: Option<&'a Of<GroupId, Vec<Cover>>>,
-    /// The texts of columns that were not, where they are known.
+    /// What is known for each step of the plan, if its maker is at hand.
+    pub known: &'a [StepBinding<'a>],
+    /// The texts of columns that were not counted, where they are known.
     pub texts: Option<&'a Texts>,
     /// How many rows stand before each block of the table.
     pub block_starts: &'a [u64],
     /// Where chance comes from.
     pub randomness: &'a Randomness,
+}
+
+/// What is known for a step of a plan beside the plan.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct StepBinding<'a> {
+    /// The columns that were counted for it.
+    pub data: Option<&'a Microdata>,
+    /// The cells of its groups in the codes of these columns.
+    pub covers: Option<&'a Of<GroupId, Vec<Cover>>>,
     /// What makes the noise of a person the same in every release, if it is to be.
     pub keyed: Option<Keyed<'a>>,
 }
@@ -71,9 +77,14 @@ pub struct Texts(HashMap<String, Vec<TextPair>>);
 type TextPair = (Box<str>, Box<str>);
 
 impl<'a> Binding<'a> {
+    /// What is known for a step.
+    fn known(&self, step: usize) -> StepBinding<'a> {
+        self.known.get(step).copied().unwrap_or_default()
+    }
+
     /// The texts of a column, each with the one text of its value, if they are known.
     fn texts(&self, name: &str) -> Option<Vec<(&'a str, &'a str)>> {
-        let mut counted = self.data.iter().flatten();
+        let mut counted = self.known.iter().filter_map(|known| known.data);
         if let Some(known) = counted.find_map(|data| data.texts(name)) {
             return Some(known.collect());
         }
@@ -103,6 +114,17 @@ enum BoundStep<'a> {
     Redraw { plan: &'a RedrawPlan, decimals: Vec<u32> },
 }
 
+impl BoundStep<'_> {
+    /// Sub-tables without rows.
+    fn no_rows(&self) -> Of<SubtableId, u64> {
+        match self {
+            Self::Draw(draw) => Of::repeat(0, draw.n_subtables()),
+            Self::Group(_) | Self::Apart { .. } => Of::new(),
+            Self::Blur { .. } | Self::Redraw { .. } => Of::new(),
+        }
+    }
+}
+
 /// What was decided of the row a worker is at.
 pub(super) struct Hand {
     pub(super) streams: Streams,
@@ -113,6 +135,8 @@ pub(super) struct Hand {
     truth: Vec<f64>,
     text: String,
     row: usize,
+    /// For each step, how many rows it decided on went to each of its sub-tables.
+    pub(super) drawn: Vec<Of<SubtableId, u64>>,
 }
 
 /// What a step decided of a row.
@@ -263,6 +287,7 @@ impl<'a> BoundPlan<'a> {
             truth: Vec::new(),
             text: String::new(),
             row: 0,
+            drawn: self.steps.iter().map(BoundStep::no_rows).collect(),
         }
     }
 
@@ -329,6 +354,11 @@ impl<'a> BoundPlan<'a> {
                     ))
                 }
             };
+        }
+        for (decided, drawn) in hand.decided.iter().zip(&mut hand.drawn) {
+            if let Decided::Drawn(_, subtable) = decided {
+                drawn[*subtable] += 1;
+            }
         }
         // Without groups and chance, rows that are equal stand together.
         Ok(Some(key.unwrap_or(0)))

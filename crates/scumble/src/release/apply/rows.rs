@@ -21,7 +21,7 @@ pub(super) fn assign(
     binding: Binding<'_>,
     watch: &dyn Watch,
 ) -> Result<(Vec<Option<GroupId>>, Vec<u64>)> {
-    let data = binding.data.get(step).copied().flatten().ok_or_else(changed)?;
+    let data = binding.known(step).data.ok_or_else(changed)?;
     let finder = Finder::new(data, binding.source)?;
     let stream = |block: u32| binding.randomness.stream("rows", u64::from(block));
     let folded = binding.source.fold(

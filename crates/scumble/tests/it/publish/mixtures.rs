@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use scumble::estimate::Evidence;
 use scumble::watch::Unwatched;
 
-use crate::builder::{Record, ask, audited, folder, records, run};
+use crate::builder::{Record, ask, audited, folder, records, run, run_whole};
 
 /// People with everything a method may want.
 fn people(n: usize) -> String {
@@ -35,6 +35,18 @@ const COMPANY: &str =
 
 fn recipe(promises: &[&str], methods: &str) -> String {
     format!("{COLUMNS}[promise]\n{}\n{methods}\n", promises.concat())
+}
+
+#[test]
+fn a_name_that_a_method_needs_is_not_taken_twice() {
+    let table = people(80).replace("ward", "group");
+    let home = folder(&[("table.csv", &table)]);
+    let text =
+        recipe(&["k-anonymity = 3\n", DIVERSE], "[[method]]\nname = \"anatomy\"");
+    let error = run(home.path(), &text.replace("ward", "group"), 1).unwrap_err();
+    let found = error.to_string();
+    assert!(found.contains("`group`") && error.exit_code() == 2, "{found}");
+    assert!(!home.path().join("release").exists());
 }
 
 /// How many rows have the same cells in these columns.
@@ -118,9 +130,8 @@ fn without_methods_the_natural_ones_are_taken() {
     let home = folder(&[("table.csv", &people(300))]);
     let text = recipe(&["k-anonymity = 4\n", DIVERSE, BREACH], "");
     let published = run(home.path(), &text, 3).unwrap();
-    let methods = &published.manifest.method.parameters["methods"];
-    let names = methods.as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap());
-    let names: Vec<&str> = names.collect();
+    let methods = published.manifest.method.methods.iter();
+    let names: Vec<&str> = methods.map(|method| &*method.name).collect();
     assert_eq!(names[1..], ["uniform-perturbation"]);
     assert!(["full-domain", "mondrian"].contains(&names[0]));
     // Diversity holds in the groups of cells, of the values as they are.
@@ -148,6 +159,132 @@ fn numbers_with_noise_beside_drawn_and_apart_columns() {
     let evidence = Evidence::read(&published.release, &Unwatched).unwrap();
     let found = ask(&evidence, "SELECT COUNT(*) WHERE illness = 'flu' AND age < 45");
     assert!(found[0].count > 0.0 && found[0].standard_error.unwrap() > 0.0);
+}
+
+#[test]
+fn columns_that_no_promise_takes_stay() {
+    let home = folder(&[("table.csv", &people(120))]);
+    let quasi = "columns = [\"age\", \"weight\", \"town\"]";
+    for (promise, treated) in [
+        (BREACH.to_owned(), "kept kept kept kept kept drawn"),
+        (
+            format!("k-anonymity = {{ k = 3, {quasi} }}\n"),
+            "coarse coarse coarse kept kept kept",
+        ),
+    ] {
+        let published = run(home.path(), &recipe(&[&promise], ""), 2).unwrap();
+        let columns = published.manifest.columns.iter().map(|c| c.treatment.name());
+        assert_eq!(columns.collect::<Vec<_>>().join(" "), treated);
+        let rows = records(&home.path().join("release/data.csv"));
+        assert_eq!((rows.len(), rows[0].len()), (120, 6));
+        // What stays as it is, is said to be so.
+        let said = published.manifest.not_promised.join(" ");
+        assert!(said.contains("`illness`"), "{said}");
+    }
+}
+
+#[test]
+fn every_key_is_for_its_own_columns() {
+    // Wards tell rows apart, so that noise can be compared from release to release.
+    let mut table = String::from("id,ward,illness,hiv\n");
+    for row in 0..300 {
+        let illness = ["flu", "cough", "ulcer"][row * 7 % 11 % 3];
+        let hiv = ["yes", "no"][row % 5 % 2];
+        table.push_str(&format!("p{row},{row},{illness},{hiv}\n"));
+    }
+    let (one, other) = ("the first key, long", "another key, as long");
+    let files = [("table.csv", &*table), ("one.key", one), ("other.key", other)];
+    let home = folder(&files);
+    let columns = |kept: &[&str]| {
+        let role = |name: &str| match kept.contains(&name) {
+            true => "sensitive",
+            false => "drop",
+        };
+        let (illness, hiv) = (role("illness"), role("hiv"));
+        format!(
+            "[columns]\nid = \"identifier\"\nward = \"other\"\n\
+             illness = \"{illness}\"\nhiv = \"{hiv}\"\n[promise]\n"
+        )
+    };
+    let hiv = "breach = { prior = 0.1, posterior = 0.4, columns = [\"hiv\"] }\n";
+    let ill = "fine-grain = { factor = 2, columns = [\"illness\"] }\n";
+    let keyed = |of: &str, file: &str| {
+        format!("[[method]]\ncolumns = [\"{of}\"]\nkey-file = \"{file}\"\n")
+    };
+    let drawn = |recipe: &str, column: &str| -> BTreeMap<String, String> {
+        run(home.path(), recipe, 1).unwrap();
+        let rows = records(&home.path().join("release/data.csv"));
+        rows.iter().map(|row| (row["ward"].clone(), row[column].clone())).collect()
+    };
+    let both = |first: &str, second: &str| {
+        [&columns(&["illness", "hiv"]), hiv, ill, first, second].concat()
+    };
+    let alone = |of: &str, promise: &str, method: &str| {
+        [&columns(&[of]), promise, method].concat()
+    };
+    let own = drawn(&alone("hiv", hiv, &keyed("hiv", "one.key")), "hiv");
+    let with = both(&keyed("hiv", "one.key"), &keyed("illness", "other.key"));
+    assert_eq!(drawn(&with, "hiv"), own);
+    let ill_own =
+        drawn(&alone("illness", ill, &keyed("illness", "other.key")), "illness");
+    assert_eq!(drawn(&with, "illness"), ill_own);
+    // Noise without a key is fresh, whatever the other columns have.
+    let fresh =
+        "[[method]]\ncolumns = [\"illness\"]\nname = \"fine-grain-perturbation\"\n";
+    let with = both(&keyed("hiv", "one.key"), fresh);
+    assert_eq!(drawn(&with, "hiv"), own);
+    assert_ne!(drawn(&with, "illness"), ill_own);
+}
+
+#[test]
+fn rows_that_are_left_out_are_missing_in_sub_tables() {
+    let home = folder(&[("table.csv", &people(150))]);
+    for drawn in ["uniform-perturbation", "partitioned-perturbation"] {
+        let of_illness =
+            "fine-grain = { factor = 2, columns = [\"illness\"] }\n".to_owned();
+        let promise = match drawn {
+            "uniform-perturbation" => BREACH.to_owned(),
+            _ => of_illness,
+        };
+        let methods = format!(
+            "[[method]]\nname = \"{drawn}\"\n\
+             [[method]]\nname = \"full-domain\"\nsuppression = 0.2\n"
+        );
+        let text = recipe(&["k-anonymity = 4\n", &promise], &methods);
+        let published = run(home.path(), &text, 4).unwrap();
+        assert!(published.audit.holds());
+        let manifest = &published.manifest;
+        assert!(manifest.left_out > 0, "{drawn}");
+        let notes = manifest.perturbation();
+        let rows = notes[0].subtables.iter().map(|table| table.rows).sum::<u64>();
+        assert_eq!((rows, manifest.rows + manifest.left_out), (manifest.rows, 150));
+    }
+}
+
+#[test]
+fn presence_beside_drawn_values_is_attacked_by_who_knows_the_search() {
+    let everyone = people(240);
+    let table: Vec<&str> = everyone
+        .lines()
+        .enumerate()
+        .filter(|(row, _)| *row == 0 || row % 3 == 1)
+        .map(|(_, line)| line)
+        .collect();
+    let population: Vec<String> = everyone
+        .lines()
+        .map(|line| line.split(',').take(4).collect::<Vec<_>>().join(","))
+        .collect();
+    let files =
+        [("table.csv", &*table.join("\n")), ("everyone.csv", &*population.join("\n"))];
+    let home = folder(&files);
+    let promise = "delta-presence = { min = 0, max = 0.6 }\n";
+    let text = recipe(&[promise, BREACH], "[[method]]\nname = \"full-domain\"\n");
+    let input = "input.table = \"table.csv\"\ninput.population = \"everyone.csv\"\ninput.key = \"id\"\n";
+    let published = run_whole(home.path(), &format!("{input}{text}"), 9).unwrap();
+    assert!(published.audit.holds());
+    let names: Vec<&str> = published.audit.attacks.iter().map(|a| &*a.name).collect();
+    assert!(names.contains(&"reversal"), "{names:?}");
+    assert!(names.contains(&"presence") && names.contains(&"inference"), "{names:?}");
 }
 
 #[test]
@@ -208,6 +345,22 @@ fn what_does_not_go_together_says_why() {
         ),
         (draws("[\"hivv\"]"), "", "no column `hivv` / did you mean `hiv`?"),
         (draws("[]"), "", "`columns` is empty"),
+        (
+            [k, "r-robustness = { r = 2, columns = [\"illness\"] }\n"].concat(),
+            "",
+            "`r-robustness` by `age` cannot be proved from the published files",
+        ),
+        (
+            [BREACH, "l-diversity = 2\n", "expected-anonymity = 2\n"].concat(),
+            "",
+            "`l-diversity` of `illness` does not hold beside blurred numbers",
+        ),
+        (
+            ["l-diversity = 2\n", "breach = { prior = 0.1, posterior = 0.4 }\n"]
+                .concat(),
+            "",
+            "`illness` is in `l-diversity` and in `breach`, which do different things",
+        ),
         (
             [k, BREACH].concat(),
             "[[method]]\nname = \"blur\"",

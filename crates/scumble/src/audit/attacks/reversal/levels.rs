@@ -6,19 +6,19 @@ use rayon::prelude::*;
 
 use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty};
 use crate::audit::cells::{CellClasses, People, binomial};
-use crate::release::Manifest;
+use crate::release::MethodNote;
 use crate::table::NodeId;
 use crate::watch::Watch;
 
 /// What follows from each column's finer node having failed; nothing if the manifest does
 /// not say which node was published.
 pub(crate) fn tell(
-    manifest: &Manifest,
+    method: &MethodNote,
     view: &CellClasses,
     people: &People<'_>,
     rule: SearchRule,
 ) -> Option<Told> {
-    let levels = manifest.method.levels.as_ref()?;
+    let levels = method.levels.as_ref()?;
     let level = |name: &str| levels.get(name)?.as_u64().map(|level| level as usize);
     let levels: Option<Vec<usize>> = people
         .columns
