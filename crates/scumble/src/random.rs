@@ -76,6 +76,11 @@ impl Key {
         Ok(Self { secret: blake3::derive_key("scumble noise key", bytes) })
     }
 
+    /// A key of one release, from random words.
+    pub fn of_words(secret: [u8; 32]) -> Self {
+        Self { secret }
+    }
+
     /// A key for one purpose, such as one column with one domain.
     pub fn narrowed<'a>(&self, texts: impl IntoIterator<Item = &'a str>) -> Self {
         let mut hasher = blake3::Hasher::new_keyed(&self.secret);

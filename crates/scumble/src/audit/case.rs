@@ -11,7 +11,8 @@ use std::rc::Rc;
 use crate::audit::apart::ApartTruth;
 use crate::audit::attacks::linkage::{self, LinkageGuesses};
 use crate::audit::cells::{
-    Covers, Members, People, PresenceShares, QuasiKnowledge, TrueRows, cost,
+    Covers, GroupPeople, Members, People, PresenceShares, QuasiKnowledge, TrueRows,
+    cost,
 };
 use crate::audit::drawn::TrueCounts;
 use crate::audit::given::{Given, Knowledge, quasi_columns};
@@ -57,6 +58,7 @@ struct Used {
 #[derive(Debug, Default)]
 struct Truths<'a> {
     linked: OnceCell<Linked<'a>>,
+    people: OnceCell<Option<GroupPeople>>,
     counts: OnceCell<TrueCounts>,
     apart: OnceCell<ApartTruth<'a>>,
     noisy: OnceCell<NoisyTruth>,
@@ -137,6 +139,38 @@ impl<'a> Case<'a> {
             cost::check_same_table(classes, &guesses, table, self.manifest.left_out)?;
             Ok(Linked { table, columns, covers, known, guesses, truth })
         })
+    }
+
+    /// The people of each class of cells, if promises count them and somebody has several
+    /// rows.
+    pub(super) fn group_people(&self) -> Result<Option<&GroupPeople>> {
+        let ambiguous = || {
+            Error::input(
+                "people cannot be counted: rows of the table fit several groups",
+            )
+            .with_hint("`cells = \"interval\"` or `\"set\"` do not overlap")
+        };
+        let found = self.found_people()?;
+        found.map(|found| found.as_ref().ok_or_else(ambiguous)).transpose()
+    }
+
+    /// The same; nothing inside if people fit several classes.
+    pub(super) fn found_people(&self) -> Result<Option<&Option<GroupPeople>>> {
+        if self.manifest.person.is_none() {
+            return Ok(None);
+        }
+        let both = self.views.cells()?.zip(self.linked()?);
+        let persons = both.and_then(|(_, linked)| linked.table.census.persons.as_ref());
+        facet(both.zip(persons), &self.truths.people, |((view, linked), persons)| {
+            let (covers, known) = (&linked.covers, &linked.known);
+            GroupPeople::of(view, covers, known, linked.table, persons)
+        })
+    }
+
+    /// What sizes of groups are numbers of: rows, or people where these are counted.
+    pub(super) fn counted_word(&self) -> Option<&'static str> {
+        self.manifest.person.as_ref()?;
+        Some(if self.inputs.table.is_some() { "people" } else { "rows" })
     }
 
     /// Everybody of the population, where rows are classes of cells.

@@ -118,7 +118,8 @@ fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
         (Treatment::Drawn { .. } | Treatment::Apart, _) => true,
         (Treatment::Noisy { .. } | Treatment::Redrawn, _) => false,
     };
-    manifest.columns.iter().filter(is_counted).map(spec).collect()
+    let columns = manifest.columns.iter().filter(is_counted).map(spec);
+    columns.chain(manifest.person_spec().filter(|_| by_cells)).collect()
 }
 
 fn spec(column: &PublishedColumn) -> ColumnSpec {
@@ -246,6 +247,7 @@ pub(super) fn without_others(original: &Microdata) -> Option<Microdata> {
         census: census.without_others(),
         specs: original.specs.clone(),
         codes: original.codes.clone(),
+        people: original.people,
     })
 }
 

@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use crate::audit::apart::ApartValues;
-use crate::audit::cells::{CellClasses, ValueColumn};
+use crate::audit::cells::{CellClasses, GroupPeople, ValueColumn};
 use crate::audit::{AtRisk, Risk};
 use crate::table::{Code, Histogram};
 
@@ -13,6 +13,8 @@ use crate::table::{Code, Histogram};
 pub(crate) enum GroupedValues<'a> {
     /// The one at a place among the sensitive columns of the classes.
     InRows(&'a CellClasses, usize),
+    /// The same, of people.
+    OfPeople(&'a CellClasses, &'a GroupPeople, usize),
     /// The one that stands apart.
     Apart(&'a ApartValues),
 }
@@ -21,7 +23,9 @@ impl<'a> GroupedValues<'a> {
     /// The column.
     pub(crate) fn column(self) -> &'a ValueColumn {
         match self {
-            Self::InRows(classes, place) => &classes.sensitive[place],
+            Self::InRows(classes, place) | Self::OfPeople(classes, _, place) => {
+                &classes.sensitive[place]
+            }
             Self::Apart(values) => &values.column,
         }
     }
@@ -29,13 +33,18 @@ impl<'a> GroupedValues<'a> {
     /// How many groups there are.
     pub(crate) fn n_groups(self) -> usize {
         match self {
-            Self::InRows(classes, _) => classes.n_groups(),
+            Self::InRows(classes, _) | Self::OfPeople(classes, ..) => {
+                classes.n_groups()
+            }
             Self::Apart(values) => values.groups.len(),
         }
     }
 
-    /// The values of all rows.
+    /// The values of all rows, or of everybody.
     pub(crate) fn whole(self) -> Histogram {
+        if let Self::OfPeople(_, people, place) = self {
+            return people.whole[place].clone();
+        }
         let mut whole = Histogram::new(self.column().domain.len());
         (0..self.n_groups()).for_each(|group| self.add_to(group, &mut whole));
         whole
@@ -45,6 +54,10 @@ impl<'a> GroupedValues<'a> {
     fn add_to(self, group: usize, values: &mut Histogram) {
         match self {
             Self::InRows(classes, place) => classes.add_to(group, place, values),
+            Self::OfPeople(_, people, place) => {
+                let held = people.values[place][group].iter();
+                held.for_each(|(code, n)| values.add(*code, *n));
+            }
             Self::Apart(apart) => {
                 let held = apart.groups.values(group).iter();
                 held.for_each(|(code, n)| values.add(Code::new(*code), *n));

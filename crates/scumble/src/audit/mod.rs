@@ -181,7 +181,9 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
         let checked = check.recheck(promise, &case)?;
         watch.check()?;
         public_promises.push(match &readers {
-            Some(readers) if check.is_sharper_with_original() => {
+            Some(readers)
+                if check.is_sharper_with_original() || manifest.person.is_some() =>
+            {
                 let checked = check.recheck(promise, readers)?;
                 Public::because("measured as anybody can", checked)
             }
@@ -229,4 +231,18 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let public =
         Public::of_report(&private, public_promises, public_attacks, loss.public);
     Ok(Audit { private, public })
+}
+
+/// How many people each group of a release has, in a table that tells them apart; nothing if
+/// there are no groups, or if people fit several.
+pub fn people_of_groups(
+    release: &Release,
+    original: &Original<'_>,
+    watch: &dyn Watch,
+) -> Result<Option<Vec<u64>>> {
+    let views = Views::open(release, watch)?;
+    let given = Given { original: Some(original), ..Given::default() };
+    let case = Case::new(&views, &given, original.counted.as_deref());
+    let found = case.found_people()?;
+    Ok(found.and_then(Option::as_ref).map(|people| people.sizes.clone()))
 }

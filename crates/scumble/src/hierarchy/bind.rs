@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::hierarchy::population::not_in_population;
 use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
 use crate::table::{
-    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Of, Reading,
-    Role, Scan, Source, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Of,
+    PersonCounts, Reading, Role, Scan, Source, scan,
 };
 use crate::watch::Watch;
 
@@ -68,6 +68,8 @@ pub struct Microdata {
     pub specs: Vec<ColumnSpec>,
     /// For quasi and then sensitive columns, the code of every text in the table.
     pub codes: Vec<HashMap<Box<str>, Code>>,
+    /// How many people the table is about, if it says.
+    pub people: Option<PersonCounts>,
 }
 
 impl Microdata {
@@ -113,6 +115,11 @@ impl Microdata {
             }
             chosen[start..].sort_by_key(|(column, _)| *column);
         }
+        let person = of_role(Role::Identifier).next();
+        if let Some(spec) = person {
+            chosen.push((source.column(&spec.name)?, spec));
+        }
+        let is_repeated = person.is_some();
         let columns: Vec<ColumnId> = chosen.iter().map(|(column, _)| *column).collect();
         let scanned = scan(source, &columns, watch)?;
         let n_quasi = of_role(Role::Quasi).count();
@@ -122,7 +129,7 @@ impl Microdata {
             return Self::bind((scanned, source), None, specs, n_quasi);
         };
         let everyone = scan(population.source, &population.columns(&specs)?, watch)?;
-        if everyone.n_rows < scanned.n_rows {
+        if everyone.n_rows < scanned.n_rows && !is_repeated {
             return Err(Error::input(format!(
                 "the population has {} rows, fewer than the {} of the table",
                 everyone.n_rows, scanned.n_rows
@@ -132,7 +139,15 @@ impl Microdata {
         }
         let others = Some((everyone, population.source));
         let data = Self::bind((scanned, source), others, specs, n_quasi)?;
-        population.check(source, &data, watch)?;
+        if data.census.persons.as_ref().is_some_and(|persons| persons.are_shared()) {
+            return Err(Error::input(
+                "somebody has rows with different quasi values, but is one person of the \
+                 population",
+            )
+            .in_file(source.name())
+            .with_hint("the quasi values of a person must be the same in all their rows"));
+        }
+        population.check(source, &data, is_repeated, watch)?;
         Ok(data)
     }
 
@@ -142,6 +157,9 @@ impl Microdata {
         mut specs: Vec<ColumnSpec>,
         n_quasi: usize,
     ) -> Result<Self> {
+        let is_person = |spec: &&ColumnSpec| spec.role == Role::Identifier;
+        let person = specs.last().filter(is_person).cloned();
+        specs.retain(|spec| !is_person(&spec));
         let mut domains: Vec<Domain> = Vec::new();
         // For each column the code of every text of the table and of the population.
         let (mut maps, mut more_maps) = (Vec::new(), Vec::new());
@@ -172,10 +190,30 @@ impl Microdata {
             domains.push(domain);
         }
 
-        let counts = recoded(std::mem::take(&mut scan.counts), &maps);
+        let n_columns = maps.len();
+        if let Some(own) = scan.dictionaries.get(n_columns) {
+            maps.push(own.texts.ids().collect());
+        }
+        let mut counts = recoded(std::mem::take(&mut scan.counts), &maps);
+        let who = counts.columns.split_off(n_columns).pop();
         let sizes = domains[n_quasi..].iter().map(Domain::len).collect();
         let rows = marginals(&counts, &domains);
-        let mut census = Census::new(counts, n_quasi, sizes);
+        let mut census = match (person, who) {
+            (Some(spec), Some(who)) => {
+                let texts = &scan.dictionaries[n_columns].texts;
+                let who = who.iter().map(|code| {
+                    Some(*code).filter(|code| !spec.reading.is_missing(&texts[*code]))
+                });
+                let who: Vec<Option<Code>> = who.collect();
+                Census::of_persons(counts, n_quasi, sizes, &who)
+            }
+            _ => Census::new(counts, n_quasi, sizes),
+        };
+        let people = census.persons.as_ref().map(|persons| persons.counts);
+        if people.is_some_and(|people| people.repeated == 0) {
+            // People are rows.
+            census.persons = None;
+        }
         if let Some((scan, source)) = &mut population {
             more_maps.truncate(n_quasi);
             let people = recoded(std::mem::take(&mut scan.counts), &more_maps);
@@ -206,7 +244,7 @@ impl Microdata {
             columns.push(column(domain, spec, rows)?);
         }
         let sensitive = columns.split_off(n_quasi);
-        Ok(Self { quasi: columns, sensitive, census, specs, codes })
+        Ok(Self { quasi: columns, sensitive, census, specs, codes, people })
     }
 
     /// The population as a table of its own, with quasi columns only; nothing if there is
@@ -228,6 +266,7 @@ impl Microdata {
             census: Census::new(counts, n_quasi, Vec::new()),
             specs: self.specs[..n_quasi].to_vec(),
             codes: self.codes[..n_quasi].to_vec(),
+            people: None,
         })
     }
 

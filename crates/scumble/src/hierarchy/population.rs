@@ -34,18 +34,19 @@ impl Population<'_> {
     }
 
     /// Checks that the key joins every row of the table with a person who has the same
-    /// quasi values.
+    /// quasi values; each with one row, unless rows may be of the same person.
     pub(super) fn check(
         &self,
         table: &Source,
         data: &Microdata,
+        is_repeated: bool,
         watch: &dyn Watch,
     ) -> Result<()> {
         if self.key.is_empty() {
             return Ok(());
         }
-        let people = self.keyed(self.source, data, watch)?;
-        let rows = self.keyed(table, data, watch)?;
+        let people = self.keyed(self.source, data, false, watch)?;
+        let rows = self.keyed(table, data, is_repeated, watch)?;
         let lost = rows.keys().filter(|key| !people.contains_key(*key)).count();
         if lost > 0 {
             return Err(not_in_population(lost as u64, self.source)
@@ -74,6 +75,7 @@ impl Population<'_> {
         &self,
         source: &Source,
         data: &Microdata,
+        may_repeat: bool,
         watch: &dyn Watch,
     ) -> Result<HashMap<Box<str>, Box<[Code]>>> {
         let quasi = data.quasi.iter().map(|column| &column.name);
@@ -105,7 +107,7 @@ impl Population<'_> {
         for (key, codes) in read.states.into_iter().flatten() {
             repeated += u64::from(index.insert(key, codes).is_some());
         }
-        if repeated > 0 {
+        if repeated > 0 && !may_repeat {
             return Err(Error::input(format!(
                 "`key` does not tell people apart: {} a key that another row has already",
                 if repeated == 1 { "1 row has".into() } else { format!("{repeated} rows have") },

@@ -12,6 +12,7 @@ mod fine_grain;
 mod k_anonymity;
 mod k_map;
 mod l_diversity;
+mod of_people;
 mod r_robustness;
 mod t_closeness;
 
@@ -25,6 +26,7 @@ pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use k_map::KMap;
 pub use l_diversity::{Diversity, LDiversity};
+pub use of_people::OfPeople;
 pub use r_robustness::{
     MOST_STATES, PriorSet, Priors, RRobustness, Scratch, SignatureId, Verdict,
     binary_posteriors, delta_safe, posteriors, swap_bound,
@@ -125,6 +127,12 @@ pub trait GroupPromise: Promise {
         self.looks_at_people()
     }
 
+    /// Whether it holds of the union of two groups that it holds of. Only where people are
+    /// told apart some do not.
+    fn survives_merging(&self) -> bool {
+        true
+    }
+
     /// Whether it holds of `group` in a table whose published rows are `whole`.
     fn holds(&self, group: Group<'_>, whole: Group<'_>) -> bool;
 
@@ -209,6 +217,11 @@ impl Promises {
     /// What they imply that only gets better as groups grow.
     pub fn absorbing(&self) -> Self {
         Self(self.0.iter().filter_map(|promise| promise.absorbing()).collect())
+    }
+
+    /// Whether all survive merging.
+    pub fn survive_merging(&self) -> bool {
+        self.0.iter().all(|promise| promise.survives_merging())
     }
 
     /// Whether growing groups never break any of them.

@@ -14,11 +14,11 @@ use crate::recipe::blurring::{Blur, Condensation, NumberRows};
 use crate::recipe::bucketize::Bucketization;
 use crate::recipe::generalize::Generalization;
 use crate::recipe::order::Order;
-use crate::recipe::randomize::{Perturbation, PerturbedGeneralization};
+use crate::recipe::randomize::{Perturbation, PerturbedGeneralization, Secret};
 use crate::recipe::section::listed;
 use crate::recipe::{PromiseSpec, Search, Spec};
 use crate::release::{Class, PromiseNote, PublishedColumn, Weighted};
-use crate::table::{ColumnId, Inputs, Stated};
+use crate::table::{Inputs, Stated};
 use crate::watch::Watch;
 
 /// A way to make a release.
@@ -185,7 +185,7 @@ pub struct Planned {
     /// group.
     pub(super) sampled: Option<String>,
     /// The key of the noise and the columns that tell people apart, if the noise is keyed.
-    pub(super) secret: Option<(crate::random::Key, Vec<ColumnId>)>,
+    pub(super) secret: Option<Secret>,
     /// Public parameters of the method.
     pub(super) parameters: Map<String, Value>,
     /// For `full-domain`, the level of each quasi column.

@@ -19,6 +19,7 @@ mod parts;
 mod presence;
 mod promise;
 mod randomize;
+mod repeated;
 mod request;
 mod robustness;
 mod run;

@@ -2,11 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
-use crate::promise::{About, Distance, Promises};
+use crate::promise::{About, Distance, OfPeople, Promises};
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::{HierarchySpec, PromiseKind, Spec};
 use crate::release::PublishedColumn;
-use crate::table::{Inputs, ReadOptions, Reading, Role, Source};
+use crate::table::{Inputs, PersonCounts, ReadOptions, Reading, Role, Source};
+use crate::watch::Watch;
 
 /// Where the cells of a published column come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,6 +75,7 @@ impl Order {
                 columns.push(column_spec(spec, typed, inputs)?);
             }
         }
+        columns.extend(person(spec, &source)?);
         let mut order = Self {
             columns,
             published: Vec::new(),
@@ -111,6 +113,38 @@ impl Order {
 }
 
 impl Order {
+    /// How many people the table is about, if the recipe says who they are. One pass.
+    pub(super) fn people(&self, watch: &dyn Watch) -> Result<Option<PersonCounts>> {
+        let person = self.columns.iter().find(|c| c.role == Role::Identifier);
+        let Some(person) = person else { return Ok(None) };
+        Ok(Microdata::read(&self.source, std::slice::from_ref(person), watch)?.people)
+    }
+
+    /// That a method cannot serve people who have several rows, if anybody has, and why.
+    pub(super) fn refuse_repeated(
+        &self,
+        spec: &Spec,
+        people: Option<PersonCounts>,
+        method: &str,
+        why: &str,
+    ) -> Result<()> {
+        let (Some(people), Some((_, spot))) = (people, &spec.input.person) else {
+            return Ok(());
+        };
+        if people.repeated == 0 {
+            return Ok(());
+        }
+        let error = Error::recipe(format!(
+            "`{method}` does not serve people with several rows: {why}"
+        ));
+        let hint = format!(
+            "{} of {} people have several rows; randomize the column (`breach`), generalize, \
+             or keep one row of each person",
+            people.repeated, people.people
+        );
+        Err(spec.error_at(*spot, error.with_hint(hint)))
+    }
+
     /// A column that is published as it is.
     pub(super) fn kept(
         &self,
@@ -126,10 +160,32 @@ impl Order {
     }
 }
 
+/// The column that tells people apart.
+fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
+    let Some((name, spot)) = &spec.input.person else { return Ok(None) };
+    source.column(name).map_err(|error| spec.error_at(*spot, error))?;
+    let role = spec.column(name).map(|column| column.role);
+    if let Some(Role::Quasi | Role::Sensitive | Role::Other) = role {
+        let error = Error::recipe(format!(
+            "`{name}` is the `person`, so it tells people apart and must not be published"
+        ));
+        return Err(spec.error_at(*spot, error.with_hint("make it an `identifier`")));
+    }
+    let reading =
+        Reading { missing: spec.input.missing.clone(), ..Reading::category() };
+    Ok(Some(ColumnSpec::new(name, Role::Identifier, reading, Rule::Plain)))
+}
+
 /// The promises about groups, bound to the sensitive columns they look at.
 pub(super) fn promises(spec: &Spec, data: &Microdata) -> Promises {
     let kinds = spec.promises.iter().map(|promise| &promise.kind);
-    Promises::new(kinds.filter_map(|kind| kind.of_groups(data)).collect())
+    let bound = kinds.filter_map(|kind| kind.of_groups(data));
+    Promises::new(match &data.census.persons {
+        None => bound.collect(),
+        Some(persons) => bound
+            .map(|promise| Box::new(OfPeople::new(promise, persons)) as Box<_>)
+            .collect(),
+    })
 }
 
 /// What can be said about roles, levels and cells before the table is opened.

@@ -13,11 +13,11 @@ use crate::recipe::join::{Joined, join};
 use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
 use crate::recipe::order::Order;
 use crate::recipe::parts::{Part, parts};
-use crate::recipe::{Published, Request, Spec, blurring, generalize};
+use crate::recipe::{Published, Request, Spec, blurring, generalize, repeated};
 use crate::release::{
     Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, Parameters,
-    Release, SENSITIVE_FILE, SOFTWARE, StepBinding, write_cells, write_datapackage,
-    write_rows, write_values,
+    PersonNote, Release, SENSITIVE_FILE, SOFTWARE, StepBinding, write_cells,
+    write_datapackage, write_rows, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -58,12 +58,23 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     manifest.write(draft.store())?;
     write_datapackage(&manifest, draft.store())?;
     draft.store().write(PAGE_FILE, page(&manifest, &public).as_bytes())?;
+    let order = whole.as_ref().unwrap_or(&made[0].order);
+    let release = Release::of(draft.store().clone())?;
+    let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;
+    if let Some(people) = order.people(&Quiet(watch))?.filter(|p| p.unnamed > 0) {
+        notes.push(format!(
+            "{} name nobody: each counts as a person of its own",
+            match people.unnamed {
+                1 => "1 row".to_owned(),
+                n => format!("{n} rows"),
+            }
+        ));
+    }
     let release = Release::of(draft.publish()?)?;
     let mut search = joined.search;
     if made.iter().any(|made| made.planned.grouping.is_some()) {
         search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
     }
-    let order = whole.as_ref().unwrap_or(&made[0].order);
     Ok(Published {
         directory: request.target(),
         release,
@@ -73,7 +84,10 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         unnamed: order.unnamed.clone(),
         removed: order.removed.clone(),
         search,
-        notes: made.into_iter().flat_map(|made| made.planned.remarks).collect(),
+        notes: {
+            notes.extend(made.into_iter().flat_map(|made| made.planned.remarks));
+            notes
+        },
     })
 }
 
@@ -119,7 +133,11 @@ impl<'a> Made<'a> {
         StepBinding {
             data: self.data.counts(),
             covers: grouping.as_ref().map(|grouping| &grouping.covers),
-            keyed: secret.as_ref().map(|(key, id)| Keyed { key, id }),
+            keyed: secret.as_ref().map(|secret| Keyed {
+                key: &secret.key,
+                id: &secret.id,
+                missing: &self.part.spec.input.missing,
+            }),
         }
     }
 }
@@ -134,6 +152,9 @@ fn gather(
     let source = &order.source;
     let counted = match method.needs() {
         Needs::Numbers => {
+            let why =
+                "noise of several rows averages out, and company is counted in rows";
+            order.refuse_repeated(spec, order.people(watch)?, method.name(), why)?;
             let rows = blurring::NumberRows::read(spec, order, method.name(), watch)?;
             return Ok(Gathered::Numbers(Box::new(rows)));
         }
@@ -225,6 +246,10 @@ impl Making<'_> {
             sampled: made.iter().find_map(|made| made.planned.sampled.clone()),
             method: joined.method.clone(),
             promises: joined.promises.clone(),
+            person: request.spec.input.person.as_ref().map(|(column, _)| PersonNote {
+                column: column.clone(),
+                missing: request.spec.input.missing.clone(),
+            }),
             loss: BTreeMap::new(),
             not_promised: joined.not_promised.clone(),
             checksums: BTreeMap::new(),

@@ -48,6 +48,8 @@ pub struct InputSpec {
     pub population_spot: Option<Spot>,
     /// The columns that join table and population.
     pub key: Vec<String>,
+    /// The column that tells people apart who may have several rows, and where it stands.
+    pub person: Option<(String, Spot)>,
     /// The texts that stand for "not known".
     pub missing: Vec<String>,
     /// What stands between cells, if said.
@@ -175,6 +177,7 @@ impl InputSpec {
     fn read(section: &mut Section<'_>) -> Result<Self> {
         let population = section.take("population");
         let key = section.take("key");
+        let person = section.take("person");
         let missing = section.take("missing");
         let delimiter = section.take("delimiter");
         let table = section.need("table")?;
@@ -196,6 +199,9 @@ impl InputSpec {
             population_spot: population.as_ref().or(key_item.as_ref()).map(Item::spot),
             table: text(table)?,
             population: population.map(text).transpose()?,
+            person: person
+                .map(|item| Ok((item.string()?.to_owned(), item.spot())))
+                .transpose()?,
             key,
             missing: missing.map_or(Ok(vec![String::new()]), |item| item.strings())?,
             delimiter: delimiter.map(|item| byte(&item)).transpose()?,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, Rule};
+use crate::hierarchy::{Cells, ColumnSpec, Rule};
 use crate::release::{Class, Store, Treatment};
 use crate::table::{Kind, Reading, Role};
 
@@ -46,12 +46,24 @@ pub struct Manifest {
     pub method: MethodNote,
     /// What was promised.
     pub promises: Vec<PromiseNote>,
+    /// Who promises count, if not rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<PersonNote>,
     /// What the release costs, by every loss.
     pub loss: BTreeMap<String, f64>,
     /// What a reader must not take for promised.
     pub not_promised: Vec<String>,
     /// BLAKE3 of the other files.
     pub checksums: BTreeMap<String, String>,
+}
+
+/// The column of the table that tells people apart. It is not published.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonNote {
+    /// Its name.
+    pub column: String,
+    /// The texts that stand for "not known": such rows count as a person each.
+    pub missing: Vec<String>,
 }
 
 /// The file with the rows.
@@ -225,6 +237,14 @@ impl Manifest {
         let own =
             methods.find(|method| method.columns.iter().any(|name| name == column));
         own.unwrap_or(&self.method)
+    }
+
+    /// The column of the table that tells people apart, if promises count these.
+    pub(crate) fn person_spec(&self) -> Option<ColumnSpec> {
+        let person = self.person.as_ref()?;
+        let reading =
+            Reading { missing: person.missing.clone(), ..Reading::category() };
+        Some(ColumnSpec::new(&person.column, Role::Identifier, reading, Rule::Plain))
     }
 
     /// How many rows of the table are left beside those that published rows stand for.

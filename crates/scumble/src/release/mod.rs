@@ -27,8 +27,8 @@ pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
 pub use directory::{Draft, private_folder};
 pub use layout::{DataColumn, Layout};
 pub use manifest::{
-    DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PromiseNote,
-    PublishedColumn, SOFTWARE,
+    DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PersonNote,
+    PromiseNote, PublishedColumn, SOFTWARE,
 };
 pub use noisy::{
     BlurNote, BlurredColumn, CondensedNote, FRAME_COLUMN, FrameNote, LEVEL_COLUMN,

@@ -7,7 +7,7 @@ use crate::release::{DataFormat, Draft, FORMAT, MANIFEST_FILE, Manifest, Store};
 use crate::table::{ReadOptions, Source};
 
 /// A release, opened.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Release {
     /// What it says about itself.
     pub manifest: Manifest,

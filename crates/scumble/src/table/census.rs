@@ -1,8 +1,10 @@
 //! The counts as methods want them: per quasi tuple, how many rows and which values.
 
+use std::sync::Arc;
+
 use hashbrown::HashMap;
 
-use crate::table::{Code, Counts, EntryId, Ids, Of, TupleId};
+use crate::table::{Code, Counts, EntryId, Ids, Of, Persons, TupleId};
 
 /// Every distinct quasi tuple, how many rows have it, and with which sensitive values.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Census {
     starts: Of<TupleId, EntryId>,
     /// How many values each sensitive column has.
     pub sensitive_sizes: Vec<usize>,
+    /// Who the rows are of, if the table says and somebody has several.
+    pub persons: Option<Arc<Persons>>,
 }
 
 impl Census {
@@ -49,7 +53,57 @@ impl Census {
         starts.push(EntryId::from_index(counts.rows.len()));
         let (people, entries) = (None, counts.rows.into());
         let sensitive = sensitive.into_iter().map(Of::from).collect();
-        Self { quasi, rows, people, sensitive, entries, starts, sensitive_sizes }
+        let persons = None;
+        Self {
+            quasi,
+            rows,
+            people,
+            sensitive,
+            entries,
+            starts,
+            sensitive_sizes,
+            persons,
+        }
+    }
+
+    /// The same of counts that also tell people apart: who each is of, nothing if nobody
+    /// knows.
+    pub fn of_persons(
+        counts: Counts,
+        n_quasi: usize,
+        sensitive_sizes: Vec<usize>,
+        person: &[Option<Code>],
+    ) -> Self {
+        let differs = |columns: &[Vec<Code>], entry: usize| {
+            entry == 0 || columns.iter().any(|codes| codes[entry] != codes[entry - 1])
+        };
+        let entries = 0..counts.rows.len();
+        let mut tuple_of = Vec::with_capacity(counts.rows.len());
+        let mut n_tuples = 0;
+        for entry in entries.clone() {
+            n_tuples += usize::from(differs(&counts.columns[..n_quasi], entry));
+            tuple_of.push(TupleId::from_index(n_tuples - 1));
+        }
+        let sensitive = &counts.columns[n_quasi..];
+        let persons =
+            Persons::count(&tuple_of, n_tuples, sensitive, &counts.rows, person);
+        let firsts: Vec<usize> =
+            entries.filter(|entry| differs(&counts.columns, *entry)).collect();
+        let ends = firsts.iter().skip(1).copied().chain([counts.rows.len()]);
+        let rows = firsts.iter().zip(ends);
+        let merged = Counts {
+            rows: rows
+                .map(|(start, end)| counts.rows[*start..end].iter().sum())
+                .collect(),
+            columns: counts
+                .columns
+                .iter()
+                .map(|codes| firsts.iter().map(|entry| codes[*entry]).collect())
+                .collect(),
+        };
+        let mut census = Self::new(merged, n_quasi, sensitive_sizes);
+        census.persons = Some(Arc::new(persons));
+        census
     }
 
     /// The same rows among the tuples of a population, which has these quasi codes, each
@@ -70,11 +124,13 @@ impl Census {
         let mut sensitive = vec![Vec::new(); self.sensitive.len()];
         let mut entries = Vec::with_capacity(self.entries.len());
         let mut missing = 0;
+        let mut order = Vec::with_capacity(people.len());
         for (tuple, n) in people.pairs() {
             let held = held.remove(&key(&quasi, tuple));
+            order.push(held);
             rows.push(held.map_or(0, |held| self.rows[held]));
             if let Some(held) = held {
-                missing += self.rows[held].saturating_sub(*n);
+                missing += self.people_of(held).saturating_sub(*n);
                 let own = self.entries_of(held);
                 for (to, from) in sensitive.iter_mut().zip(&self.sensitive) {
                     to.extend_from_slice(from.slice(&own));
@@ -83,10 +139,19 @@ impl Census {
             }
             starts.push(EntryId::from_index(entries.len()));
         }
-        missing += held.values().map(|tuple| self.rows[*tuple]).sum::<u64>();
+        missing += held.values().map(|tuple| self.people_of(*tuple)).sum::<u64>();
         let (people, entries) = (Some(people), entries.into());
+        let persons =
+            self.persons.as_ref().map(|persons| persons.reordered(&order).into());
         let sensitive = sensitive.into_iter().map(Of::from).collect();
-        (Self { quasi, rows, people, sensitive, entries, starts, ..self }, missing)
+        let within =
+            Self { quasi, rows, people, sensitive, entries, starts, persons, ..self };
+        (within, missing)
+    }
+
+    /// How many people of the table have rows of a tuple.
+    fn people_of(&self, tuple: TupleId) -> u64 {
+        self.persons.as_ref().map_or(self.rows[tuple], |persons| persons.of(tuple))
     }
 
     /// The tuples that have rows, without the people who have none.
@@ -96,7 +161,9 @@ impl Census {
         let quasi = self.quasi.iter();
         let mut starts: Of<_, _> = there().map(|tuple| self.starts[tuple]).collect();
         starts.push(EntryId::from_index(self.entries.len()));
+        let order: Vec<Option<TupleId>> = there().map(Some).collect();
         Self {
+            persons: self.persons.as_ref().map(|all| all.reordered(&order).into()),
             quasi: quasi.map(|of| there().map(|tuple| of[tuple]).collect()).collect(),
             rows: there().map(|tuple| self.rows[tuple]).collect(),
             people: None,
@@ -151,13 +218,24 @@ impl Census {
         self.people().iter().sum()
     }
 
-    /// An empty histogram for each sensitive column.
+    /// An empty histogram for each sensitive column; where people are told apart, and one
+    /// for them.
     pub fn histograms(&self) -> Vec<Histogram> {
-        self.sensitive_sizes.iter().map(|size| Histogram::new(*size)).collect()
+        let of_people = self.persons.as_ref().map(|persons| persons.n_codes());
+        let sizes = self.sensitive_sizes.iter().copied().chain(of_people);
+        sizes.map(Histogram::new).collect()
     }
 
-    /// Adds the sensitive values of a tuple to one histogram per sensitive column.
+    /// Adds the sensitive values of a tuple to one histogram per sensitive column; where
+    /// people are told apart, as these have them.
     pub fn add_to(&self, tuple: TupleId, histograms: &mut [Histogram]) {
+        if let Some(persons) = &self.persons {
+            let last = self.sensitive.len();
+            for (column, code, n) in persons.each(tuple) {
+                histograms[column.map_or(last, |column| column as usize)].add(code, n);
+            }
+            return;
+        }
         let entries = self.entries_of(tuple);
         for (codes, histogram) in self.sensitive.iter().zip(histograms) {
             for entry in entries.clone() {
@@ -199,6 +277,12 @@ impl Histogram {
         }
         *count += n;
         self.total += n;
+    }
+
+    /// Takes `n` rows away again, of more that have the value `code`.
+    pub fn take(&mut self, code: Code, n: u64) {
+        self.counts[code] -= n;
+        self.total -= n;
     }
 
     /// How many rows have the value.

@@ -19,6 +19,7 @@ mod publish {
     mod every_way;
     mod memory;
     mod mixtures;
+    mod people;
     mod plan;
     mod randomized;
 }

@@ -46,6 +46,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         sampled: None,
         method: MethodNote::default(),
         promises: Vec::new(),
+        person: None,
         loss: std::collections::BTreeMap::new(),
         not_promised: Vec::new(),
         checksums: [("data.csv".to_owned(), checksum(&path).unwrap())].into(),

@@ -13,6 +13,7 @@ mod counting;
 pub(crate) mod homogeneity;
 pub(crate) mod inference;
 pub(crate) mod linkage;
+mod own_rows;
 pub(crate) mod presence;
 mod rank;
 mod reversal;
@@ -26,6 +27,7 @@ pub use counting::Counting;
 pub use homogeneity::Homogeneity;
 pub use inference::Inference;
 pub use linkage::Linkage;
+pub use own_rows::OwnRows;
 pub use presence::Presence;
 pub use rank::Rank;
 pub use reversal::Reversal;
@@ -93,9 +95,10 @@ fn found_or(
 }
 
 /// All of them, in the order of reports.
-pub static ALL: [&dyn Attack; 12] = [
+pub static ALL: [&dyn Attack; 13] = [
     &Linkage,
     &Homogeneity,
+    &OwnRows,
     &BackgroundKnowledge,
     &Presence,
     &Counting,

@@ -2,7 +2,8 @@
 //! many.
 //!
 //! # Guarantee
-//! Sizes are whole numbers: a class exactly at k is large enough.
+//! Sizes are whole numbers: a class exactly at k is large enough. Where people are promised
+//! and the original is at hand, they are counted; without it only rows can be.
 //!
 //! # Limits
 //! The recheck believes the manifest's roles: it cannot know that a column called sensitive
@@ -39,12 +40,19 @@ impl Check for KAnonymity {
             if classes.quasi.is_empty() {
                 return Err(without_quasi(promise));
             }
-            let failing = classes.sizes.iter().filter(|size| **size < k).sum();
-            (classes.sizes.iter().min().copied().unwrap_or(0), failing)
+            let people = case.group_people()?;
+            let sizes = people.map_or(&classes.sizes, |people| &people.sizes);
+            let failing = sizes.iter().zip(&classes.sizes).filter(|(n, _)| **n < k);
+            let failing = failing.map(|(_, rows)| rows).sum();
+            (sizes.iter().min().copied().unwrap_or(0), failing)
         } else {
             return Err(says_nothing(promise, case));
         };
-        Ok(Checked::of(promise, json!({ "k": smallest }), failing))
+        let mut measured = json!({ "k": smallest });
+        if let Some(word) = case.counted_word() {
+            measured["counted"] = json!(word);
+        }
+        Ok(Checked::of(promise, measured, failing))
     }
 }
 

@@ -66,7 +66,15 @@ impl<'a> PromisedValues<'a> {
             if classes.quasi.is_empty() {
                 return Err(without_quasi(promise));
             }
-            in_rows.extend(classes.columns());
+            match case.group_people()? {
+                None => in_rows.extend(classes.columns()),
+                Some(people) => {
+                    let places = 0..classes.sensitive.len();
+                    in_rows.extend(
+                        places.map(|at| GroupedValues::OfPeople(classes, people, at)),
+                    );
+                }
+            }
             in_rows.retain(|values| kept.contains(&&*values.column().name));
             if in_rows.is_empty() {
                 return Err(Error::input(format!(

@@ -28,6 +28,8 @@ pub(crate) struct DrawnColumn {
     pub(crate) both: bool,
     /// Whether the same person gets the same draw in every release.
     pub(crate) keyed: bool,
+    /// Whether a person's rows with the same value were drawn as one.
+    pub(crate) by_person: bool,
     /// The column that tells the sub-table.
     pub(crate) subtable_column: Option<String>,
     /// All values of all sub-tables, ascending.
@@ -142,6 +144,7 @@ impl DrawnColumn {
             names: note.columns.clone(),
             both,
             keyed,
+            by_person: manifest.person.is_some(),
             subtable_column: note.subtable_column.clone(),
             values,
             tables,

@@ -50,10 +50,11 @@ impl TrueCounts {
 }
 
 /// Whether the published counts are such as the matrix gives. With sub-tables the true
-/// counts of each are not known. The draws of a key are the same for the same identifier.
+/// counts of each are not known. The draws of a key, or of a person, are the same for the
+/// same identifier.
 fn follows(column: &DrawnColumn, counts: &[u64]) -> bool {
     let [table] = column.tables.as_slice() else { return true };
-    if column.keyed {
+    if column.keyed || column.by_person {
         return true;
     }
     let true_counts: Vec<f64> =

@@ -121,6 +121,13 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
              most for “{column}”. {}",
             certain()
         ),
+        "own-rows" => format!(
+            "Knows several rows of a person, and guesses the commonest value of “{column}” \
+             that all their groups have, for the {} people whose value is the same in all of \
+             them. About {} of these the attacker is certain.",
+            attack.count("people"),
+            part("certain"),
+        ),
         "background-knowledge" => format!(
             "Knows how values of “{column}” depend on quasi columns, and adds up the possible \
              worlds of each group. The best such knowledge is by “{}”.{}{}",

@@ -63,6 +63,11 @@ impl<'a> Judge<'a> {
         Scratch { groups: Groups::default(), fails: Of::new(), values }
     }
 
+    /// Whether what fails at a node fails at all below it.
+    pub(super) fn is_monotone(&self) -> bool {
+        self.task.limit == 0 && self.task.promises.survive_merging()
+    }
+
     /// The whole table as one group.
     pub(super) fn whole(&self) -> Group<'_> {
         Group { rows: self.n_rows, people: self.n_people, values: &self.whole }

@@ -70,9 +70,9 @@ impl FullDomain {
         }
         let lattice = Lattice::of(task.columns);
         let weaker = task.promises.absorbing();
-        // Without left-out rows every promise survives merging; with them only absorbing
-        // ones only get easier to keep. See the note.
-        let necessary = if task.limit == 0 { task.promises } else { &weaker };
+        // Without left-out rows promises survive merging; with them only absorbing ones
+        // only get easier to keep. See the note.
+        let necessary = if judge.is_monotone() { task.promises } else { &weaker };
         let pool = Pool::new(&judge);
         let projections = Projections::new(&judge, &lattice, necessary, &pool);
         let (tuples, candidates) =

@@ -228,7 +228,7 @@ impl<'a> LatticeSearch<'a> {
         let loss = left_out.map(|_| judge.loss(tuples, node, scratch));
         self.keep_merged(tuples, node, scratch);
         let hopeless = left_out.is_none()
-            && (task.limit == 0
+            && (judge.is_monotone()
                 || task.promises.all_absorbing()
                 || judge
                     .left_out(self.necessary, Price::Least, tuples, node, scratch)

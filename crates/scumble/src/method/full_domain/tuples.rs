@@ -4,7 +4,9 @@ use hashbrown::HashMap;
 
 use crate::method::full_domain::groups::{Groups, Ladder};
 use crate::method::full_domain::lattice::Node;
-use crate::table::{Census, Code, EntryId, Histogram, Ids, NodeId, Of, TupleId, ids};
+use crate::table::{
+    Census, Code, EntryId, Histogram, Ids, NodeId, Of, Persons, TupleId, ids,
+};
 
 ids! {
     /// Values of all sensitive columns together.
@@ -26,15 +28,17 @@ pub(super) struct Tuples {
     values: Option<TupleValues>,
 }
 
-/// The sensitive values of tuples. Several sensitive columns are one here.
+/// The sensitive values of tuples. Several sensitive columns are one here, unless people are
+/// told apart: then each value is counted by itself, and so are they.
 #[derive(Debug, Clone)]
 struct TupleValues {
     /// The first entry of each tuple, and at last the one behind all.
     starts: Of<TupleId, EntryId>,
     /// The combination of values of each entry, and its rows.
     entries: Of<EntryId, (CombinationId, u64)>,
-    /// For each combination, the code in each sensitive column.
-    combinations: std::sync::Arc<Of<CombinationId, Vec<Code>>>,
+    /// For each combination, the first histogram it adds to, and the code in this and those
+    /// that follow.
+    combinations: std::sync::Arc<Of<CombinationId, (usize, Vec<Code>)>>,
 }
 
 impl Tuples {
@@ -58,8 +62,8 @@ impl Tuples {
     pub(super) fn add_to(&self, tuple: TupleId, histograms: &mut [Histogram]) {
         let Some(values) = &self.values else { return };
         for (combination, rows) in values.of_tuple(tuple) {
-            let codes = &values.combinations[*combination];
-            for (code, histogram) in codes.iter().zip(histograms.iter_mut()) {
+            let (first, codes) = &values.combinations[*combination];
+            for (code, histogram) in codes.iter().zip(&mut histograms[*first..]) {
                 histogram.add(*code, *rows);
             }
         }
@@ -109,6 +113,9 @@ fn nodes(codes: &[Code]) -> Of<TupleId, NodeId> {
 
 impl TupleValues {
     fn of(census: &Census) -> Self {
+        if let Some(persons) = &census.persons {
+            return Self::of_persons(census, persons);
+        }
         let mut index: HashMap<Vec<Code>, CombinationId> = HashMap::new();
         let mut combinations = Of::new();
         let mut entries = Vec::with_capacity(census.entries.len());
@@ -119,7 +126,7 @@ impl TupleValues {
             let combination = match index.get(&key) {
                 Some(combination) => *combination,
                 None => {
-                    let new = combinations.push(key.clone());
+                    let new = combinations.push((0, key.clone()));
                     index.insert(key.clone(), new);
                     new
                 }
@@ -128,6 +135,22 @@ impl TupleValues {
         }
         let starts = census.starts().clone();
         Self { starts, entries: entries.into(), combinations: combinations.into() }
+    }
+
+    /// As [`Census::add_to`] has them.
+    fn of_persons(census: &Census, persons: &Persons) -> Self {
+        let mut index: HashMap<(usize, Code), CombinationId> = HashMap::new();
+        let mut combinations = Of::new();
+        let (mut starts, mut entries) = (Of::from(EntryId::of([0])), Of::new());
+        for tuple in census.tuples() {
+            for (column, code, n) in persons.each(tuple) {
+                let column = column.map_or(census.sensitive.len(), |c| c as usize);
+                let new = || combinations.push((column, vec![code]));
+                entries.push((*index.entry((column, code)).or_insert_with(new), n));
+            }
+            starts.push(EntryId::from_index(entries.len()));
+        }
+        Self { starts, entries, combinations: combinations.into() }
     }
 
     fn of_tuple(&self, tuple: TupleId) -> &[(CombinationId, u64)] {

@@ -79,6 +79,12 @@ impl Method for Bucketization {
 fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
     let spec = task.spec;
+    task.order.refuse_repeated(
+        spec,
+        data.people,
+        method,
+        "the groups of one person's rows have their value in common",
+    )?;
     let promises = promises(spec, data);
     let typed = robustness(spec).map(|(typed, _)| typed);
     let known = typed.map(|typed| Known::read(spec, typed, task.inputs, data));

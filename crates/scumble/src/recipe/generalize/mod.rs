@@ -96,6 +96,10 @@ impl Method for Generalization {
 
 fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
+    if data.census.people.is_some() {
+        let why = "a population counts everybody once";
+        task.order.refuse_repeated(task.spec, data.people, name, why)?;
+    }
     let promises = promises(task.spec, data);
     let chosen = match task.plan.and_then(Plan::groups) {
         Some(plan) => {
@@ -303,13 +307,14 @@ fn search(
 ) -> Result<Chosen> {
     let spec = task.spec;
     let mut columns = data.quasi.clone();
+    // Nobody may fit several groups where it is counted who is in which.
+    let apart = promises.look_at_people() || data.census.persons.is_some();
     if name == "mondrian" && matches!(spec.method.cells, None | Some(Cells::Pdf)) {
-        let apart = promises.look_at_people();
         for (column, spec) in columns.iter_mut().zip(&data.specs) {
             column.cells = natural_cells(column, spec, apart);
         }
     }
-    if name == "full-domain" && promises.look_at_people() {
+    if name == "full-domain" && apart {
         for column in columns.iter_mut().filter(|c| c.cells == Cells::Interval) {
             // Ranges of two nodes overlap where their values stand mixed, as under masks.
             if !in_runs(column) {

@@ -1,29 +1,37 @@
 //! The secret key of the noise, and the columns that tell people apart.
 
+use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::random::Key;
 use crate::recipe::Spec;
+use crate::recipe::methods::Task;
 use crate::recipe::order::Order;
-use crate::table::{ColumnId, Inputs, Role, Spot};
+use crate::table::{ColumnId, Role, Spot};
 use crate::watch::Watch;
 
 /// A key, and the columns that tell people apart.
-pub(super) struct Secret {
-    pub(super) key: Key,
-    pub(super) id: Vec<ColumnId>,
+#[derive(Debug)]
+pub(in crate::recipe) struct Secret {
+    pub(in crate::recipe) key: Key,
+    pub(in crate::recipe) id: Vec<ColumnId>,
 }
 
 impl Secret {
-    /// Reads the key, and checks that no two rows are the same person.
-    pub(super) fn read(
-        spec: &Spec,
-        order: &Order,
-        inputs: &Inputs,
-        watch: &dyn Watch,
-    ) -> Result<Option<Self>> {
-        let Some((path, spot)) = &spec.method.noise.key_file else { return Ok(None) };
+    /// Reads the key, and checks that no two rows are the same person. Where people may have
+    /// several rows there is always a key, if only of this release: a value that somebody
+    /// has ten times is drawn once, or noise would average out.
+    pub(super) fn read(task: &Task<'_>) -> Result<Option<Self>> {
+        let Task { spec, order, inputs, watch, .. } = *task;
+        let person = spec.input.person.as_ref();
+        let Some((path, spot)) = &spec.method.noise.key_file else {
+            let Some((name, _)) = person else { return Ok(None) };
+            let mut words = task.randomness.stream("people", 0);
+            let secret: [u8; 32] = words.random();
+            let id = vec![order.source.column(name)?];
+            return Ok(Some(Self { key: Key::of_words(secret), id }));
+        };
         let (shown, bytes) = inputs.bytes(path, "read the key").map_err(|error| {
             error.with_hint(
                 "make one with `head -c 32 /dev/urandom | base64 > noise.key`",
@@ -32,6 +40,9 @@ impl Secret {
         let key = Key::of(&bytes).map_err(|error| error.in_file(&shown))?;
         let names: Vec<String> = match &spec.method.noise.id {
             Some((names, _)) => names.clone(),
+            None if person.is_some() => {
+                person.into_iter().map(|(name, _)| name.clone()).collect()
+            }
             None => {
                 let identifiers =
                     spec.columns.iter().filter(|c| c.role == Role::Identifier);
@@ -67,16 +78,17 @@ impl Secret {
                 );
             }
         }
-        check_people(spec, order, &id, watch)?;
+        check_people(spec, order, &id, person.is_some(), watch)?;
         Ok(Some(Self { key, id }))
     }
 }
 
-/// Every row must be a person of its own.
+/// Every row must name a person, of its own unless people may repeat.
 fn check_people(
     spec: &Spec,
     order: &Order,
     id: &[ColumnId],
+    may_repeat: bool,
     watch: &dyn Watch,
 ) -> Result<()> {
     let names: Vec<String> =
@@ -108,6 +120,9 @@ fn check_people(
         return Err(Error::input(format!("row {row} has nothing in {names}"))
             .in_file(order.source.name())
             .with_hint("without it the noise of a person cannot be found again"));
+    }
+    if may_repeat {
+        return Ok(());
     }
     let mut all: Vec<([u8; 16], Spot)> =
         folded.states.iter().flat_map(|(seen, _)| seen.iter().copied()).collect();

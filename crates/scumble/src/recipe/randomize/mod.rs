@@ -16,7 +16,7 @@ use crate::method::{DrawPlan, Plan, Step};
 use crate::promise::{About, Breaches, Promise};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::randomize::check::{check_columns, promise};
-use crate::recipe::randomize::keyed::Secret;
+pub(super) use crate::recipe::randomize::keyed::Secret;
 use crate::recipe::randomize::notes::{
     not_promised, parameters, perturbation_note, published_columns, subtable_column,
 };
@@ -87,10 +87,19 @@ impl Method for Perturbation {
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
         let data = data.need_counts()?;
         let spec = task.spec;
-        let secret = Secret::read(spec, task.order, task.inputs, task.watch)?;
+        if let (Self::Partitioned, Some((_, spot))) = (self, &spec.input.person) {
+            let error = Error::recipe(
+                "`partitioned-perturbation` does not go with `person`: its sub-tables count \
+                 rows, and several rows of a person could fall into different ones",
+            );
+            let hint = "use `uniform-perturbation` or `fine-grain-perturbation`";
+            return Err(spec.error_at(*spot, error.with_hint(hint)));
+        }
+        let secret = Secret::read(task)?;
+        let is_keyed = spec.method.noise.key_file.is_some();
         let designs = Designs::of(*self, data, task)?;
         designs.check_names(task)?;
-        let notes = designs.notes(secret.is_some());
+        let notes = designs.notes(is_keyed);
         let mut plan = Plan::new(self.name(), designs.steps(data));
         plan.keyed = secret.is_some();
         Ok(Planned {
@@ -104,13 +113,8 @@ impl Method for Perturbation {
             parameters: parameters(spec, &designs.designs),
             levels: None,
             promises: designs.promise_note().into_iter().collect(),
-            not_promised: not_promised(
-                spec,
-                Some(*self),
-                &designs.designs,
-                secret.is_some(),
-            ),
-            secret: secret.map(|secret| (secret.key, secret.id)),
+            not_promised: not_promised(spec, Some(*self), &designs.designs, is_keyed),
+            secret,
             knowledge: None,
             search: Search::default(),
             loss: 0.0,

@@ -93,6 +93,8 @@ impl Method for PerturbedGeneralization {
 
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
         let data = data.need_counts()?;
+        let why = "each group is one row, drawn by itself";
+        task.order.refuse_repeated(task.spec, data.people, self.name(), why)?;
         let (spec, order) = (task.spec, task.order);
         if order.published.iter().any(|(name, _)| name == SIZE_COLUMN) {
             return Err(Error::input(format!(

@@ -20,6 +20,8 @@ pub struct Keyed<'a> {
     pub key: &'a Key,
     /// The columns of the table that tell people apart.
     pub id: &'a [ColumnId],
+    /// The texts that name nobody: such a row is a person of its own.
+    pub missing: &'a [String],
 }
 
 /// A ticket and the row it was drawn for: rows are told apart by them.
@@ -38,6 +40,8 @@ pub(in crate::release) struct BoundDraw<'a> {
     inputs: Vec<usize>,
     /// Where the columns that tell people apart stand among them.
     id: Vec<usize>,
+    /// The texts there that name nobody.
+    missing: &'a [String],
     /// For each column, the code of every text of the table.
     codes: Vec<HashMap<Box<str>, Code>>,
     /// The value that codes of several columns stand for; empty if there is one column,
@@ -68,6 +72,7 @@ impl<'a> BoundDraw<'a> {
         let places = places.map(|(name, _)| inputs.named(binding.source, name));
         let places: Vec<usize> = places.collect::<Result<_>>()?;
         let keyed = binding.known(step).keyed;
+        let missing = keyed.map_or(&[][..], |keyed| keyed.missing);
         let id = keyed.map_or(&[][..], |keyed| keyed.id);
         let id = id.iter().map(|column| inputs.seek(*column)).collect();
         // The codes of a column are the places of its texts among those of the plan.
@@ -110,6 +115,7 @@ impl<'a> BoundDraw<'a> {
             routes: Of::new(),
             inputs: places,
             id,
+            missing,
             plan,
             step,
             randomness: binding.randomness,
@@ -146,8 +152,15 @@ impl<'a> BoundDraw<'a> {
     }
 
     /// What tells a person apart, with lengths between the texts.
-    fn write_id(&self, cells: &[&str], id: &mut Vec<u8>) {
+    fn write_id(&self, cells: &[&str], spot: Spot, id: &mut Vec<u8>) {
         id.clear();
+        let nameless = |place: &usize| self.missing.iter().any(|m| m == cells[*place]);
+        if !self.id.is_empty() && self.id.iter().all(nameless) {
+            id.extend_from_slice(&u64::MAX.to_le_bytes());
+            id.extend_from_slice(&spot.block.to_le_bytes());
+            id.extend_from_slice(&spot.row.to_le_bytes());
+            return;
+        }
         for place in &self.id {
             id.extend_from_slice(&(cells[*place].len() as u64).to_le_bytes());
             id.extend_from_slice(cells[*place].as_bytes());
@@ -169,7 +182,7 @@ impl<'a> BoundDraw<'a> {
         spot: Spot,
         cells: &[&str],
     ) -> Result<Decided> {
-        self.write_id(cells, &mut hand.streams.id);
+        self.write_id(cells, spot, &mut hand.streams.id);
         let value = self.value(cells)?;
         let subtable = match self.routes.at(value) {
             None => SubtableId::default(),
@@ -229,7 +242,7 @@ impl<'a> BoundDraw<'a> {
              spot,
              cells| {
                 streams.enter(binding.randomness, spot);
-                alone.write_id(cells, &mut streams.id);
+                alone.write_id(cells, spot, &mut streams.id);
                 let value = alone.value(cells)?;
                 tickets.push((value, (alone.ticket(streams), spot)));
                 Ok(())

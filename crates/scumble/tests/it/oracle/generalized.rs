@@ -4,7 +4,7 @@
 //! every node, groups rows by their labels in a map, and computes promises and losses from
 //! their definitions, in floats.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +13,8 @@ use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::{self, Loss};
 use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
 use scumble::promise::{
-    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, Promises, TCloseness,
+    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, OfPeople, Promises,
+    TCloseness,
 };
 use scumble::table::{Code, GroupId, Ids, Of, ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -30,10 +31,12 @@ enum Asked {
     Hierarchical(f64),
 }
 
+/// One code per quasi column, the sensitive code, and whose it is.
+type Row = (Vec<Code>, Code, u64);
+
 struct Case {
     data: Microdata,
-    /// One code per quasi column, and the sensitive code, for each row.
-    rows: Vec<(Vec<Code>, Code)>,
+    rows: Vec<Row>,
     asked: Vec<Asked>,
     promises: Promises,
     loss: Loss,
@@ -69,7 +72,9 @@ fn random_case(seed: u64) -> Case {
     let illness = "flu;lung;*\ncough;lung;*\nulcer;belly;*\n";
     let illness = Rule::Tree(Tree::parse(illness, "illness.csv").expect("a tree"));
 
-    let mut text = String::from("town,age,sex,illness\n");
+    // In some tables several rows are the same person's.
+    let people = random.random_bool(0.4);
+    let mut text = String::from("town,age,sex,illness,who\n");
     for _ in 0..n_rows {
         let age = match random.random_range(0..8) {
             7 => String::new(),
@@ -78,7 +83,8 @@ fn random_case(seed: u64) -> Case {
         let town = pick(random, &["a", "b", "c", "d"]);
         let sex = pick(random, &["f", "m", "?"]);
         let illness = pick(random, &["flu", "flu", "cough", "ulcer"]);
-        text.push_str(&format!("{town},{age},{sex},{illness}\n"));
+        let who = pick(random, &["p", "q", "r", "s", ""]);
+        text.push_str(&format!("{town},{age},{sex},{illness},{who}\n"));
     }
     let mut specs = vec![
         spec("town", Role::Quasi, Reading::category(), tree, cells),
@@ -86,14 +92,21 @@ fn random_case(seed: u64) -> Case {
         spec("sex", Role::Quasi, Reading::category(), Rule::Plain, cells),
         spec("illness", Role::Sensitive, Reading::category(), illness, Cells::Taxonomy),
     ];
+    if people {
+        let reading = Reading { missing: vec![String::new()], ..Reading::category() };
+        specs.push(ColumnSpec::new("who", Role::Identifier, reading, Rule::Plain));
+    }
     if cells == Cells::Taxonomy {
         specs[0].lowest = random.random_range(0..2);
         specs[0].highest = Some(random.random_range(2..=3));
         specs[1].weight = pick(random, &[1.0, 0.25, 3.0]);
     }
-    let source =
-        Source::from_bytes("case.csv", text.into_bytes(), &ReadOptions::default())
-            .unwrap();
+    let source = Source::from_bytes(
+        "case.csv",
+        text.clone().into_bytes(),
+        &ReadOptions::default(),
+    )
+    .unwrap();
     let data = Microdata::read(&source, &specs, &Unwatched).unwrap();
 
     let mut asked = Vec::new();
@@ -110,9 +123,16 @@ fn random_case(seed: u64) -> Case {
             _ => Asked::Hierarchical(pick(random, &[0.1, 0.25, 0.4])),
         });
     }
-    let promises = asked.iter().map(|asked| promise(*asked, &data)).collect();
+    let promises = asked.iter().map(|asked| {
+        let promise = promise(*asked, &data);
+        match &data.census.persons {
+            Some(persons) => Box::new(OfPeople::new(promise, persons)) as Box<_>,
+            None => promise,
+        }
+    });
+    let promises = promises.collect();
     let limit = pick(random, &[0.0, 0.0, 0.15, 0.3, 0.6]);
-    let rows = rows_of(&data);
+    let rows = rows_of(&text, &data, people);
     Case {
         rows,
         asked,
@@ -148,42 +168,44 @@ fn promise(asked: Asked, data: &Microdata) -> Box<dyn GroupPromise> {
     }
 }
 
-fn rows_of(data: &Microdata) -> Vec<(Vec<Code>, Code)> {
-    let census = &data.census;
-    let mut rows = Vec::new();
-    for tuple in census.tuples() {
-        let quasi: Vec<Code> = census.quasi.iter().map(|codes| codes[tuple]).collect();
-        for entry in census.entries_of(tuple) {
-            for _ in 0..census.entries[entry] {
-                rows.push((quasi.clone(), census.sensitive[0][entry]));
-            }
-        }
-    }
-    rows
+/// The rows as they are typed. Those of nobody known, or of nobody said, are of people of
+/// their own.
+fn rows_of(text: &str, data: &Microdata, people: bool) -> Vec<Row> {
+    let row = |(place, line): (usize, &str)| {
+        let cells: Vec<&str> = line.split(',').collect();
+        let code = |column: usize| data.codes[column][cells[column]];
+        let who = match cells[4].as_bytes() {
+            [who] if people => u64::from(*who),
+            _ => 1000 + place as u64,
+        };
+        ((0..3).map(code).collect(), code(3), who)
+    };
+    text.lines().skip(1).enumerate().map(row).collect()
 }
 
 // ---- the oracle ----
 
-fn shares(rows: &[&(Vec<Code>, Code)], n_values: usize) -> Vec<f64> {
+/// The shares of values, each of which a person has once.
+fn shares(rows: &[&Row], n_values: usize) -> Vec<f64> {
+    let facts: BTreeSet<(Code, u64)> = rows.iter().map(|row| (row.1, row.2)).collect();
     let mut shares = vec![0.0; n_values];
-    for row in rows {
-        shares[row.1.index()] += 1.0 / rows.len() as f64;
+    for (value, _) in &facts {
+        shares[value.index()] += 1.0 / facts.len() as f64;
     }
     shares
 }
 
-fn holds(
-    case: &Case,
-    group: &[&(Vec<Code>, Code)],
-    whole: &[&(Vec<Code>, Code)],
-) -> bool {
+fn holds(case: &Case, group: &[&Row], whole: &[&Row]) -> bool {
     let illness = &case.data.sensitive[0];
     let n_values = illness.domain.len();
     let (p, q) = (shares(group, n_values), shares(whole, n_values));
     let mut ranked: Vec<f64> = p.iter().copied().filter(|share| *share > 0.0).collect();
     ranked.sort_by(|a, b| b.total_cmp(a));
     case.asked.iter().all(|asked| match *asked {
-        Asked::K(k) => group.len() as u64 >= k,
+        Asked::K(k) => {
+            let people: BTreeSet<u64> = group.iter().map(|row| row.2).collect();
+            people.len() as u64 >= k
+        }
         Asked::Distinct(l) => ranked.len() as u64 >= l,
         Asked::Entropy(l) => {
             let entropy: f64 = ranked.iter().map(|share| -share * share.ln()).sum();
@@ -225,7 +247,7 @@ fn holds(
     })
 }
 
-type Groups<'a> = Vec<Vec<&'a (Vec<Code>, Code)>>;
+type Groups<'a> = Vec<Vec<&'a Row>>;
 
 /// The groups that stay and the rows that go, or nothing if too many go.
 fn judged<'a>(case: &Case, mut kept: Groups<'a>) -> Option<(Groups<'a>, u64)> {
@@ -371,7 +393,7 @@ fn exhaustive(case: &Case) -> Option<f64> {
     }
     let mut best: Option<f64> = None;
     for node in nodes {
-        let mut groups: BTreeMap<Vec<&str>, Vec<&(Vec<Code>, Code)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<&str>, Vec<&Row>> = BTreeMap::new();
         for row in &case.rows {
             let labels = case.data.quasi.iter().zip(&node).zip(&row.0);
             let labels = labels
@@ -457,7 +479,7 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
 }
 
 /// The least loss over all ways to cut again and again, each cut keeping the promises.
-fn best_cuts(case: &Case, part: Vec<&(Vec<Code>, Code)>) -> f64 {
+fn best_cuts(case: &Case, part: Vec<&Row>) -> f64 {
     let whole: Vec<_> = case.rows.iter().collect();
     let mut best = total(case, &vec![part.clone()], 0, None);
     for place in 0..case.data.quasi.len() {
@@ -505,7 +527,7 @@ fn mondrian_keeps_its_promises_and_never_beats_the_best_cuts() {
         }
         met += 1;
         let grouping = found.unwrap();
-        let mut groups: BTreeMap<GroupId, Vec<&(Vec<Code>, Code)>> = BTreeMap::new();
+        let mut groups: BTreeMap<GroupId, Vec<&Row>> = BTreeMap::new();
         let census = &case.data.census;
         for row in &case.rows {
             let tuple = census

@@ -1,0 +1,129 @@
+//! The people of every group of cells, counted from the table: each once, and each of their
+//! values once.
+//!
+//! # Guarantee
+//! Sets of people, made anew; nothing that was added up for the search is looked at.
+//!
+//! # Limits
+//! Only where nobody's row fits several groups can groups be found in the table.
+
+use hashbrown::{HashMap, HashSet};
+
+use crate::audit::cells::{CellClasses, Covers, QuasiKnowledge, fitting};
+use crate::audit::given::sensitive_place;
+use crate::error::Result;
+use crate::hierarchy::Microdata;
+use crate::table::{Code, Histogram, Persons, TupleId};
+
+/// Who stands in which group.
+#[derive(Debug)]
+pub(crate) struct GroupPeople {
+    /// How many people each group has.
+    pub(crate) sizes: Vec<u64>,
+    /// For each sensitive column of the classes, how many people of each group have which
+    /// value.
+    pub(crate) values: Vec<Vec<Vec<(Code, u64)>>>,
+    /// For each of these columns, how many people have each value.
+    pub(crate) whole: Vec<Histogram>,
+    /// For everybody with several rows their rows: the group and the values.
+    pub(crate) several: Vec<Vec<(u32, Vec<Code>)>>,
+}
+
+/// A person, or one of the rows of nobody known.
+type Who = (Option<Code>, u64);
+
+impl GroupPeople {
+    /// Counts, in a table that tells people apart; nothing if their rows fit several groups.
+    pub(crate) fn of(
+        view: &CellClasses,
+        covers: &Covers,
+        known: &QuasiKnowledge<'_>,
+        table: &Microdata,
+        persons: &Persons,
+    ) -> Result<Option<Self>> {
+        let census = &table.census;
+        let mut places = Vec::with_capacity(view.sensitive.len());
+        let mut codes: Vec<Vec<Option<Code>>> =
+            Vec::with_capacity(view.sensitive.len());
+        for column in &view.sensitive {
+            let place = sensitive_place(table, &column.name)?;
+            let held = column.domain.index();
+            let own = &table.sensitive[place].domain;
+            let code = |text: &Box<str>| held.get(&**text).copied();
+            let missing = column.domain.missing();
+            let own_codes = own.texts().iter().map(code).zip(own.texts().ids());
+            codes.push(
+                own_codes
+                    .map(|(code, own_code)| {
+                        code.or(missing.filter(|_| own.missing() == Some(own_code)))
+                    })
+                    .collect(),
+            );
+            places.push(place);
+        }
+        let mut people: Vec<HashSet<Who>> = vec![HashSet::new(); view.n_groups()];
+        let mut having: HashSet<(usize, u32, Code, Who)> = HashSet::new();
+        let mut everybody: HashSet<(usize, Code, Who)> = HashSet::new();
+        let mut rows_of: HashMap<Code, Vec<(u32, Vec<Code>)>> = HashMap::new();
+        let mut unnamed = 0;
+        for (tuple, groups) in fitting(view, covers, known)? {
+            let group = match groups[..] {
+                [] => continue,
+                [group] => group,
+                _ => return Ok(None),
+            };
+            let tuple = TupleId::new(tuple);
+            let entries = census.entries_of(tuple);
+            for (place, owner) in persons.owners(tuple) {
+                let Some(entry) = entries.clone().nth(*place as usize) else {
+                    continue;
+                };
+                let n = if owner.is_some() { 1 } else { census.entries[entry] };
+                for _ in 0..n {
+                    unnamed += u64::from(owner.is_none());
+                    let who = (*owner, if owner.is_none() { unnamed } else { 0 });
+                    people[group as usize].insert(who);
+                    let mut row = Vec::with_capacity(places.len());
+                    for (column, place) in places.iter().enumerate() {
+                        let code = census.sensitive[*place][entry];
+                        let Some(code) = codes[column][code.index()] else {
+                            return Err(super::cost::another_table());
+                        };
+                        having.insert((column, group, code, who));
+                        everybody.insert((column, code, who));
+                        row.push(code);
+                    }
+                    if let Some(owner) = owner {
+                        rows_of.entry(*owner).or_default().push((group, row));
+                    }
+                }
+            }
+        }
+        let n_groups = view.n_groups();
+        let mut counts: Vec<Vec<HashMap<Code, u64>>> =
+            vec![vec![HashMap::new(); n_groups]; places.len()];
+        for (column, group, code, _) in having {
+            *counts[column][group as usize].entry(code).or_default() += 1;
+        }
+        let mut whole: Vec<Histogram> =
+            view.sensitive.iter().map(|c| Histogram::new(c.domain.len())).collect();
+        for (column, code, _) in everybody {
+            whole[column].add(code, 1);
+        }
+        let sorted = |counts: HashMap<Code, u64>| {
+            let mut counts: Vec<(Code, u64)> = counts.into_iter().collect();
+            counts.sort_unstable();
+            counts
+        };
+        let values = counts.into_iter();
+        let mut several: Vec<(Code, Vec<(u32, Vec<Code>)>)> =
+            rows_of.into_iter().filter(|(_, rows)| rows.len() > 1).collect();
+        several.sort_unstable();
+        Ok(Some(Self {
+            sizes: people.iter().map(|people| people.len() as u64).collect(),
+            values: values.map(|all| all.into_iter().map(sorted).collect()).collect(),
+            whole,
+            several: several.into_iter().map(|(_, rows)| rows).collect(),
+        }))
+    }
+}

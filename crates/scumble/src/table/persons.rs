@@ -1,0 +1,302 @@
+//! Which rows are of the same person.
+//!
+//! # Guarantee
+//! Whatever tuples a group is made of, the people in it are counted once each, and so is
+//! everybody's every value. Everything that is added up here adds up tuple by tuple.
+//!
+//! *Proof.* Let a tuple count everybody who has rows of it, and call a *fact* a person, or a
+//! person with a value, that is found in several tuples. A fact that is found in m tuples of
+//! a group is counted m times, that is m - 1 times too often; all others are counted once.
+//! So a group has as many people as its tuples add up to, less the sum of (m - 1) over the
+//! facts that occur in it, and so for the people of each value. ∎
+//!
+//! # Cost
+//! Memory for everybody once while counting; afterwards for the facts.
+
+use crate::table::{Code, Histogram, Of, TupleId};
+
+/// How many people a table is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PersonCounts {
+    /// How many there are.
+    pub people: u64,
+    /// How many of them have more than one row.
+    pub repeated: u64,
+    /// How many rows name nobody: each counts as a person of its own.
+    pub unnamed: u64,
+}
+
+/// The people of a table who may have several rows.
+#[derive(Debug, Clone)]
+pub struct Persons {
+    /// How many there are.
+    pub counts: PersonCounts,
+    /// For each tuple, how many people have rows of it.
+    of_tuple: Of<TupleId, u64>,
+    /// For each tuple the values of each sensitive column, and how many people have them.
+    values: Lists<(u32, Code, u64)>,
+    /// For each tuple the facts in it.
+    shared: Lists<u32>,
+    /// What each fact is.
+    facts: Vec<Fact>,
+    /// For each tuple which of its entries are whose: nothing if nobody knows.
+    owners: Lists<(u32, Option<Code>)>,
+}
+
+/// Something that is found in several tuples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fact {
+    /// A person.
+    Person,
+    /// A person with a value of a sensitive column.
+    Value {
+        /// Which of the sensitive columns.
+        column: u32,
+        /// The value.
+        code: Code,
+    },
+}
+
+/// A list for each tuple.
+#[derive(Debug, Clone)]
+struct Lists<T> {
+    starts: Of<TupleId, usize>,
+    items: Vec<T>,
+}
+
+impl<T: Clone> Lists<T> {
+    fn new() -> Self {
+        Self { starts: vec![0].into(), items: Vec::new() }
+    }
+
+    fn end(&mut self) {
+        self.starts.push(self.items.len());
+    }
+
+    fn of(&self, tuple: TupleId) -> &[T] {
+        &self.items[self.starts[tuple]..self.starts[tuple.next()]]
+    }
+
+    fn reordered(&self, order: &[Option<TupleId>]) -> Self {
+        let mut lists = Self::new();
+        for tuple in order {
+            if let Some(tuple) = tuple {
+                lists.items.extend_from_slice(self.of(*tuple));
+            }
+            lists.end();
+        }
+        lists
+    }
+}
+
+/// The place of the people among the codes of the last histogram; facts follow.
+const PEOPLE: Code = Code::new(0);
+
+impl Persons {
+    /// Counts the people of entries that stand in the order of their tuples. Of each entry
+    /// there are the number of its tuple, its codes in the sensitive columns, its rows, and
+    /// who it is of: nothing if nobody knows.
+    pub(super) fn count(
+        tuple_of: &[TupleId],
+        n_tuples: usize,
+        sensitive: &[Vec<Code>],
+        rows: &[u64],
+        person: &[Option<Code>],
+    ) -> Self {
+        let size = person.iter().flatten().map(|code| code.index() + 1).max();
+        let mut rows_of: Vec<u64> = vec![0; size.unwrap_or(0)];
+        let mut tuples_of: Vec<u32> = vec![0; rows_of.len()];
+        let (mut of_tuple, mut n_unnamed) = (Of::new(), 0);
+        let mut bounds: Vec<usize> = Vec::with_capacity(n_tuples + 1);
+        for (entry, tuple) in tuple_of.iter().enumerate() {
+            if tuple.index() == bounds.len() {
+                bounds.push(entry);
+            }
+        }
+        bounds.push(tuple_of.len());
+        let mut present: Vec<Code> = Vec::new();
+        for own in bounds.windows(2) {
+            let mut unnamed = 0;
+            present.clear();
+            for entry in own[0]..own[1] {
+                match person[entry] {
+                    Some(code) => {
+                        rows_of[code.index()] += rows[entry];
+                        present.push(code);
+                    }
+                    None => unnamed += rows[entry],
+                }
+            }
+            present.sort_unstable();
+            present.dedup();
+            present.iter().for_each(|code| tuples_of[code.index()] += 1);
+            of_tuple.push(present.len() as u64 + unnamed);
+            n_unnamed += unnamed;
+        }
+        let is_shared = |code: Code| tuples_of[code.index()] > 1;
+
+        let mut owners = Lists::new();
+        for own in bounds.windows(2) {
+            let mut place = 0;
+            for entry in own[0]..own[1] {
+                let same = |codes: &Vec<Code>| codes[entry] == codes[entry - 1];
+                if entry > own[0] && !sensitive.iter().all(same) {
+                    place += 1;
+                }
+                owners.items.push((place, person[entry]));
+            }
+            owners.end();
+        }
+
+        // Values, and what of people in several tuples is found where.
+        let mut values = Lists::new();
+        let mut found: Vec<(Code, Option<(u32, Code)>, TupleId)> = Vec::new();
+        let mut pairs: Vec<(u32, Code, Option<Code>)> = Vec::new();
+        for (tuple, own) in TupleId::first(n_tuples).zip(bounds.windows(2)) {
+            pairs.clear();
+            let mut unnamed: Vec<(u32, Code, u64)> = Vec::new();
+            for entry in own[0]..own[1] {
+                for (column, codes) in (0..).zip(sensitive) {
+                    match person[entry] {
+                        Some(_) => pairs.push((column, codes[entry], person[entry])),
+                        None => unnamed.push((column, codes[entry], rows[entry])),
+                    }
+                }
+                if let Some(code) = person[entry].filter(|code| is_shared(*code)) {
+                    found.push((code, None, tuple));
+                }
+            }
+            pairs.sort_unstable();
+            pairs.dedup();
+            for (column, code, who) in &pairs {
+                if let Some(who) = who.filter(|who| is_shared(*who)) {
+                    found.push((who, Some((*column, *code)), tuple));
+                }
+            }
+            let named = pairs.iter().map(|(column, code, _)| (*column, *code, 1));
+            let mut all: Vec<(u32, Code, u64)> = named.chain(unnamed).collect();
+            all.sort_unstable();
+            let first = values.items.len();
+            for (column, code, n) in all {
+                match values.items[first..].last_mut() {
+                    Some((c, v, sum)) if (*c, *v) == (column, code) => *sum += n,
+                    _ => values.items.push((column, code, n)),
+                }
+            }
+            values.end();
+        }
+
+        found.sort_unstable();
+        found.dedup();
+        let mut facts = Vec::new();
+        let mut places: Vec<(TupleId, u32)> = Vec::new();
+        for same in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            if let [(_, what, _), _, ..] = same {
+                let fact = facts.len() as u32;
+                facts.push(what.map_or(Fact::Person, |(column, code)| Fact::Value {
+                    column,
+                    code,
+                }));
+                places.extend(same.iter().map(|(.., tuple)| (*tuple, fact)));
+            }
+        }
+        places.sort_unstable();
+        let mut shared = Lists::new();
+        let mut places = places.into_iter().peekable();
+        for tuple in TupleId::first(n_tuples) {
+            while let Some((_, fact)) = places.next_if(|(known, _)| *known == tuple) {
+                shared.items.push(fact);
+            }
+            shared.end();
+        }
+        let named = rows_of.iter().filter(|rows| **rows > 0).count() as u64;
+        let repeated = rows_of.iter().filter(|rows| **rows > 1).count() as u64;
+        let people = named + n_unnamed;
+        Self {
+            counts: PersonCounts { people, repeated, unnamed: n_unnamed },
+            of_tuple,
+            values,
+            shared,
+            facts,
+            owners,
+        }
+    }
+
+    /// Which entries of a tuple, counted from its first, are whose; nothing if nobody knows.
+    pub fn owners(&self, tuple: TupleId) -> &[(u32, Option<Code>)] {
+        self.owners.of(tuple)
+    }
+
+    /// How many people have rows of a tuple.
+    pub fn of(&self, tuple: TupleId) -> u64 {
+        self.of_tuple[tuple]
+    }
+
+    /// Whether somebody has rows of several tuples.
+    pub fn are_shared(&self) -> bool {
+        self.facts.contains(&Fact::Person)
+    }
+
+    /// What each fact is.
+    pub fn facts(&self) -> &[Fact] {
+        &self.facts
+    }
+
+    /// The same people of tuples in another order, some of which have nobody.
+    pub(super) fn reordered(&self, order: &[Option<TupleId>]) -> Self {
+        let of =
+            |tuple: &Option<TupleId>| tuple.map_or(0, |tuple| self.of_tuple[tuple]);
+        Self {
+            of_tuple: order.iter().map(of).collect(),
+            values: self.values.reordered(order),
+            shared: self.shared.reordered(order),
+            facts: self.facts.clone(),
+            owners: self.owners.reordered(order),
+            counts: self.counts,
+        }
+    }
+
+    /// How many codes the last histogram has.
+    pub(super) fn n_codes(&self) -> usize {
+        1 + self.facts.len()
+    }
+
+    /// What a tuple adds to the histogram of which column, and how much. The last column is
+    /// that of the people and facts.
+    pub fn each(
+        &self,
+        tuple: TupleId,
+    ) -> impl Iterator<Item = (Option<u32>, Code, u64)> {
+        let values = self.values.of(tuple).iter();
+        let values = values.map(|(column, code, n)| (Some(*column), *code, *n));
+        let facts = self.shared.of(tuple).iter();
+        let facts = facts.map(|fact| (None, Code::new(fact + 1), 1));
+        let people = [(None, PEOPLE, self.of_tuple[tuple])];
+        values.chain(people.into_iter().filter(|(.., n)| *n > 0)).chain(facts)
+    }
+}
+
+/// How many people a group has, from what its tuples add up to.
+pub fn n_people(facts: &[Fact], added: &[Histogram]) -> u64 {
+    let Some(last) = added.last() else { return 0 };
+    let too_many = repeats(facts, last).filter(|(fact, _)| *fact == Fact::Person);
+    last.count(PEOPLE) - too_many.map(|(_, n)| n).sum::<u64>()
+}
+
+/// How many people of a group have each value, from what its tuples add up to.
+pub fn values_of_people(facts: &[Fact], added: &[Histogram]) -> Vec<Histogram> {
+    let Some((last, values)) = added.split_last() else { return Vec::new() };
+    let mut values = values.to_vec();
+    for (fact, n) in repeats(facts, last) {
+        if let Fact::Value { column, code } = fact {
+            values[column as usize].take(code, n);
+        }
+    }
+    values
+}
+
+/// How often each fact of a group was counted too much.
+fn repeats(facts: &[Fact], added: &Histogram) -> impl Iterator<Item = (Fact, u64)> {
+    let found = added.present().filter(|(code, _)| *code != PEOPLE);
+    found.map(|(code, n)| (facts[code.index() - 1], n - 1))
+}
