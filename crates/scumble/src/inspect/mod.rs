@@ -133,7 +133,7 @@ pub fn inspect<'a>(
         quasi.iter().map(|at| columns[at.index()].distinct + 1).collect();
     let risk = risk::risks(watch.over(source), &quasi, &distinct, rows)?;
     let missing: Vec<&str> = missing.iter().map(|marker| MARKERS[*marker]).collect();
-    let recipe = recipe::recipe(options, &missing, &columns);
+    let recipe = recipe::recipe(options, &missing, rows, &columns);
     Ok(Findings { rows, columns, risk, recipe })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::inspect::role::is_known;
+use crate::inspect::role::{is_known, is_name};
 use crate::inspect::{Coarsening, ColumnFindings, Options};
 use crate::table::{Kind, Role};
 
@@ -10,6 +10,7 @@ use crate::table::{Kind, Role};
 pub(super) fn recipe(
     options: &Options,
     missing: &[&str],
+    rows: u64,
     columns: &[ColumnFindings],
 ) -> String {
     let mut text = String::from(
@@ -24,6 +25,13 @@ pub(super) fn recipe(
     line(format!("table = {table:<30} # relative to the folder of this recipe"));
     if let Some(delimiter) = options.delimiter {
         line(format!("delimiter = {}", quoted(&char::from(delimiter).to_string())));
+    }
+    if let Some(column) = person(rows, columns) {
+        let typed = quoted(&column.name);
+        line(format!(
+            "person = {typed:<29} # {} people in {rows} rows: promises count people",
+            column.distinct
+        ));
     }
     let missing: Vec<String> = missing.iter().map(|marker| quoted(marker)).collect();
     let missing = format!("[{}]", missing.join(", "));
@@ -61,6 +69,23 @@ pub(super) fn recipe(
     }
     line(METHOD.to_owned());
     text
+}
+
+/// The identifier that repeats, if one does: of several the one with most values. Names of
+/// people repeat without being the same person.
+fn person(rows: u64, columns: &[ColumnFindings]) -> Option<&ColumnFindings> {
+    let repeats = |column: &&ColumnFindings| {
+        let named = (rows as f64 * (1.0 - column.missing)).round() as u64;
+        let repeats = match column.exact {
+            true => column.distinct < named,
+            false => column.unique_share < 0.95 * (1.0 - column.missing),
+        };
+        column.role == Role::Identifier
+            && repeats
+            && column.distinct > 1
+            && !is_name(&column.name)
+    };
+    columns.iter().filter(repeats).max_by_key(|column| column.distinct)
 }
 
 const ROLES: &str = r#"

@@ -77,6 +77,28 @@ const NAMING_IF_MANY: &[&str] = &[
     "index",
 ];
 
+/// Names of parts of names, and of addresses.
+const NAME_PARTS: &[&str] = &[
+    "surname",
+    "forename",
+    "firstname",
+    "lastname",
+    "fullname",
+    "vorname",
+    "nachname",
+    "prenom",
+    "cognome",
+    "apellido",
+    "apellidos",
+    "address",
+    "adresse",
+    "street",
+    "strasse",
+    "direccion",
+    "ip",
+    "url",
+];
+
 /// Names of names.
 const NAMES: &[&str] = &["name", "nom", "nombre", "nome"];
 
@@ -268,6 +290,11 @@ pub(super) fn guess(name: &str, traits: &Traits) -> Guess {
 /// Whether the name says it is known from elsewhere.
 pub(super) fn is_known(name: &str) -> bool {
     hinted(&words(name), KNOWN)
+}
+
+/// Whether the name says that it is a part of people's names, or where they live.
+pub(super) fn is_name(name: &str) -> bool {
+    hinted(&words(name), NAMES) || hinted(&words(name), NAME_PARTS)
 }
 
 /// Whether the name says it is a postal code.

@@ -23,6 +23,7 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
         )))
         .with_hint("this is a defect of scumble: please report it"));
     }
+    let is_of_people = manifest.person.is_some();
     for place in 0..manifest.promises.len() {
         let checked = &audit.promises[place];
         let column = manifest.promises[place].columns.first();
@@ -39,6 +40,7 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
             }
             "r-robustness" => bucketize::certified(&checked.measured),
             "expected-anonymity" => blurring::certified(&note.asked, &method),
+            _ if is_of_people => "people of every group counted in the table".to_owned(),
             _ => "recomputed from the published rows".to_owned(),
         };
     }

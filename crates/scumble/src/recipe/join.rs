@@ -64,6 +64,13 @@ pub(super) fn join(
             not_promised.push(reason.clone());
         }
     }
+    if spec.input.person.is_some() {
+        not_promised.push(
+            "several rows of a person together: a value that does not change occurs in all \
+             their groups, and rows that are the same person's may be told by that"
+                .to_owned(),
+        );
+    }
     if whole.is_some() {
         not_promised.extend(between(&columns, &promises));
     }
