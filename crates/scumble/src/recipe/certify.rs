@@ -40,7 +40,9 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
             }
             "r-robustness" => bucketize::certified(&checked.measured),
             "expected-anonymity" => blurring::certified(&note.asked, &method),
-            _ if is_of_people => "people of every group counted in the table".to_owned(),
+            _ if is_of_people => {
+                "people of every group counted in the table".to_owned()
+            }
             _ => "recomputed from the published rows".to_owned(),
         };
     }

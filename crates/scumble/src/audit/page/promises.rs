@@ -83,9 +83,13 @@ fn sentence(
     };
     Some(match checked.name.as_str() {
         "k-anonymity" => format!(
-            "Somebody who knows the quasi values of a person finds at least {} rows that \
-             could be theirs.",
-            asked("k")
+            "Somebody who knows the quasi values of a person finds{} at least {} {}.",
+            if manifest.person.is_some() { " rows of" } else { "" },
+            asked("k"),
+            match manifest.person {
+                Some(_) => "different people among those that could be theirs",
+                None => "rows that could be theirs",
+            },
         ),
         "k-map" => format!(
             "Somebody who knows the quasi values of a person, and not who is in the table, \
