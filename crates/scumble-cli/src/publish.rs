@@ -10,7 +10,7 @@ use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
 use scumble::release::{BlurNote, Manifest, OperatorNote, PerturbationNote, Treatment};
-use scumble::space::{FrameKind, Shape};
+use scumble::space::FrameKind;
 use scumble::table::Role;
 use serde_json::json;
 
@@ -294,10 +294,7 @@ fn buckets_text(published: &Published, column: &str) -> String {
 
 /// How wide noise is, in a few words.
 fn blur_text(note: &BlurNote) -> String {
-    let width = match note.shape {
-        Shape::Gaussian => "standard deviation",
-        Shape::Uniform => "side of the box",
-    };
+    let width = note.shape.spread();
     if note.frames.is_empty() {
         return format!("noise   {}, its own {width} for every row", note.shape.name());
     }

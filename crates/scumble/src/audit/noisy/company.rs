@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use crate::audit::noisy::law::{CHORD, Tails};
 use crate::audit::noisy::peel::MARGIN;
 use crate::audit::noisy::{Guesses, NoiseLaw};
-use crate::space::{Shape, Space};
+use crate::space::{Ball, Cube, Shape, Space};
 use crate::watch::Watch;
 
 /// What is just within reach may be so by rounding alone, and is computed exactly.
@@ -171,10 +171,10 @@ impl<'a> Company<'a> {
         match self.law.shape {
             Shape::Gaussian => {
                 let radius = 2.0 * (self.law.reach() * (1.0 + BORDER) + self.slip);
-                self.space.within_ball(centre, radius, visit);
+                self.space.within::<Ball>(centre, radius, visit);
             }
             Shape::Uniform => {
-                self.space.within_cube(centre, 1.0 + BORDER + self.slip, visit);
+                self.space.within::<Cube>(centre, 1.0 + BORDER + self.slip, visit);
             }
         }
     }
@@ -192,7 +192,7 @@ impl<'a> Company<'a> {
             if sum >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         if reach.is_infinite() && self.law.shape == Shape::Gaussian {
-            self.space.within_ball(self.space.point(row), f64::INFINITY, add);
+            self.space.within::<Ball>(self.space.point(row), f64::INFINITY, add);
         } else {
             self.visit(self.space.point(row), add);
         }

@@ -23,7 +23,7 @@ use serde_json::json;
 
 use crate::audit::noisy::{Company, Framed, MeasuredCompany};
 use crate::audit::{Attacked, detail};
-use crate::space::Shape;
+use crate::space::{Ball, Cube, Shape};
 use crate::watch::Watch;
 
 /// The most rows that noise is drawn for.
@@ -132,7 +132,7 @@ fn rank(
             let apart = place.iter().zip(this).map(|(z, x)| (z - x) * (z - x));
             let far: f64 = apart.sum();
             let radius = (far * (1.0 + 1e-9)).sqrt();
-            company.space.within_ball(&place, radius, |_, _, other| {
+            company.space.within::<Ball>(&place, radius, |_, _, other| {
                 fitting += 1.0;
                 better += f64::from(u8::from(other < far * (1.0 - 1e-9)));
                 ControlFlow::Continue(())
@@ -147,7 +147,7 @@ fn rank(
             };
             let half = |axis: usize| 0.5 + 0.5 * slack[axis] + 1e-9;
             let widest = (0..slack.len()).map(half).fold(0.5, f64::max);
-            company.space.within_cube(&place, widest, |_, other, _| {
+            company.space.within::<Cube>(&place, widest, |_, other, _| {
                 let axes = other.iter().zip(&place).enumerate();
                 let mut fits = axes.map(|(axis, (x, z))| (x - z).abs() <= half(axis));
                 fitting += f64::from(u8::from(fits.all(|fits| fits)));

@@ -26,7 +26,7 @@ use hashbrown::HashMap;
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Evidence, Nature, canonical};
 use crate::estimate::laws::numbers::{Placed, stretch};
-use crate::space::{Shape, Space};
+use crate::space::{Cube, Shape, Space};
 use crate::table::Reading;
 
 /// Fewer rows are looked at one by one.
@@ -321,7 +321,7 @@ impl SameNoise {
                 }
             }
             (Some(space), Shape::Uniform) => {
-                space.within_cube(&point, HALF, |place, other, _| {
+                space.within::<Cube>(&point, HALF, |place, other, _| {
                     let distance = distance(other);
                     fits.push((fit(distance), distance, self.rows[place]));
                     ControlFlow::Continue(())
