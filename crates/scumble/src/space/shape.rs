@@ -1,7 +1,7 @@
 //! Shapes of noise: what anybody knows of them, and how far apart points are for each.
 //!
 //! What follows from a shape is worked out three times, by publisher, audit and estimate:
-//! `promise/expected_anonymity/shape/`, `audit/noisy/shape.rs` and
+//! `promise/expected_anonymity/shape/`, `audit/noisy/shape/` and
 //! `estimate/laws/numbers/law.rs`.
 
 use std::ops::ControlFlow;

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::loose::{CalibrationScores, ROUNDING, RowsOfKind};
-use crate::audit::noisy::shape::{self, in_steps};
+use crate::audit::noisy::shape;
 use crate::audit::noisy::{Axes, LooseFindings, NoisyRows, variances};
 use crate::release::BlurNote;
 use crate::space::{Shape, Space};
@@ -75,7 +75,7 @@ impl<'a> AlikeRows<'a> {
             axes.fold(
                 (f64::INFINITY, 0.0f64),
                 |(least, low), ((spread, scale), cell)| {
-                    let (most, unit) = match in_steps(view.note.shape) {
+                    let (most, unit) = match shape::of(view.note.shape).in_steps() {
                         // A box of one step is as good as none.
                         true => (spread.max(*cell), 2.0 * cell),
                         // Ten digits.
@@ -123,11 +123,10 @@ impl<'a> AlikeRows<'a> {
         for other in self.scaled.chunks_exact(dims.max(1)) {
             let apart = other.iter().zip(this).map(|(a, b)| (a - b).abs());
             let apart: Vec<f64> = apart.collect();
-            let largest = apart.iter().copied().fold(0.0, f64::max);
-            if largest == 0.0 {
+            if apart.iter().all(|v| *v == 0.0) {
                 equal += 1.0;
             } else {
-                others.push(shape::seen(self.note.shape, apart, largest));
+                others.push(shape::of(self.note.shape).seen(apart));
             }
         }
         if dims == 0 {
@@ -139,7 +138,7 @@ impl<'a> AlikeRows<'a> {
 
     /// The company of a row at a spread of so many scales.
     fn company(&self, seen: &(f64, Vec<Vec<f64>>), f: f64, tails: &Tails) -> f64 {
-        shape::company(self.note.shape, seen, f, tails)
+        shape::of(self.note.shape).company(seen.0, &seen.1, f, tails)
     }
 
     /// The smallest spread, in scales, at which a row has what it needs.
@@ -301,7 +300,7 @@ impl<'a> AlikeRows<'a> {
     /// Spreads of so many scales, as they can be drawn.
     fn law(&self, factor: f64) -> Vec<f64> {
         let axes = self.scales.iter().zip(&self.axes.cells);
-        axes.map(|(scale, cell)| match in_steps(self.note.shape) {
+        axes.map(|(scale, cell)| match shape::of(self.note.shape).in_steps() {
             false => factor * scale,
             true => {
                 let half = ((factor * scale / cell - 1.0) / 2.0).ceil().max(0.0);
@@ -332,5 +331,5 @@ fn scales(shape: Shape, spreads: &[Vec<f64>], variances: [Vec<f64>; 2]) -> Vec<f
     let [table, own]: [Vec<f64>; 2] = known;
     let nearer = if off(&own) < off(&table) { own } else { table };
     // Steps are coarser than that.
-    if !in_steps(shape) && off(&nearer) > 0.005 { means } else { nearer }
+    if !shape::of(shape).in_steps() && off(&nearer) > 0.005 { means } else { nearer }
 }

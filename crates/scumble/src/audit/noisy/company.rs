@@ -178,7 +178,7 @@ impl<'a> Company<'a> {
         centre: &[f64],
         visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
     ) {
-        let farthest = shape::farthest(self.law.shape, reach);
+        let farthest = shape::of(self.law.shape).farthest(reach);
         let distance = 2.0 * (farthest * (1.0 + BORDER) + self.slip);
         self.law.shape.within(&self.space, centre, distance, visit);
     }
@@ -202,9 +202,8 @@ impl<'a> Company<'a> {
     /// Whether a row has the company it needs.
     pub(crate) fn enough(&self, row: usize, need: f64, tails: &Tails) -> CompanyCount {
         let centre = self.space.point(row);
-        let reach = self.law.reach();
+        let (shape, reach) = (shape::of(self.law.shape), self.law.reach());
         let bounds = CountBounds {
-            shape: self.law.shape,
             tails,
             cuts: self.cuts(),
             within: reach * (1.0 - BORDER) - self.slip,
@@ -219,7 +218,7 @@ impl<'a> Company<'a> {
                 high += 1.0;
                 equal += 1.0;
             } else {
-                let (least, most) = bounds.of(centre, point, far);
+                let (least, most) = shape.bounds(&bounds, centre, point, far);
                 low += least;
                 high += most;
             }
@@ -238,13 +237,16 @@ impl<'a> Company<'a> {
 
     /// The company of a row, to about a millionth of the rows within reach: for means.
     pub(crate) fn roughly(&self, row: usize, tails: &Tails) -> f64 {
-        let count = shape::roughly(self.law.shape, tails);
-        let Some(count) = count.filter(|_| !self.moving.is_empty()) else {
-            return self.anonymity(row, self.law.reach(), f64::INFINITY);
+        let count = |far: f64| match far {
+            0.0 => Some(1.0),
+            _ => shape::of(self.law.shape).roughly(far, tails),
         };
+        if self.moving.is_empty() || count(1.0).is_none() {
+            return self.anonymity(row, self.law.reach(), f64::INFINITY);
+        }
         let mut sum = 0.0;
         self.visit(self.space.point(row), |_, _, far| {
-            sum += count(far);
+            sum += count(far).unwrap_or(0.0);
             ControlFlow::Continue(())
         });
         sum

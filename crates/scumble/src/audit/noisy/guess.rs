@@ -68,7 +68,7 @@ impl Guesses {
             let share = rivals.share();
             let last = near.last().map_or(0.0, |(far, _)| *far);
             if share <= enough || all {
-                return (share, shape::as_visited(self.shape, last));
+                return (share, shape::of(self.shape).as_visited(last));
             }
         }
         let mut rivals = nobody();
@@ -93,7 +93,7 @@ fn add(
     let (this, that) = (company.space.point(row), company.space.point(other));
     let apart: Vec<f64> = that.iter().zip(this).map(|(a, b)| a - b).collect();
     let (a, b) = (company.coordinates(row), company.coordinates(other));
-    rivals.add(&apart, || company.law.count(a, b, reach) != 0.0);
+    rivals.add(&apart, &|| company.law.count(a, b, reach) != 0.0);
 }
 
 /// The points of the rule: directions, or places in the box.
@@ -107,7 +107,7 @@ fn points(shape: Shape, dims: usize) -> Vec<f64> {
                 (0.5 + (place + 1) as f64 * phi.powi(-(axis as i32 + 1))).fract();
             points.push(part);
         }
-        shape::point(shape, &mut points[start..]);
+        shape::of(shape).point(&mut points[start..]);
     }
     points
 }

@@ -1,8 +1,8 @@
-//! The noise of a class: its axes, how far it counts, and tails.
+//! The noise of a class: its axes, and tails.
 //!
 //! # Guarantee
 //! [`Axes::noise`] draws from the law that the manifest states. [`NoiseLaw::count`] is the
-//! published rule: it is in `shape.rs`, with all that depends on the shape.
+//! published rule: it is in `shape/`, with all that depends on the shape.
 //!
 //! # Limits
 //! Draws are the auditor's own, by a fixed seed: they are for measuring, not for hiding.
@@ -98,20 +98,24 @@ impl Axes {
 
     /// The law of a level.
     pub(crate) fn law(&self, spreads: &[f64]) -> NoiseLaw {
+        let (shape, turned) = (shape::of(self.shape), self.is_turned());
         NoiseLaw {
             shape: self.shape,
             spreads: spreads.to_vec(),
-            cuts: shape::cuts(self),
+            cuts: self.cells.iter().map(|cell| shape.cut(turned, *cell)).collect(),
         }
     }
 
     /// Noise along the axes, drawn anew, and rounded as published numbers are: its
     /// coordinates.
     pub(crate) fn noise(&self, spreads: &[f64], rng: &mut ChaCha20Rng) -> Vec<f64> {
-        let law = (self.shape, self.is_turned());
+        let (shape, turned) = (shape::of(self.shape), self.is_turned());
         let axes = spreads.iter().zip(&self.cells);
-        let drawn: Vec<f64> =
-            axes.map(|(spread, cell)| shape::draw(law, *spread, *cell, rng)).collect();
+        let drawn = axes.map(|(spread, cell)| match *spread {
+            0.0 => 0.0,
+            spread => shape.draw(turned, spread, *cell, rng),
+        });
+        let drawn: Vec<f64> = drawn.collect();
         let rounded = |place: usize, value: f64| snapped(value, self.decimals[place]);
         match &self.turned {
             // True numbers are on the lattice, so rounding the noise is rounding the sum.
@@ -127,10 +131,10 @@ impl Axes {
 
     /// The standard deviation of the noise on each column, rounding left aside.
     pub(crate) fn deviations(&self, spreads: &[f64]) -> Vec<f64> {
-        let law = (self.shape, self.is_turned());
+        let (shape, turned) = (shape::of(self.shape), self.is_turned());
         let axes = spreads.iter().zip(&self.cells);
         let along: Vec<f64> =
-            axes.map(|(spread, cell)| shape::deviation(law, *spread, *cell)).collect();
+            axes.map(|(s, cell)| shape.deviation(turned, *s, *cell)).collect();
         match &self.turned {
             None => along,
             Some((_, back)) => (0..self.dims())
@@ -155,14 +159,6 @@ pub(crate) struct NoiseLaw {
     pub(crate) spreads: Vec<f64>,
     /// How much rounding may take from the box along each axis.
     pub(crate) cuts: Vec<f64>,
-}
-
-impl NoiseLaw {
-    /// How far rows count, in halves of the distance by the spread.
-    pub(crate) fn reach(&self) -> f64 {
-        let axes = self.spreads.len() as f64;
-        f64::max(3.5, (axes - 1.0).max(0.0).sqrt() + 1.3)
-    }
 }
 
 /// The probability that a standard normal number is at least `u`.

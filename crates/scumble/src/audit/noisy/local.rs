@@ -8,7 +8,7 @@
 use rayon::prelude::*;
 
 use crate::audit::noisy::loose::{CalibrationScores, ROUNDING, RowsOfKind};
-use crate::audit::noisy::shape::in_steps;
+use crate::audit::noisy::shape;
 use crate::audit::noisy::{Axes, LooseFindings, NoisyRows};
 use crate::table::Numbers;
 use crate::watch::Watched;
@@ -54,7 +54,8 @@ pub(crate) fn look(
             let place = of(view.row(*published as usize));
             let spreads = of(view.spreads(*published as usize));
             let less = spreads.iter().zip(&axes.cells).map(|(spread, cell)| {
-                let steps = if in_steps(axes.shape) { 2.0 * cell } else { 0.0 };
+                let steps =
+                    if shape::of(axes.shape).in_steps() { 2.0 * cell } else { 0.0 };
                 (spread / ABOVE - steps).max(0.0)
             });
             let laws = [axes.law(&spreads), axes.law(&less.collect::<Vec<f64>>())];

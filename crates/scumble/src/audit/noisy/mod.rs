@@ -201,7 +201,7 @@ impl NoisyRows {
         let columns = &self.note.columns;
         let mut widths: Vec<Width> =
             columns.iter().map(|c| Width::new(&c.name)).collect();
-        let wide = shape::width(self.note.shape);
+        let wide = shape::of(self.note.shape).width();
         self.for_noise(|column, deviation| {
             let [low, high] = columns[column].domain;
             let share = if high > low { wide * deviation / (high - low) } else { 0.0 };

@@ -19,7 +19,7 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 use serde_json::json;
 
-use crate::audit::noisy::shape::fitting;
+use crate::audit::noisy::shape;
 use crate::audit::noisy::{Company, Framed, MeasuredCompany};
 use crate::audit::{Attacked, detail};
 use crate::watch::Watch;
@@ -123,7 +123,8 @@ fn rank(
     }
     let place = company.coordinates(row).iter().zip(noise).map(|(x, e)| x + e);
     let place = company.scaled(&place.collect::<Vec<f64>>());
-    let (fitting, better) = fitting(company, cells, row, &place);
+    let shape = shape::of(company.law.shape);
+    let (fitting, better) = shape.fitting(company, cells, row, &place);
     let fitting = f64::max(fitting, 1.0);
     let picked = if better > 0.0 { 0.0 } else { 1.0 / fitting };
     Draw { rank: fitting, picked, below: fitting < wish }

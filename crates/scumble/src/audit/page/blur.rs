@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::audit::Report;
-use crate::audit::noisy::shape::words;
+use crate::audit::noisy::shape;
 use crate::audit::page::{TABLE_END, table};
 use crate::picture::{Bar, Bars, figure};
 use crate::release::{BlurNote, FrameNote, Manifest};
@@ -40,7 +40,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
             }
         }
     }
-    let [what, _] = words(note.shape);
+    let [what, _] = shape::of(note.shape).words();
     let along = match note.frame {
         FrameKind::Rotated => "along the axes that the manifest lists",
         _ => "on each column, in its own units",

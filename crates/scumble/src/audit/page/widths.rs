@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::audit::noisy::shape::words;
+use crate::audit::noisy::shape;
 use crate::audit::page::words::share;
 use crate::audit::{Report, Width};
 use crate::picture::{Anchor, Html, Svg, WIDTH, figure, shortened};
@@ -49,7 +49,7 @@ impl Wide {
 
     fn what(self) -> &'static str {
         match self {
-            Self::Noise(shape) => words(shape)[1],
+            Self::Noise(shape) => shape::of(shape).words()[1],
             Self::Cells | Self::Distributions => {
                 "How much of its column a published cell stands for: of numbers the width of \
                  the range, of other values how many they may be."
