@@ -12,7 +12,7 @@ use scumble::recipe::{Published, Request, Spec, publish};
 use scumble::release::{
     BlurNote, Manifest, MethodNote, OperatorNote, PerturbationNote, Treatment,
 };
-use scumble::space::{FrameKind, Shape};
+use scumble::space::FrameKind;
 use scumble::table::Role;
 use serde_json::json;
 
@@ -304,10 +304,7 @@ fn buckets_text(published: &Published, column: &str) -> String {
 
 /// How wide noise is, in a few words.
 fn blur_text(note: &BlurNote) -> String {
-    let width = match note.shape {
-        Shape::Gaussian => "standard deviation",
-        Shape::Uniform => "side of the box",
-    };
+    let width = note.shape.spread();
     if note.frames.is_empty() {
         return format!("noise   {}, its own {width} for every row", note.shape.name());
     }

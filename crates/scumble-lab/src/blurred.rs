@@ -68,13 +68,11 @@ pub(crate) enum Scheme {
 }
 
 impl Scheme {
-    pub(crate) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> String {
         match self {
-            Self::Paper(Shape::Uniform) => "uniform",
-            Self::Paper(Shape::Gaussian) => "gaussian",
-            Self::Strict(Shape::Uniform) => "uniform, strict",
-            Self::Strict(Shape::Gaussian) => "gaussian, strict",
-            Self::Condensed(_) => "condensation",
+            Self::Paper(shape) => shape.name().to_owned(),
+            Self::Strict(shape) => format!("{}, strict", shape.name()),
+            Self::Condensed(_) => "condensation".to_owned(),
         }
     }
 }
@@ -319,7 +317,7 @@ mod tests {
     #[test]
     fn noise_is_on_the_lattice_and_as_wide_as_said() {
         let table = Table::uniform(4000);
-        for shape in [Shape::Gaussian, Shape::Uniform] {
+        for shape in Shape::ALL {
             let spread = 0.2001;
             let blurred = Blurred {
                 frames: Vec::new(),
@@ -329,10 +327,7 @@ mod tests {
             let published = table.noisy(&blurred, shape, 5).unwrap();
             let pairs = published.values.iter().zip(&table.numbers.values);
             let square = pairs.map(|(z, x)| (z - x).powi(2)).sum::<f64>() / 20_000.0;
-            let expected = match shape {
-                Shape::Gaussian => spread * spread,
-                Shape::Uniform => spread * spread / 12.0,
-            };
+            let expected = shape.variance() * spread * spread;
             // The variance of a square is at most 2 variances squared: 5.2 errors.
             assert!((square / expected - 1.0).abs() < 5.2 * (2.0 / 20_000f64).sqrt());
             assert!(published.values.iter().all(|z| *z == snapped(*z, DECIMALS)));

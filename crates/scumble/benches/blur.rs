@@ -16,7 +16,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble::method::{BlurTask, Frame, blur, least_factors, need};
-use scumble::promise::tail;
+use scumble::promise::Law;
 use scumble::space::{FrameKind, Shape};
 use scumble::table::Numbers;
 
@@ -97,23 +97,10 @@ fn plain(frame: &Frame, row: usize) -> f64 {
     let n_rows = frame.rows.len();
     let lists: Vec<Vec<f64>> =
         (0..n_rows).map(|other| differences(other).collect()).collect();
-    let square = |list: &Vec<f64>| list.iter().map(|w| w * w).sum::<f64>();
-    let distances: Vec<f64> = lists.iter().map(|list| square(list).sqrt()).collect();
     let sum = |factor: f64| -> f64 {
-        match frame.shape {
-            Shape::Gaussian => {
-                0.5 + distances
-                    .iter()
-                    .map(|far| tail(far / (2.0 * factor)))
-                    .sum::<f64>()
-            }
-            Shape::Uniform => {
-                let common = |list: &Vec<f64>| -> f64 {
-                    list.iter().map(|w| (factor - w).max(0.0) / factor).product()
-                };
-                lists.iter().map(common).sum()
-            }
-        }
+        let (spreads, cuts) = (vec![factor; frame.dims], vec![0.0; frame.dims]);
+        let law = Law { shape: frame.shape, spreads, cuts };
+        lists.iter().map(|list| law.count_without_reach(list)).sum()
     };
     let (mut low, mut high) = (0.01, 20.0);
     while high > low * 1.01 {
@@ -202,7 +189,7 @@ fn case(name: &str, values: Vec<f64>, dims: usize, shape: Shape) {
 fn main() {
     let most = std::env::args().filter_map(|text| text.parse().ok()).next();
     for (n_rows, dims) in [(10_000, 5), (100_000, 6), (1_000_000, 6)] {
-        for shape in [Shape::Gaussian, Shape::Uniform] {
+        for shape in Shape::ALL {
             if n_rows <= most.unwrap_or(100_000) {
                 case("uniform", uniform(n_rows, dims), dims, shape);
                 case("clustered", clustered(n_rows, dims), dims, shape);

@@ -83,7 +83,7 @@ fn run(data: &Data) -> Result<Outcome> {
         ];
         for (scheme, accuracies) in SCHEMES.iter().zip(&found.accuracies) {
             for (k, accuracy) in KS.into_iter().zip(accuracies) {
-                lines.push(line(scheme.name(), Some(k), *accuracy));
+                lines.push(line(&scheme.name(), Some(k), *accuracy));
             }
         }
         lines

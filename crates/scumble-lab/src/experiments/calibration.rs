@@ -245,10 +245,7 @@ fn best_fit(table: &Table, published: &Published, row: usize, among: &[usize]) -
             match published.shape {
                 _ if *spread == 0.0 && distance == 0.0 => 0.0,
                 _ if *spread == 0.0 => f64::INFINITY,
-                Shape::Gaussian => (distance / spread).powi(2),
-                // Inside or not; the last digit does not count.
-                Shape::Uniform if distance <= spread * (0.5 + 1e-9) => 0.0,
-                Shape::Uniform => f64::INFINITY,
+                shape => shape.misfit(distance / spread),
             }
         });
         each.sum()

@@ -20,9 +20,6 @@ pub struct BlurSpec {
     pub frames: Option<(usize, Spot)>,
 }
 
-const SHAPES: [(&str, Shape); 2] =
-    [("gaussian", Shape::Gaussian), ("uniform", Shape::Uniform)];
-
 const FRAMES: [(&str, FrameKind); 3] = [
     ("global", FrameKind::Global),
     ("local", FrameKind::Local),
@@ -56,8 +53,9 @@ pub(super) struct BlurItems<'a> {
 
 impl BlurItems<'_> {
     pub(super) fn read(self) -> Result<BlurSpec> {
+        let shapes = Shape::ALL.map(|shape| (shape.name(), shape));
         let shape =
-            self.shape.map(|item| Ok((item.choice("shape", &SHAPES)?, item.spot())));
+            self.shape.map(|item| Ok((item.choice("shape", &shapes)?, item.spot())));
         let frame =
             self.frame.map(|item| Ok((item.choice("frame", &FRAMES)?, item.spot())));
         let count = |item: Option<Item<'_>>, most: usize| {

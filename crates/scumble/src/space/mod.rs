@@ -16,29 +16,13 @@
 //! # Source
 //! `bentley1975multidimensional`.
 
+mod shape;
+
+pub use shape::{Ball, Cube, Metric, Shape};
+
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
-
-/// How noise is spread around a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shape {
-    /// Normal noise; its spread is the standard deviation.
-    Gaussian,
-    /// Even within a box; its spread is the length of the box's side.
-    Uniform,
-}
-
-impl Shape {
-    /// Its name in recipes and manifests.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Gaussian => "gaussian",
-            Self::Uniform => "uniform",
-        }
-    }
-}
 
 /// Which way noise is scaled and turned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -109,12 +93,6 @@ impl<'a> Leaf<'a> {
     pub fn column(&self, axis: usize) -> &'a [f64] {
         &self.columns[axis * self.rows.len()..][..self.rows.len()]
     }
-}
-
-/// The largest difference for a cube, the sum of squares for a ball.
-#[inline(always)]
-fn add<const CUBE: bool>(sum: f64, difference: f64) -> f64 {
-    if CUBE { sum.max(difference.abs()) } else { sum + difference * difference }
 }
 
 impl Space {
@@ -253,42 +231,23 @@ impl Space {
         }
     }
 
-    /// Visits the living points within a straight distance of `centre`: row, coordinates,
-    /// and the square of the distance.
-    pub fn within_ball(
+    /// Visits the living points within a distance of `centre`: row, coordinates, and how far
+    /// it is, as the metric adds it up.
+    pub fn within<M: Metric>(
         &self,
         centre: &[f64],
-        radius: f64,
-        visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
-    ) {
-        self.within::<false>(centre, radius * radius, visit);
-    }
-
-    /// Visits the living points that differ from `centre` by at most `reach` in every
-    /// coordinate: row, coordinates, and the largest difference.
-    pub fn within_cube(
-        &self,
-        centre: &[f64],
-        reach: f64,
-        visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
-    ) {
-        self.within::<true>(centre, reach, visit);
-    }
-
-    fn within<const CUBE: bool>(
-        &self,
-        centre: &[f64],
-        limit: f64,
+        distance: f64,
         mut visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
     ) {
-        self.leaves_within::<CUBE>(centre, limit, |leaf| {
+        let limit = M::added(distance);
+        self.leaves_within::<M>(centre, limit, |leaf| {
             for first in (0..leaf.rows.len()).step_by(LEAF) {
                 let mut distances = [0.0; LEAF];
                 let len = LEAF.min(leaf.rows.len() - first);
                 for (axis, value) in centre.iter().enumerate() {
                     let column = &leaf.column(axis)[first..first + len];
                     for (distance, other) in distances.iter_mut().zip(column) {
-                        *distance = add::<CUBE>(*distance, other - value);
+                        *distance = M::add(*distance, other - value);
                     }
                 }
                 for (place, distance) in distances[..len].iter().enumerate() {
@@ -303,18 +262,18 @@ impl Space {
         });
     }
 
-    /// Visits leaves of the tree that may hold living points within a distance: its square
-    /// for a ball, the largest difference of a coordinate for a cube.
-    pub fn leaves_within<const CUBE: bool>(
+    /// Visits leaves of the tree that may hold living points within a distance, given as the
+    /// metric adds it up.
+    pub fn leaves_within<M: Metric>(
         &self,
         centre: &[f64],
         limit: f64,
         mut visit: impl FnMut(Leaf<'_>) -> ControlFlow<()>,
     ) {
-        let _ = self.walk::<CUBE, _>(centre, limit, 0, &mut visit);
+        let _ = self.walk::<M, _>(centre, limit, 0, &mut visit);
     }
 
-    fn walk<const CUBE: bool, V>(
+    fn walk<M: Metric, V>(
         &self,
         centre: &[f64],
         limit: f64,
@@ -337,27 +296,27 @@ impl Space {
             });
         }
         let left = node.left as usize;
-        let near = self.distance_to::<CUBE>(centre, left);
-        let far = self.distance_to::<CUBE>(centre, left + 1);
+        let near = self.distance_to::<M>(centre, left);
+        let far = self.distance_to::<M>(centre, left + 1);
         let mut halves = [(near, left), (far, left + 1)];
         if far < near {
             halves.swap(0, 1);
         }
         for (distance, half) in halves {
             if distance <= limit {
-                self.walk::<CUBE, V>(centre, limit, half, visit)?;
+                self.walk::<M, V>(centre, limit, half, visit)?;
             }
         }
         ControlFlow::Continue(())
     }
 
     /// How far the box of a node is.
-    fn distance_to<const CUBE: bool>(&self, centre: &[f64], number: usize) -> f64 {
+    fn distance_to<M: Metric>(&self, centre: &[f64], number: usize) -> f64 {
         let bounds = &self.boxes[number * 2 * self.dims..][..2 * self.dims];
         let (low, high) = bounds.split_at(self.dims);
         let mut distance = 0.0;
         for ((value, low), high) in centre.iter().zip(low).zip(high) {
-            distance = add::<CUBE>(distance, (low - value).max(value - high).max(0.0));
+            distance = M::add(distance, (low - value).max(value - high).max(0.0));
         }
         distance
     }
@@ -403,8 +362,8 @@ impl Space {
             return;
         }
         let left = node.left as usize;
-        let mut halves = [left, left + 1]
-            .map(|half| (self.distance_to::<false>(centre, half), half));
+        let mut halves =
+            [left, left + 1].map(|half| (self.distance_to::<Ball>(centre, half), half));
         if halves[1].0 < halves[0].0 {
             halves.swap(0, 1);
         }

@@ -30,7 +30,7 @@ fn a_visit_sees_what_is_within_reach_and_alive() {
             let expected: Vec<usize> =
                 living.iter().copied().filter(|row| straight(*row) <= 9.0).collect();
             let mut seen = Vec::new();
-            space.within_ball(&centre, 3.0, |row, _, distance| {
+            space.within::<Ball>(&centre, 3.0, |row, _, distance| {
                 assert_eq!(distance, straight(row));
                 seen.push(row);
                 ControlFlow::Continue(())
@@ -43,7 +43,7 @@ fn a_visit_sees_what_is_within_reach_and_alive() {
                 .filter(|row| other(*row).all(|(a, b)| (a - b).abs() <= 2.0))
                 .collect();
             let mut seen = Vec::new();
-            space.within_cube(&centre, 2.0, |row, _, _| {
+            space.within::<Cube>(&centre, 2.0, |row, _, _| {
                 seen.push(row);
                 ControlFlow::Continue(())
             });
@@ -62,7 +62,7 @@ fn a_visit_sees_what_is_within_reach_and_alive() {
 fn a_visit_stops_when_told() {
     let space = Space::new(2, &points(2, 500, 1));
     let mut seen = 0;
-    space.within_ball(&[5.0, 5.0], 100.0, |_, _, _| {
+    space.within::<Ball>(&[5.0, 5.0], 100.0, |_, _, _| {
         seen += 1;
         if seen == 10 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });

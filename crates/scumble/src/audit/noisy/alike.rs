@@ -7,6 +7,7 @@ use rayon::prelude::*;
 
 use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::loose::{CalibrationScores, ROUNDING, RowsOfKind};
+use crate::audit::noisy::shape;
 use crate::audit::noisy::{Axes, LooseFindings, NoisyRows, variances};
 use crate::release::BlurNote;
 use crate::space::{Shape, Space};
@@ -74,14 +75,14 @@ impl<'a> AlikeRows<'a> {
             axes.fold(
                 (f64::INFINITY, 0.0f64),
                 |(least, low), ((spread, scale), cell)| {
-                    let (most, unit) = match view.note.shape {
+                    let (most, unit) = match shape::of(view.note.shape).in_steps() {
                         // A box of one step is as good as none.
-                        Shape::Uniform => (spread.max(*cell), 2.0 * cell),
+                        true => (spread.max(*cell), 2.0 * cell),
                         // Ten digits.
-                        Shape::Gaussian if *spread > 0.0 => {
+                        false if *spread > 0.0 => {
                             (*spread, 10f64.powi(spread.log10().floor() as i32 - 9))
                         }
-                        Shape::Gaussian => (*spread, 0.0),
+                        false => (*spread, 0.0),
                     };
                     (least.min(most / scale), low.max((spread - unit).max(0.0) / scale))
                 },
@@ -113,8 +114,8 @@ impl<'a> AlikeRows<'a> {
         &self.scaled[row * self.moving()..][..self.moving()]
     }
 
-    /// All others seen from a row, nearest first: how many are equal, and for normal noise
-    /// half the distance, for boxes the largest difference and then all.
+    /// All others seen from a row, nearest first: how many are equal, and how far the rest
+    /// is.
     fn seen_from(&self, row: usize) -> (f64, Vec<Vec<f64>>) {
         let (this, dims) = (self.at(row), self.moving());
         let mut equal = 0.0;
@@ -122,14 +123,10 @@ impl<'a> AlikeRows<'a> {
         for other in self.scaled.chunks_exact(dims.max(1)) {
             let apart = other.iter().zip(this).map(|(a, b)| (a - b).abs());
             let apart: Vec<f64> = apart.collect();
-            let largest = apart.iter().copied().fold(0.0, f64::max);
-            if largest == 0.0 {
+            if apart.iter().all(|v| *v == 0.0) {
                 equal += 1.0;
-            } else if self.note.shape == Shape::Gaussian {
-                others
-                    .push(vec![0.5 * apart.iter().map(|v| v * v).sum::<f64>().sqrt()]);
             } else {
-                others.push([vec![largest], apart].concat());
+                others.push(shape::of(self.note.shape).seen(apart));
             }
         }
         if dims == 0 {
@@ -140,24 +137,8 @@ impl<'a> AlikeRows<'a> {
     }
 
     /// The company of a row at a spread of so many scales.
-    fn company(
-        &self,
-        (equal, others): &(f64, Vec<Vec<f64>>),
-        f: f64,
-        tails: &Tails,
-    ) -> f64 {
-        let mut sum = *equal;
-        for other in others {
-            match self.note.shape {
-                Shape::Gaussian if other[0] > 8.0 * f => break,
-                Shape::Gaussian => sum += tails.above(other[0] / f),
-                Shape::Uniform if other[0] >= f => break,
-                Shape::Uniform => {
-                    sum += other[1..].iter().map(|v| 1.0 - v / f).product::<f64>();
-                }
-            }
-        }
-        sum
+    fn company(&self, seen: &(f64, Vec<Vec<f64>>), f: f64, tails: &Tails) -> f64 {
+        shape::of(self.note.shape).company(seen.0, &seen.1, f, tails)
     }
 
     /// The smallest spread, in scales, at which a row has what it needs.
@@ -319,9 +300,9 @@ impl<'a> AlikeRows<'a> {
     /// Spreads of so many scales, as they can be drawn.
     fn law(&self, factor: f64) -> Vec<f64> {
         let axes = self.scales.iter().zip(&self.axes.cells);
-        axes.map(|(scale, cell)| match self.note.shape {
-            Shape::Gaussian => factor * scale,
-            Shape::Uniform => {
+        axes.map(|(scale, cell)| match shape::of(self.note.shape).in_steps() {
+            false => factor * scale,
+            true => {
                 let half = ((factor * scale / cell - 1.0) / 2.0).ceil().max(0.0);
                 if half == 0.0 { 0.0 } else { (2.0 * half + 1.0) * cell }
             }
@@ -349,8 +330,6 @@ fn scales(shape: Shape, spreads: &[Vec<f64>], variances: [Vec<f64>; 2]) -> Vec<f
     let known = variances.map(|all| all.into_iter().map(f64::sqrt).collect());
     let [table, own]: [Vec<f64>; 2] = known;
     let nearer = if off(&own) < off(&table) { own } else { table };
-    match shape {
-        Shape::Gaussian if off(&nearer) > 0.005 => means,
-        _ => nearer,
-    }
+    // Steps are coarser than that.
+    if !shape::of(shape).in_steps() && off(&nearer) > 0.005 { means } else { nearer }
 }

@@ -24,10 +24,11 @@ use std::ops::ControlFlow;
 
 use rayon::prelude::*;
 
-use crate::audit::noisy::law::{CHORD, Tails};
+use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::peel::MARGIN;
+use crate::audit::noisy::shape::{self, CountBounds};
 use crate::audit::noisy::{Guesses, NoiseLaw};
-use crate::space::{Shape, Space};
+use crate::space::Space;
 use crate::watch::Watch;
 
 /// What is just within reach may be so by rounding alone, and is computed exactly.
@@ -162,21 +163,24 @@ impl<'a> Company<'a> {
         &self.exact[row * dims..][..dims]
     }
 
-    /// Visits all that are left and might count: how far each is, squared for balls.
+    /// Visits all that are left and might count: how far each is, as the metric adds it up.
     pub(crate) fn visit(
         &self,
         centre: &[f64],
         visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
     ) {
-        match self.law.shape {
-            Shape::Gaussian => {
-                let radius = 2.0 * (self.law.reach() * (1.0 + BORDER) + self.slip);
-                self.space.within_ball(centre, radius, visit);
-            }
-            Shape::Uniform => {
-                self.space.within_cube(centre, 1.0 + BORDER + self.slip, visit);
-            }
-        }
+        self.visit_up_to(self.law.reach(), centre, visit);
+    }
+
+    fn visit_up_to(
+        &self,
+        reach: f64,
+        centre: &[f64],
+        visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
+    ) {
+        let farthest = shape::of(self.law.shape).farthest(reach);
+        let distance = 2.0 * (farthest * (1.0 + BORDER) + self.slip);
+        self.law.shape.within(&self.space, centre, distance, visit);
     }
 
     /// The company of a row, by the rule, but with rows up to `reach`; not more than is
@@ -191,43 +195,32 @@ impl<'a> Company<'a> {
             sum += self.law.count(this, self.coordinates(other), reach);
             if sum >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
-        if reach.is_infinite() && self.law.shape == Shape::Gaussian {
-            self.space.within_ball(self.space.point(row), f64::INFINITY, add);
-        } else {
-            self.visit(self.space.point(row), add);
-        }
+        self.visit_up_to(reach, self.space.point(row), add);
         sum
     }
 
     /// Whether a row has the company it needs.
     pub(crate) fn enough(&self, row: usize, need: f64, tails: &Tails) -> CompanyCount {
         let centre = self.space.point(row);
-        let reach = self.law.reach();
-        let within = reach * (1.0 - BORDER) - self.slip;
+        let (shape, reach) = (shape::of(self.law.shape), self.law.reach());
+        let bounds = CountBounds {
+            tails,
+            cuts: self.cuts(),
+            within: reach * (1.0 - BORDER) - self.slip,
+            slip: self.slip,
+        };
         // Bounds decide nearly always.
         let (mut low, mut high, mut radius, mut equal) = (0.0, 0.0, 0.0f64, 0.0);
-        let cuts = self.cuts();
         let done = need * (1.0 + 1e-11);
         self.visit(centre, |_, point, far| {
             if far == 0.0 {
                 low += 1.0;
                 high += 1.0;
                 equal += 1.0;
-            } else if self.law.shape == Shape::Gaussian {
-                let half = 0.5 * far.sqrt();
-                let above = tails.above(half);
-                high += above + self.slip;
-                if half <= within {
-                    low += (above - CHORD - self.slip).max(0.0);
-                }
             } else {
-                let mut common = 1.0;
-                for ((a, b), cut) in point.iter().zip(centre).zip(&cuts) {
-                    let free = (1.0 - 2.0 * cut).min(1.0 - cut - (a - b).abs());
-                    common *= free.max(0.0);
-                }
-                low += (common - self.slip).max(0.0);
-                high += common + self.slip;
+                let (least, most) = shape.bounds(&bounds, centre, point, far);
+                low += least;
+                high += most;
             }
             radius = radius.max(far);
             if low >= done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -244,12 +237,16 @@ impl<'a> Company<'a> {
 
     /// The company of a row, to about a millionth of the rows within reach: for means.
     pub(crate) fn roughly(&self, row: usize, tails: &Tails) -> f64 {
-        if self.law.shape == Shape::Uniform || self.moving.is_empty() {
+        let count = |far: f64| match far {
+            0.0 => Some(1.0),
+            _ => shape::of(self.law.shape).roughly(far, tails),
+        };
+        if self.moving.is_empty() || count(1.0).is_none() {
             return self.anonymity(row, self.law.reach(), f64::INFINITY);
         }
         let mut sum = 0.0;
         self.visit(self.space.point(row), |_, _, far| {
-            sum += if far == 0.0 { 1.0 } else { tails.above(0.5 * far.sqrt()) };
+            sum += count(far).unwrap_or(0.0);
             ControlFlow::Continue(())
         });
         sum

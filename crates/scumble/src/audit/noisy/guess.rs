@@ -16,9 +16,8 @@
 
 use std::ops::ControlFlow;
 
-use statrs::function::erf::erf_inv;
-
 use crate::audit::noisy::Company;
+use crate::audit::noisy::shape::{self, Rivals};
 use crate::space::Shape;
 
 /// How many points stand for the noise.
@@ -53,117 +52,48 @@ impl Guesses {
             return (1.0 / company.n_left() as f64, 0.0);
         }
         let centre = company.space.point(row);
-        // Radius to the first rival, or how many fit.
-        let start = match self.shape {
-            Shape::Gaussian => f64::INFINITY,
-            Shape::Uniform => 1.0,
-        };
-        let mut seen = RivalsSeen {
-            points: &self.points[dims],
-            cuts: company.cuts(),
-            state: vec![start; POINTS],
-            equal: 1.0,
-        };
+        let nobody = || Rivals::none(self.shape, &self.points[dims], company.cuts());
         let reach = company.law.reach();
+        let mut rivals = nobody();
         let mut done = 0;
         for count in [24, 96, 384] {
             let near = company.space.nearest(centre, count);
             let all = near.len() < count;
             for (_, other) in &near[done..] {
                 if *other != row {
-                    self.rival(company, row, *other, reach, &mut seen);
+                    add(company, row, *other, reach, &mut rivals);
                 }
             }
             done = near.len();
-            let share = self.share(&seen, dims);
+            let share = rivals.share();
             let last = near.last().map_or(0.0, |(far, _)| *far);
-            let radius = match self.shape {
-                Shape::Gaussian => last,
-                Shape::Uniform => last.sqrt(),
-            };
             if share <= enough || all {
-                return (share, radius);
+                return (share, shape::of(self.shape).as_visited(last));
             }
         }
-        seen.equal = 1.0;
-        seen.state.fill(start);
+        let mut rivals = nobody();
         company.visit(centre, |other, _, _| {
             if other != row {
-                self.rival(company, row, other, reach, &mut seen);
+                add(company, row, other, reach, &mut rivals);
             }
             ControlFlow::Continue(())
         });
-        (self.share(&seen, dims), f64::INFINITY)
-    }
-
-    fn rival(
-        &self,
-        company: &Company<'_>,
-        row: usize,
-        other: usize,
-        reach: f64,
-        seen: &mut RivalsSeen<'_>,
-    ) {
-        let (this, that) = (company.space.point(row), company.space.point(other));
-        let apart: Vec<f64> = that.iter().zip(this).map(|(a, b)| a - b).collect();
-        let equal = apart.iter().all(|v| *v == 0.0);
-        match self.shape {
-            Shape::Gaussian if equal => seen.equal += 1.0,
-            Shape::Gaussian => {
-                let square: f64 = apart.iter().map(|v| v * v).sum();
-                let (a, b) = (company.coordinates(row), company.coordinates(other));
-                if company.law.count(a, b, reach) == 0.0 {
-                    return;
-                }
-                let points = seen.points.chunks_exact(apart.len());
-                for (point, radius) in points.zip(&mut seen.state) {
-                    // No point of the border is nearer than half the way.
-                    if 4.0 * *radius * *radius <= square {
-                        continue;
-                    }
-                    let along: f64 = point.iter().zip(&apart).map(|(g, v)| g * v).sum();
-                    if along > 0.0 {
-                        *radius = radius.min(square / (2.0 * along));
-                    }
-                }
-            }
-            Shape::Uniform => {
-                if apart.iter().any(|v| v.abs() > 1.0) {
-                    return;
-                }
-                let points = seen.points.chunks_exact(apart.len());
-                for (point, fitting) in points.zip(&mut seen.state) {
-                    let axes = point.iter().zip(&apart).zip(&seen.cuts);
-                    let mut fits = axes.map(|((o, v), cut)| {
-                        let cut = if equal { 0.0 } else { *cut };
-                        (o - v).abs() <= 0.5 - cut
-                    });
-                    if fits.all(|fits| fits) {
-                        *fitting += 1.0;
-                    }
-                }
-            }
-        }
-    }
-
-    fn share(&self, seen: &RivalsSeen<'_>, dims: usize) -> f64 {
-        let sum: f64 = match self.shape {
-            Shape::Gaussian => {
-                let states = seen.state.iter();
-                states.map(|radius| within(dims, *radius)).sum::<f64>() / seen.equal
-            }
-            Shape::Uniform => seen.state.iter().map(|fitting| 1.0 / fitting).sum(),
-        };
-        sum / POINTS as f64
+        (rivals.share(), f64::INFINITY)
     }
 }
 
-/// What is known of a row so far.
-struct RivalsSeen<'a> {
-    points: &'a [f64],
-    cuts: Vec<f64>,
-    state: Vec<f64>,
-    equal: f64,
+/// Adds a row to the rivals of another.
+fn add(
+    company: &Company<'_>,
+    row: usize,
+    other: usize,
+    reach: f64,
+    rivals: &mut Rivals<'_>,
+) {
+    let (this, that) = (company.space.point(row), company.space.point(other));
+    let apart: Vec<f64> = that.iter().zip(this).map(|(a, b)| a - b).collect();
+    let (a, b) = (company.coordinates(row), company.coordinates(other));
+    rivals.add(&apart, &|| company.law.count(a, b, reach) != 0.0);
 }
 
 /// The points of the rule: directions, or places in the box.
@@ -175,16 +105,9 @@ fn points(shape: Shape, dims: usize) -> Vec<f64> {
         for axis in 0..dims {
             let part =
                 (0.5 + (place + 1) as f64 * phi.powi(-(axis as i32 + 1))).fract();
-            points.push(match shape {
-                Shape::Gaussian => std::f64::consts::SQRT_2 * erf_inv(2.0 * part - 1.0),
-                Shape::Uniform => part - 0.5,
-            });
+            points.push(part);
         }
-        if shape == Shape::Gaussian {
-            let direction = &mut points[start..];
-            let length = direction.iter().map(|g| g * g).sum::<f64>().sqrt();
-            direction.iter_mut().for_each(|g| *g /= length);
-        }
+        shape::of(shape).point(&mut points[start..]);
     }
     points
 }
@@ -199,7 +122,7 @@ fn root(dims: usize) -> f64 {
 }
 
 /// The probability that normal noise on so many axes stays within a radius.
-fn within(dims: usize, radius: f64) -> f64 {
+pub(crate) fn within(dims: usize, radius: f64) -> f64 {
     if radius.is_infinite() {
         return 1.0;
     }

@@ -1,8 +1,8 @@
-//! The noise of a class: who counts as company, and what the noise looks like.
+//! The noise of a class: its axes, and tails.
 //!
 //! # Guarantee
-//! [`NoiseLaw::count`] is the published rule: how much a row at a given difference counts towards
-//! another one's anonymity. [`Axes::noise`] draws from the law that the manifest states.
+//! [`Axes::noise`] draws from the law that the manifest states. [`NoiseLaw::count`] is the
+//! published rule: it is in `shape/`, with all that depends on the shape.
 //!
 //! # Limits
 //! Draws are the auditor's own, by a fixed seed: they are for measuring, not for hiding.
@@ -15,10 +15,9 @@
 
 use libm::erfc;
 use nalgebra::DMatrix;
-use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
-use rand_distr::StandardNormal;
 
+use crate::audit::noisy::shape;
 use crate::error::{Error, Result};
 use crate::release::{BlurNote, FrameNote};
 use crate::space::Shape;
@@ -84,14 +83,6 @@ impl Axes {
         self.turned.is_some()
     }
 
-    /// How much rounding may take from a row's box.
-    fn cuts(&self) -> Vec<f64> {
-        match (self.shape, &self.turned) {
-            (Shape::Uniform, Some(_)) => self.cells.clone(),
-            _ => vec![0.0; self.dims()],
-        }
-    }
-
     /// Adds the coordinates along the axes of a row with numbers in all blurred columns.
     pub(crate) fn place(&self, row: &[f64], coordinates: &mut Vec<f64>) {
         let number = |place: usize| row[self.columns[place]];
@@ -107,26 +98,24 @@ impl Axes {
 
     /// The law of a level.
     pub(crate) fn law(&self, spreads: &[f64]) -> NoiseLaw {
-        NoiseLaw { shape: self.shape, spreads: spreads.to_vec(), cuts: self.cuts() }
+        let (shape, turned) = (shape::of(self.shape), self.is_turned());
+        NoiseLaw {
+            shape: self.shape,
+            spreads: spreads.to_vec(),
+            cuts: self.cells.iter().map(|cell| shape.cut(turned, *cell)).collect(),
+        }
     }
 
     /// Noise along the axes, drawn anew, and rounded as published numbers are: its
     /// coordinates.
     pub(crate) fn noise(&self, spreads: &[f64], rng: &mut ChaCha20Rng) -> Vec<f64> {
-        let turned = self.turned.is_some();
-        let drawn: Vec<f64> = spreads
-            .iter()
-            .zip(&self.cells)
-            .map(|(spread, cell)| match self.shape {
-                _ if *spread == 0.0 => 0.0,
-                Shape::Gaussian => *spread * rng.sample::<f64, _>(StandardNormal),
-                Shape::Uniform if turned => *spread * (rng.random::<f64>() - 0.5),
-                Shape::Uniform => {
-                    let half = ((spread / cell - 1.0) / 2.0).round().min(4e15) as i64;
-                    rng.random_range(-half..=half) as f64 * cell
-                }
-            })
-            .collect();
+        let (shape, turned) = (shape::of(self.shape), self.is_turned());
+        let axes = spreads.iter().zip(&self.cells);
+        let drawn = axes.map(|(spread, cell)| match *spread {
+            0.0 => 0.0,
+            spread => shape.draw(turned, spread, *cell, rng),
+        });
+        let drawn: Vec<f64> = drawn.collect();
         let rounded = |place: usize, value: f64| snapped(value, self.decimals[place]);
         match &self.turned {
             // True numbers are on the lattice, so rounding the noise is rounding the sum.
@@ -142,13 +131,10 @@ impl Axes {
 
     /// The standard deviation of the noise on each column, rounding left aside.
     pub(crate) fn deviations(&self, spreads: &[f64]) -> Vec<f64> {
-        let along = |spread: f64, cell: f64| match self.shape {
-            Shape::Gaussian => spread,
-            Shape::Uniform if self.turned.is_some() => spread / 12f64.sqrt(),
-            Shape::Uniform => ((spread * spread - cell * cell).max(0.0) / 12.0).sqrt(),
-        };
+        let (shape, turned) = (shape::of(self.shape), self.is_turned());
+        let axes = spreads.iter().zip(&self.cells);
         let along: Vec<f64> =
-            spreads.iter().zip(&self.cells).map(|(s, cell)| along(*s, *cell)).collect();
+            axes.map(|(s, cell)| shape.deviation(turned, *s, *cell)).collect();
         match &self.turned {
             None => along,
             Some((_, back)) => (0..self.dims())
@@ -173,46 +159,6 @@ pub(crate) struct NoiseLaw {
     pub(crate) spreads: Vec<f64>,
     /// How much rounding may take from the box along each axis.
     pub(crate) cuts: Vec<f64>,
-}
-
-impl NoiseLaw {
-    /// How far rows count, in halves of the distance by the spread.
-    pub(crate) fn reach(&self) -> f64 {
-        let axes = self.spreads.len() as f64;
-        f64::max(3.5, (axes - 1.0).max(0.0).sqrt() + 1.3)
-    }
-
-    /// How much a row counts whose coordinates are `other`, towards one at `this`. The
-    /// order of the operations is part of the rule: whether a row is just within reach must
-    /// not depend on who computes it.
-    pub(crate) fn count(&self, this: &[f64], other: &[f64], reach: f64) -> f64 {
-        let differences = || other.iter().zip(this).map(|(a, b)| a - b);
-        if differences().all(|w| w == 0.0) {
-            return 1.0;
-        }
-        match self.shape {
-            Shape::Gaussian => {
-                let mut sum = 0.0;
-                for (w, spread) in differences().zip(&self.spreads) {
-                    if w != 0.0 {
-                        sum += (w / spread).powi(2);
-                    }
-                }
-                let half = 0.5 * sum.sqrt();
-                if half <= reach { tail(half) } else { 0.0 }
-            }
-            Shape::Uniform => {
-                let laws = self.spreads.iter().zip(&self.cuts);
-                let common = |(w, (side, cut)): (f64, (&f64, &f64))| {
-                    if *side == 0.0 {
-                        return if w == 0.0 { 1.0 } else { 0.0 };
-                    }
-                    (side - 2.0 * cut).min(side - cut - w.abs()).max(0.0) / side
-                };
-                differences().zip(laws).map(common).product()
-            }
-        }
-    }
 }
 
 /// The probability that a standard normal number is at least `u`.

@@ -8,8 +8,8 @@
 use rayon::prelude::*;
 
 use crate::audit::noisy::loose::{CalibrationScores, ROUNDING, RowsOfKind};
+use crate::audit::noisy::shape;
 use crate::audit::noisy::{Axes, LooseFindings, NoisyRows};
-use crate::space::Shape;
 use crate::table::Numbers;
 use crate::watch::Watched;
 
@@ -54,10 +54,8 @@ pub(crate) fn look(
             let place = of(view.row(*published as usize));
             let spreads = of(view.spreads(*published as usize));
             let less = spreads.iter().zip(&axes.cells).map(|(spread, cell)| {
-                let steps = match axes.shape {
-                    Shape::Gaussian => 0.0,
-                    Shape::Uniform => 2.0 * cell,
-                };
+                let steps =
+                    if shape::of(axes.shape).in_steps() { 2.0 * cell } else { 0.0 };
                 (spread / ABOVE - steps).max(0.0)
             });
             let laws = [axes.law(&spreads), axes.law(&less.collect::<Vec<f64>>())];

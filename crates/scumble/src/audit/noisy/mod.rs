@@ -16,6 +16,7 @@ pub(crate) mod noise;
 pub(crate) mod peel;
 pub(crate) mod ranked;
 pub(crate) mod rows;
+pub(crate) mod shape;
 
 pub(crate) use alike::AlikeRows;
 pub(crate) use company::{Company, Needs};
@@ -35,7 +36,6 @@ use crate::audit::Width;
 use crate::audit::given::no_column;
 use crate::error::{Error, Result};
 use crate::release::{BlurNote, Manifest, PromiseNote};
-use crate::space::Shape;
 use crate::table::{Numbers, Reading};
 use crate::watch::Watch;
 
@@ -196,16 +196,12 @@ pub(crate) fn wish(asked: &Value) -> Option<Wish<'_>> {
 }
 
 impl NoisyRows {
-    /// How wide the noise is beside the domain: the side of its box, or what has 95 of 100
-    /// draws of normal noise.
+    /// How wide the noise is beside the domain.
     pub(crate) fn widths(&self) -> Vec<Width> {
         let columns = &self.note.columns;
         let mut widths: Vec<Width> =
             columns.iter().map(|c| Width::new(&c.name)).collect();
-        let wide = match self.note.shape {
-            Shape::Uniform => 12f64.sqrt(),
-            Shape::Gaussian => 2.0 * 1.96,
-        };
+        let wide = shape::of(self.note.shape).width();
         self.for_noise(|column, deviation| {
             let [low, high] = columns[column].domain;
             let share = if high > low { wide * deviation / (high - low) } else { 0.0 };

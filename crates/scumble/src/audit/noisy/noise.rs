@@ -31,8 +31,8 @@ use rand::seq::index;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 
-use crate::audit::noisy::{Axes, Company, Framed, NoisyRows};
-use crate::space::Shape;
+use crate::audit::noisy::shape::NoiseBounds;
+use crate::audit::noisy::{Company, Framed, NoisyRows};
 use crate::watch::Watched;
 
 /// How often all tests together may be wrong.
@@ -245,56 +245,5 @@ impl Moments {
         let mean = sum / f64::max(n, 1.0);
         let squares = numbers.map(|number| (number - mean).powi(2)).sum();
         Self { mean, squares }
-    }
-}
-
-/// What noise on an axis may be.
-struct NoiseBounds {
-    shape: Shape,
-    spread: f64,
-    /// Its variance, if it is bounded.
-    variance: f64,
-    /// How much rounding may move it.
-    rounding: f64,
-    /// As concentrated as normal noise of this spread.
-    most: f64,
-}
-
-impl NoiseBounds {
-    fn of(axes: &Axes, axis: usize, spread: f64) -> Self {
-        let (shape, cell) = (axes.shape, axes.cells[axis]);
-        let (rounding, variance, most) = match shape {
-            Shape::Gaussian => (cell / 2.0, 0.0, spread),
-            Shape::Uniform if axes.is_turned() => {
-                (cell / 2.0, spread * spread / 12.0, spread / 2.0)
-            }
-            Shape::Uniform => {
-                let variance = (spread * spread - cell * cell).max(0.0) / 12.0;
-                (0.0, variance, spread / 2.0)
-            }
-        };
-        let still = spread == 0.0 && !axes.is_turned();
-        let rounding = if still { 0.0 } else { rounding };
-        Self { shape, spread, variance, rounding, most: most + rounding }
-    }
-
-    /// Between what the sum of squares of n such numbers around their mean is.
-    fn squares(&self, n: f64, x: f64) -> (f64, f64) {
-        let moved = self.rounding * n.sqrt();
-        match self.shape {
-            Shape::Gaussian => {
-                let (free, wide) = (n - 1.0, 2.0 * ((n - 1.0) * x).sqrt());
-                let low = self.spread * (free - wide).max(0.0).sqrt() - moved;
-                let high = self.spread * (free + wide + 2.0 * x).sqrt() + moved;
-                (low.max(0.0).powi(2), high.powi(2))
-            }
-            Shape::Uniform => {
-                let wide = self.spread.powi(2) / 4.0 * (n * x / 2.0).sqrt();
-                let low = (n * self.variance - wide).max(0.0).sqrt() - moved;
-                let high = (n * self.variance + wide).sqrt() + moved;
-                let mean = 2.0 * self.most.powi(2) * x;
-                (low.max(0.0).powi(2) - mean, high.powi(2))
-            }
-        }
     }
 }

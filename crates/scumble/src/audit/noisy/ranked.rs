@@ -14,16 +14,14 @@
 //! # Source
 //! docs/methods.md, "The calibration attack" and "Audit and attacks".
 
-use std::ops::ControlFlow;
-
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 use serde_json::json;
 
+use crate::audit::noisy::shape;
 use crate::audit::noisy::{Company, Framed, MeasuredCompany};
 use crate::audit::{Attacked, detail};
-use crate::space::Shape;
 use crate::watch::Watch;
 
 /// The most rows that noise is drawn for.
@@ -125,36 +123,8 @@ fn rank(
     }
     let place = company.coordinates(row).iter().zip(noise).map(|(x, e)| x + e);
     let place = company.scaled(&place.collect::<Vec<f64>>());
-    let this = company.space.point(row);
-    let (mut fitting, mut better) = (0.0, 0.0);
-    match company.law.shape {
-        Shape::Gaussian => {
-            let apart = place.iter().zip(this).map(|(z, x)| (z - x) * (z - x));
-            let far: f64 = apart.sum();
-            let radius = (far * (1.0 + 1e-9)).sqrt();
-            company.space.within_ball(&place, radius, |_, _, other| {
-                fitting += 1.0;
-                better += f64::from(u8::from(other < far * (1.0 - 1e-9)));
-                ControlFlow::Continue(())
-            });
-        }
-        Shape::Uniform => {
-            // After rounding a turned box is seen through the cells it touches.
-            let turned = company.law.cuts.iter().any(|cut| *cut > 0.0);
-            let slack: Vec<f64> = match turned {
-                true => company.in_spreads(cells),
-                false => vec![0.0; company.n_moving()],
-            };
-            let half = |axis: usize| 0.5 + 0.5 * slack[axis] + 1e-9;
-            let widest = (0..slack.len()).map(half).fold(0.5, f64::max);
-            company.space.within_cube(&place, widest, |_, other, _| {
-                let axes = other.iter().zip(&place).enumerate();
-                let mut fits = axes.map(|(axis, (x, z))| (x - z).abs() <= half(axis));
-                fitting += f64::from(u8::from(fits.all(|fits| fits)));
-                ControlFlow::Continue(())
-            });
-        }
-    }
+    let shape = shape::of(company.law.shape);
+    let (fitting, better) = shape.fitting(company, cells, row, &place);
     let fitting = f64::max(fitting, 1.0);
     let picked = if better > 0.0 { 0.0 } else { 1.0 / fitting };
     Draw { rank: fitting, picked, below: fitting < wish }

@@ -1,6 +1,7 @@
 //! A blurred release as any reader sees it: numbers, spreads, and which class each row is in.
 
 use crate::audit::cells::published_reading;
+use crate::audit::noisy::shape;
 use crate::error::{Error, Result};
 use crate::release::{
     BlurNote, FRAME_COLUMN, FrameNote, LEVEL_COLUMN, Manifest, PublishedColumn, Seen,
@@ -314,7 +315,7 @@ fn spread_fits(shape: Shape, spread: f64, decimals: u32) -> bool {
     if !(spread.is_finite() && spread >= 0.0) {
         return false;
     }
-    if shape == Shape::Gaussian || spread == 0.0 {
+    if !shape::of(shape).in_steps() || spread == 0.0 {
         return true;
     }
     let steps = spread * 10f64.powi(decimals as i32);

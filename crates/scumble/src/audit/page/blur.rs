@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::audit::Report;
+use crate::audit::noisy::shape;
 use crate::audit::page::{TABLE_END, table};
 use crate::picture::{Bar, Bars, figure};
 use crate::release::{BlurNote, FrameNote, Manifest};
@@ -14,10 +15,7 @@ const MOST: usize = 24;
 
 /// What is published of a noisy column.
 pub(super) fn column(shape: Shape, decimals: Option<u32>) -> String {
-    let noise = match shape {
-        Shape::Gaussian => "normal noise was added",
-        Shape::Uniform => "even noise was added",
-    };
+    let noise = format!("{} noise was added", shape.adjective());
     match decimals {
         Some(0) | None => format!("{noise}; numbers have no decimals"),
         Some(1) => format!("{noise}; numbers have 1 decimal"),
@@ -42,10 +40,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
             }
         }
     }
-    let what = match note.shape {
-        Shape::Gaussian => "its standard deviation",
-        Shape::Uniform => "the side of the box it is in",
-    };
+    let [what, _] = shape::of(note.shape).words();
     let along = match note.frame {
         FrameKind::Rotated => "along the axes that the manifest lists",
         _ => "on each column, in its own units",

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::audit::noisy::shape;
 use crate::audit::page::words::share;
 use crate::audit::{Report, Width};
 use crate::picture::{Anchor, Html, Svg, WIDTH, figure, shortened};
@@ -48,14 +49,7 @@ impl Wide {
 
     fn what(self) -> &'static str {
         match self {
-            Self::Noise(Shape::Uniform) => {
-                "The side of the box that the noise of a row is in, as a share of the \
-                 column’s domain."
-            }
-            Self::Noise(Shape::Gaussian) => {
-                "How far 95 of 100 draws of the noise of a row reach, from end to end, as \
-                 a share of the column’s domain."
-            }
+            Self::Noise(shape) => shape::of(shape).words()[1],
             Self::Cells | Self::Distributions => {
                 "How much of its column a published cell stands for: of numbers the width of \
                  the range, of other values how many they may be."

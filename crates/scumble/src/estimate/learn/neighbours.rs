@@ -19,13 +19,11 @@
 //! # Source
 //! `aggarwal2008unifying`, section 2.E; docs/methods.md, "Nearest neighbours".
 
-use std::ops::ControlFlow;
-
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Evidence, Nature, canonical};
-use crate::estimate::laws::numbers::{Placed, stretch};
+use crate::estimate::laws::numbers::{Placed, law, stretch};
 use crate::space::{Shape, Space};
 use crate::table::Reading;
 
@@ -304,40 +302,19 @@ impl SameNoise {
         q: usize,
         fits: &mut Vec<(f64, f64, u32)>,
     ) {
-        // A point on the border of the box belongs to it, whatever the last digit says.
-        const HALF: f64 = 0.5 + 1e-9;
         let point = self.turned(point);
-        let distance = |other: &[f64]| -> f64 {
-            other.iter().zip(&point).map(|(a, b)| (a - b) * (a - b)).sum()
+        let places = match &self.space {
+            Some(space) => law::best(shape, space, &point, q),
+            None => (0..self.rows.len()).collect(),
         };
-        let fit = |distance: f64| match shape {
-            Shape::Gaussian => self.peak - 0.5 * distance,
-            Shape::Uniform => self.peak,
-        };
-        match (&self.space, shape) {
-            (Some(space), Shape::Gaussian) => {
-                for (distance, place) in space.nearest(&point, q) {
-                    fits.push((fit(distance), distance, self.rows[place]));
-                }
-            }
-            (Some(space), Shape::Uniform) => {
-                space.within_cube(&point, HALF, |place, other, _| {
-                    let distance = distance(other);
-                    fits.push((fit(distance), distance, self.rows[place]));
-                    ControlFlow::Continue(())
-                });
-            }
-            (None, _) => {
-                let dims = self.spreads.len().max(1);
-                for (other, row) in self.points.chunks_exact(dims).zip(&self.rows) {
-                    let inside = other.iter().zip(&point).all(|(a, b)| {
-                        shape == Shape::Gaussian || (a - b).abs() <= HALF
-                    });
-                    if inside {
-                        let distance = distance(other);
-                        fits.push((fit(distance), distance, *row));
-                    }
-                }
+        let dims = point.len();
+        for place in places {
+            let other = &self.points[place * dims..][..dims];
+            let apart = other.iter().zip(&point).map(|(a, b)| a - b);
+            let misfit: f64 = apart.clone().map(|u| shape.misfit(u)).sum();
+            if misfit.is_finite() {
+                let distance = apart.map(|u| u * u).sum();
+                fits.push((self.peak - 0.5 * misfit, distance, self.rows[place]));
             }
         }
     }
@@ -365,11 +342,7 @@ mod tests {
                 let s = spreads[row * dims + axis];
                 let u = (values[row * dims + axis] - point[axis]) / s;
                 far += u * u;
-                fit += match shape {
-                    Shape::Gaussian => -0.5 * u * u - s.ln(),
-                    Shape::Uniform if u.abs() <= 0.5 => -s.ln(),
-                    Shape::Uniform => f64::NEG_INFINITY,
-                };
+                fit -= 0.5 * shape.misfit(u) + s.ln();
             }
             fits.push((fit, far, *class));
         }
@@ -389,7 +362,7 @@ mod tests {
     #[test]
     fn votes_are_those_of_all_rows() {
         let mut random = ChaCha20Rng::seed_from_u64(5);
-        for shape in [Shape::Gaussian, Shape::Uniform] {
+        for shape in Shape::ALL {
             for own in [false, true] {
                 let n = 400;
                 let dims = 2;

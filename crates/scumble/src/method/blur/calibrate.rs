@@ -22,13 +22,11 @@
 //! `aggarwal2008unifying`, sections 2.A and 2.B; bounds: docs/methods.md,
 //! "Expected anonymity".
 
-use std::ops::ControlFlow;
-
 use rayon::prelude::*;
 
 use super::Frame;
-use super::company::{quick_tail, table};
-use crate::promise::{Law, tail};
+use crate::promise::Law;
+use crate::promise::shape::{self, Listed, NoiseShape};
 use crate::space::{Shape, Space};
 use crate::watch::{Unwatched, Watch};
 
@@ -50,20 +48,11 @@ pub fn anonymity(frame: &Frame, law: &Law, row: usize) -> f64 {
 
 /// The most company any noise can give a row that has so many equals, itself included.
 pub fn most_company(shape: Shape, n_rows: usize, n_equal: usize) -> f64 {
-    match shape {
-        Shape::Gaussian => n_equal as f64 + (n_rows - n_equal) as f64 / 2.0,
-        Shape::Uniform => n_rows as f64,
-    }
+    shape::of(shape).most_company(n_rows, n_equal)
 }
 
 /// Factors are found to this precision.
 const PRECISION: f64 = 1.0002;
-
-/// The table of tails is too high by less than this share up to [`FARTHEST`].
-const ROUNDING: f64 = 1e-4;
-
-/// Rows further than this are not worth counting, in halves of the distance by the spread.
-const FARTHEST: f64 = 14.0;
 
 /// What is returned is at most so far above the least.
 const WITHIN: f64 = 1.01;
@@ -117,7 +106,7 @@ fn factors(
         );
     }
     let field = Field {
-        shape: frame.shape,
+        shape: shape::of(frame.shape),
         cuts: used.iter().map(|axis| frame.cuts[*axis] / frame.scales[*axis]).collect(),
         space: Space::new(used.len(), &points),
         n_rows,
@@ -147,7 +136,7 @@ fn factors(
             if watch.is_cancelled() {
                 return vec![f64::INFINITY; rows.len()];
             }
-            let mut near = Near::default();
+            let mut near = Listed::default();
             let least = |row: &u32| {
                 field.least(*row as usize, wanted[*row as usize], &mut near)
             };
@@ -163,7 +152,7 @@ fn factors(
 
 /// All rows in units of the frame's scales.
 struct Field {
-    shape: Shape,
+    shape: &'static dyn NoiseShape,
     cuts: Vec<f64>,
     space: Space,
     n_rows: usize,
@@ -171,33 +160,26 @@ struct Field {
     certain: bool,
 }
 
-/// The rows listed around one.
-#[derive(Default)]
-struct Near {
-    /// Distances, or differences axis after axis within each row.
-    numbers: Vec<f64>,
-    n_equal: usize,
-    n_listed: usize,
-    radius: f64,
-}
-
 impl Field {
-    fn least(&self, row: usize, wanted: f64, near: &mut Near) -> f64 {
+    fn least(&self, row: usize, wanted: f64, near: &mut Listed) -> f64 {
         let centre = self.space.point(row);
         let mut factor = self.first_guess(centre, wanted);
         let mut wide = self.wide(wanted);
-        near.n_listed = 0;
+        let mut radius = 0.0;
+        near.clear();
         loop {
             if near.n_listed < self.n_rows {
-                self.list(centre, factor, wide, near);
+                near.clear();
+                radius = 2.0 * wide * factor;
+                self.shape.list(&self.space, centre, radius, near);
             }
             if super::need(near.n_equal as f64) >= wanted {
                 return 0.0;
             }
             let all = near.n_listed == self.n_rows;
-            let most = most_company(self.shape, self.n_rows, near.n_equal);
+            let most = self.shape.most_company(self.n_rows, near.n_equal);
             // Just below the most, noise would have to be without end.
-            if all && (wanted >= most || factor > 1e7 * near.radius) {
+            if all && (wanted >= most || factor > 1e7 * radius) {
                 return f64::INFINITY;
             }
             let high = self.sum(near, factor);
@@ -208,12 +190,12 @@ impl Field {
             }
             let found = self.solve(near, wanted, factor);
             let below = found / WITHIN;
-            let rest = match self.shape {
-                Shape::Gaussian if !all && self.certain => {
-                    let far = (self.n_rows - near.n_listed) as f64;
-                    far * tail(near.radius / (2.0 * below)) + ROUNDING * wanted
-                }
-                _ => 0.0,
+            let rest = if all || !self.certain {
+                0.0
+            } else {
+                let far = (self.n_rows - near.n_listed) as f64;
+                far * self.shape.at_most(radius / (2.0 * below))
+                    + self.shape.rounding() * wanted
             };
             if rest == 0.0 || self.sum(near, below) + rest < wanted {
                 return found;
@@ -226,10 +208,10 @@ impl Field {
     /// How far to look, in halves of the distance by the spread: so far that the rest does
     /// not matter much.
     fn wide(&self, wanted: f64) -> f64 {
-        let mut wide = Law::reach(self.space.dims());
+        let mut wide = self.shape.reach(self.space.dims());
         let dims = self.space.dims() as f64;
         let little = 0.004 * dims * (wanted - 1.0).max(0.1);
-        while self.certain && self.n_rows as f64 * tail(wide) > little {
+        while self.certain && self.n_rows as f64 * self.shape.at_most(wide) > little {
             wide += 0.1;
         }
         wide
@@ -241,78 +223,17 @@ impl Field {
         let distance = found.last().map_or(1.0, |(square, _)| square.sqrt());
         let distance = if distance > 0.0 { distance } else { 1.0 };
         let more = (4.0 * wanted / count.max(2) as f64).max(1.0);
-        let distance = distance * more.powf(1.0 / self.space.dims() as f64);
-        match self.shape {
-            Shape::Gaussian => distance / 3.0,
-            Shape::Uniform => distance,
-        }
-    }
-
-    /// Lists the rows that may count at a factor.
-    fn list(&self, centre: &[f64], factor: f64, wide: f64, near: &mut Near) {
-        near.numbers.clear();
-        near.n_equal = 0;
-        near.n_listed = 0;
-        match self.shape {
-            Shape::Gaussian => {
-                near.radius = 2.0 * wide * factor;
-                self.space.within_ball(centre, near.radius, |_, _, square| {
-                    near.n_listed += 1;
-                    if square == 0.0 {
-                        near.n_equal += 1;
-                    } else {
-                        near.numbers.push(square.sqrt());
-                    }
-                    ControlFlow::Continue(())
-                });
-            }
-            Shape::Uniform => {
-                near.radius = factor;
-                let numbers = &mut near.numbers;
-                self.space.within_cube(centre, factor, |_, point, apart| {
-                    near.n_listed += 1;
-                    if apart == 0.0 {
-                        near.n_equal += 1;
-                    } else {
-                        numbers.extend(
-                            point.iter().zip(centre).map(|(a, b)| (a - b).abs()),
-                        );
-                    }
-                    ControlFlow::Continue(())
-                });
-            }
-        }
+        distance * more.powf(1.0 / self.space.dims() as f64)
+            / self.shape.usual_distance()
     }
 
     /// The sum over the list.
-    fn sum(&self, near: &Near, factor: f64) -> f64 {
-        let equal = near.n_equal as f64;
-        match self.shape {
-            Shape::Gaussian => {
-                let half = 0.5 / factor;
-                let table = table();
-                let counts = near.numbers.iter().map(|far| {
-                    let u = far * half;
-                    if u < FARTHEST { quick_tail(table, u) } else { 0.0 }
-                });
-                equal + counts.sum::<f64>() * (1.0 - ROUNDING)
-            }
-            Shape::Uniform => {
-                let common = |differences: &[f64]| {
-                    let axes = differences.iter().zip(&self.cuts);
-                    axes.map(|(w, cut)| {
-                        (factor - 2.0 * cut).min(factor - cut - w).max(0.0) / factor
-                    })
-                    .product::<f64>()
-                };
-                let rows = near.numbers.chunks_exact(self.space.dims());
-                equal + rows.map(common).sum::<f64>()
-            }
-        }
+    fn sum(&self, near: &Listed, factor: f64) -> f64 {
+        near.n_equal as f64 + self.shape.sum(near, factor, &self.cuts)
     }
 
     /// The least factor with which the list suffices, given one with which it does.
-    fn solve(&self, near: &Near, wanted: f64, mut high: f64) -> f64 {
+    fn solve(&self, near: &Listed, wanted: f64, mut high: f64) -> f64 {
         // Sums grow about as a power of the factor: the dimension, at most.
         let power = 1.0 / self.space.dims() as f64;
         let mut low = 0.0;

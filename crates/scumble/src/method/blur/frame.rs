@@ -1,6 +1,6 @@
 //! A part of the table that is blurred along the same axes.
 
-use crate::promise::Law;
+use crate::promise::{Law, shape};
 use crate::space::Shape;
 
 /// Rows that share axes, and their coordinates.
@@ -54,7 +54,7 @@ pub(super) fn published(wanted: f64, step: f64, shape: Shape, digits: i32) -> f6
     if wanted <= 0.0 {
         return 0.0;
     }
-    if shape == Shape::Uniform && step > 0.0 {
+    if shape::of(shape).in_steps() && step > 0.0 {
         let half = ((wanted / step - 1.0) / 2.0).ceil().max(0.0);
         // Steps are powers of ten, and dividing rounds as reading the text does.
         let side = (2.0 * half + 1.0) / (1.0 / step).round();

@@ -7,11 +7,6 @@
 //! that keep a bound is one, whatever the order in which others are dropped.
 //! Everybody who holds the table computes the same number.
 //!
-//! *Gaussian.* In a direction g the row fits best up to the first plane halfway to a rival,
-//! at a radius `|v|² / 2 v·g`; the radius of normal noise in d dimensions does not depend on
-//! its direction. So only directions are taken from the sequence, and radii are summed
-//! exactly. *Uniform.* All rows whose box holds the point fit equally well.
-//!
 //! # Limits
 //! The average has an error: relatively large where the truth is small and dimensions are
 //! many. Around 2,000 normal rows, normal noise: where the truth was 0.08 or more it was at
@@ -31,11 +26,9 @@
 
 use std::ops::ControlFlow;
 
-use libm::{erf, exp};
-use statrs::function::erf::erfc_inv;
-
 use crate::promise::Law;
-use crate::space::{Shape, Space};
+use crate::promise::shape::{self, Rivals};
+use crate::space::Space;
 
 /// How many places of the noise are looked at. Part of the format.
 const POINTS: usize = 512;
@@ -56,14 +49,6 @@ pub(super) struct Guesses<'a> {
     points: Vec<f64>,
 }
 
-/// The rows that may fit as well as one of them.
-struct Rivals {
-    /// How many rows are equal to it, itself included.
-    equal: usize,
-    /// Differences in spreads along the noisy axes, rival by rival.
-    differences: Vec<f64>,
-}
-
 impl<'a> Guesses<'a> {
     /// Of a law, in a space whose coordinates times `units` are those of the law.
     pub(super) fn new(law: &'a Law, units: &'a [f64]) -> Self {
@@ -71,16 +56,7 @@ impl<'a> Guesses<'a> {
             (0..law.spreads.len()).filter(|axis| law.spreads[*axis] > 0.0).collect();
         let mut points = sequence(noisy.len());
         for point in points.chunks_exact_mut(noisy.len().max(1)) {
-            match law.shape {
-                Shape::Uniform => point.iter_mut().for_each(|p| *p -= 0.5),
-                Shape::Gaussian => {
-                    for p in point.iter_mut() {
-                        *p = -std::f64::consts::SQRT_2 * erfc_inv(2.0 * *p);
-                    }
-                    let length = point.iter().map(|p| p * p).sum::<f64>().sqrt();
-                    point.iter_mut().for_each(|p| *p /= length);
-                }
-            }
+            shape::of(law.shape).point(point);
         }
         Self { law, units, noisy, points }
     }
@@ -91,12 +67,10 @@ impl<'a> Guesses<'a> {
         if rivals.differences.is_empty() {
             return 1.0 / rivals.equal as f64;
         }
-        let sum = match self.law.shape {
-            Shape::Gaussian => {
-                self.sum_of_cells(rivals.differences) / rivals.equal as f64
-            }
-            Shape::Uniform => self.sum_of_shares(&rivals),
-        };
+        let cuts = self.noisy.iter().map(|a| self.law.cuts[*a] / self.law.spreads[*a]);
+        let cuts: Vec<f64> = cuts.collect();
+        let shape = shape::of(self.law.shape);
+        let sum = shape.sum_of_guesses(&self.points, &rivals, &cuts);
         sum / (self.points.len() / self.noisy.len()) as f64
     }
 
@@ -109,8 +83,9 @@ impl<'a> Guesses<'a> {
             .fold(0.0, f64::max);
         // A little more than the reach: who counts is decided below.
         let widest = widest * (1.0 + 1e-9);
-        let reach = Law::reach(self.law.spreads.len());
-        let mut rivals = Rivals { equal: 0, differences: Vec::new() };
+        let shape = self.law.shape;
+        let reach = shape::of(shape).reach(self.law.spreads.len());
+        let mut rivals = Rivals::default();
         let mut own = Vec::with_capacity(self.noisy.len());
         let visit = |_: usize, point: &[f64], distance: f64| {
             if distance == 0.0 {
@@ -118,101 +93,22 @@ impl<'a> Guesses<'a> {
                 return ControlFlow::Continue(());
             }
             own.clear();
-            let (mut sum, mut inside) = (0.0, true);
             for (axis, spread) in self.law.spreads.iter().enumerate() {
                 let w = (point[axis] - centre[axis]) * self.units[axis];
                 if *spread > 0.0 {
-                    let v = w / spread;
-                    sum += v * v;
-                    inside &= v.abs() <= 1.0;
-                    own.push(v);
+                    own.push(w / spread);
                 } else if w != 0.0 {
                     return ControlFlow::Continue(());
                 }
             }
-            let counts = match self.law.shape {
-                Shape::Gaussian => 0.5 * sum.sqrt() <= reach,
-                Shape::Uniform => inside,
-            };
-            if counts {
+            if 0.5 * shape.length(&own) <= reach {
                 rivals.differences.extend(&own);
             }
             ControlFlow::Continue(())
         };
-        match self.law.shape {
-            Shape::Gaussian => space.within_ball(centre, 2.0 * reach * widest, visit),
-            Shape::Uniform => space.within_cube(centre, widest, visit),
-        }
+        shape.within(space, centre, 2.0 * reach * widest, visit);
         rivals
     }
-
-    /// Normal noise: the probability of the region in which the row is nearest, summed over
-    /// directions.
-    fn sum_of_cells(&self, differences: Vec<f64>) -> f64 {
-        let dims = self.noisy.len();
-        let square = |v: &[f64]| v.iter().map(|v| v * v).sum::<f64>();
-        let mut rivals: Vec<(f64, &[f64])> =
-            differences.chunks_exact(dims).map(|v| (square(v), v)).collect();
-        rivals.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let radius = |direction: &[f64]| {
-            let mut radius = f64::INFINITY;
-            for (square, rival) in &rivals {
-                // A rival is never met before half its distance.
-                if *square >= 4.0 * radius * radius {
-                    break;
-                }
-                let along: f64 = rival.iter().zip(direction).map(|(a, b)| a * b).sum();
-                if along > 0.0 {
-                    radius = radius.min(square / (2.0 * along));
-                }
-            }
-            radius
-        };
-        self.points.chunks_exact(dims).map(|g| within(radius(g), dims)).sum()
-    }
-
-    /// Noise in a box: the row's share among all whose box holds the point, summed over
-    /// points.
-    fn sum_of_shares(&self, rivals: &Rivals) -> f64 {
-        let dims = self.noisy.len();
-        let halves: Vec<f64> = self
-            .noisy
-            .iter()
-            .map(|axis| 0.5 - self.law.cuts[*axis] / self.law.spreads[*axis])
-            .collect();
-        let holds = |rival: &[f64], offset: &[f64]| {
-            let sides = rival.iter().zip(offset).zip(&halves);
-            sides.into_iter().all(|((v, o), half)| (o - v).abs() <= *half)
-        };
-        let share = |offset: &[f64]| {
-            let others = rivals.differences.chunks_exact(dims);
-            let n = rivals.equal + others.filter(|rival| holds(rival, offset)).count();
-            1.0 / n as f64
-        };
-        self.points.chunks_exact(dims).map(share).sum()
-    }
-}
-
-/// The probability that the length of `dims` standard normal numbers is at most `radius`.
-fn within(radius: f64, dims: usize) -> f64 {
-    if radius == f64::INFINITY {
-        return 1.0;
-    }
-    let x = radius * radius / 2.0;
-    // The incomplete gamma function, half a dimension pair at a time:
-    // P(a + 1, x) = P(a, x) - x^a e^-x / Gamma(a + 1).
-    let tail = exp(-x);
-    let (mut a, mut chance, mut term) = if dims.is_multiple_of(2) {
-        (1.0, 1.0 - tail, x * tail)
-    } else {
-        (0.5, erf(x.sqrt()), x.sqrt() * tail * std::f64::consts::FRAC_2_SQRT_PI)
-    };
-    while 2.0 * a < dims as f64 {
-        chance -= term;
-        a += 1.0;
-        term *= x / a;
-    }
-    chance.max(0.0)
 }
 
 /// Points of the cube spread evenly: multiples of powers of the root of `x^(d+1) = x + 1`.
@@ -234,9 +130,9 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha20Rng;
     use rand_distr::StandardNormal;
-    use statrs::function::gamma::gamma_lr;
 
     use super::*;
+    use crate::space::Shape;
 
     /// Clusters of different widths, on a lattice, so that some rows are equal.
     fn table(dims: usize, n_rows: usize, seed: u64) -> Vec<f64> {
@@ -268,14 +164,10 @@ mod tests {
         for _ in 0..draws {
             let published: Vec<f64> = (0..dims)
                 .map(|axis| {
-                    let noise = match law.shape {
-                        Shape::Gaussian => generator.sample::<f64, _>(StandardNormal),
-                        Shape::Uniform => generator.random::<f64>() - 0.5,
-                    };
-                    of(row)[axis] + noise * law.spreads[axis]
+                    let shape = shape::of(law.shape);
+                    of(row)[axis] + shape.draw(law.spreads[axis], None, &mut generator)
                 })
                 .collect();
-            // How badly it fits: squares of distances, or whether it is outside.
             let misfit = |other: usize| {
                 let mut sum = 0.0;
                 for (axis, z) in published.iter().enumerate() {
@@ -284,8 +176,7 @@ mod tests {
                     sum += match law.shape {
                         _ if spread == 0.0 && w == 0.0 => 0.0,
                         _ if spread == 0.0 => f64::INFINITY,
-                        Shape::Gaussian => (w / spread).powi(2),
-                        Shape::Uniform => f64::from(u8::from(w > spread / 2.0)),
+                        shape => shape.misfit(w / spread),
                     };
                 }
                 sum
@@ -313,7 +204,7 @@ mod tests {
         for seed in 0..10 {
             let (dims, n_rows) = (1 + seed as usize % 5, 120);
             let values = table(dims, n_rows, seed);
-            let shape = if seed % 2 == 0 { Shape::Gaussian } else { Shape::Uniform };
+            let shape = Shape::ALL[seed as usize % Shape::ALL.len()];
             let mut spreads: Vec<f64> =
                 (0..dims).map(|axis| spread * (1.0 + axis as f64)).collect();
             if seed > 7 {
@@ -351,7 +242,7 @@ mod tests {
     #[test]
     fn rows_that_are_equal_share_and_rivals_only_lower_it() {
         let values = [0.0, 0.0, 0.0, 3.0, 50.0];
-        for shape in [Shape::Gaussian, Shape::Uniform] {
+        for shape in Shape::ALL {
             let law = Law { shape, spreads: vec![2.0], cuts: vec![0.0] };
             let mut space = Space::new(1, &values);
             let guesses = Guesses::new(&law, &[1.0]);
@@ -379,16 +270,5 @@ mod tests {
         let guess = Guesses::new(&law, &[1.0]).best_guess(&space, 0);
         // The other's box is -0.5 to 1.5 of -2 to 2: half the draws are shared.
         assert!((guess - 0.75).abs() < 0.005, "{guess}");
-    }
-
-    #[test]
-    fn the_lengths_of_normal_noise() {
-        for dims in 1..=12 {
-            for radius in [1e-3, 0.4, 1.0, 2.5, 7.0] {
-                let expected = gamma_lr(dims as f64 / 2.0, radius * radius / 2.0);
-                assert!((within(radius, dims) - expected).abs() < 1e-12);
-            }
-            assert_eq!(within(f64::INFINITY, dims), 1.0);
-        }
     }
 }

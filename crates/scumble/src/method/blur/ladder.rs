@@ -17,7 +17,7 @@ use super::Frame;
 use super::calibrate::rough_factors;
 use super::core::{Needs, falling_short, largest_set, need};
 use crate::promise::Law;
-use crate::space::Shape;
+use crate::promise::shape::hides_among_all;
 use crate::watch::Watch;
 
 /// The levels of a frame.
@@ -85,9 +85,9 @@ pub fn ladder(
     if let Some((_, ladder)) = best {
         return Some(ladder);
     }
-    // At last, boxes as wide as it takes hide everybody among all.
+    // At last, noise as wide as it takes may hide everybody among all.
     let mut factor = 4.0;
-    while frame.shape == Shape::Uniform && factor < 1e6 {
+    while hides_among_all(frame.shape) && factor < 1e6 {
         let ladder = peel(frame, vec![frame.law(factor)], needs);
         if ladder.left_out() <= spare {
             return Some(ladder);

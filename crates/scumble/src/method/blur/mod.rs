@@ -23,6 +23,7 @@ pub use noise::{NoiseDrawer, draw_noise};
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::promise::shape::hides_among_all;
 use crate::space::{FrameKind, Shape};
 use crate::table::Numbers;
 use crate::watch::{Watch, Watched};
@@ -193,7 +194,7 @@ fn reachable(frame: &Frame, needs: &[f64]) -> Vec<u32> {
         let mut kept = Vec::with_capacity(n_rows);
         for group in rows.chunk_by(|a, b| order(*a, *b).is_eq()) {
             let most = most_company(frame.shape, n_rows, group.len());
-            let certain = group.len() == n_rows || frame.shape == Shape::Uniform;
+            let certain = group.len() == n_rows || hides_among_all(frame.shape);
             kept.extend(group.iter().copied().filter(|row| {
                 let wanted = needs[*row as usize];
                 // Noise that ends does not reach the most, unless equals alone suffice.
@@ -251,7 +252,7 @@ fn out_of_reach(task: &BlurTask<'_>, frame: &Frame, left_out: usize) -> Error {
     if !whole && (left_out as u64 > task.limit || task.limit == 0) || !too_few {
         error = error.with_hint("let rows be left out, with a larger `suppression`");
     }
-    if frame.shape == Shape::Gaussian && !too_few {
+    if !hides_among_all(frame.shape) && !too_few {
         error =
             error.with_hint("`shape = \"uniform\"` can hide a row among all others");
     }

@@ -9,10 +9,10 @@
 //! # Limits
 //! Somebody who holds the table computes these spreads as we do, and looks up whose they
 //! are: they name almost everybody.
-//! Rows further than `FAR` are not counted, so spreads may be a little wider than the least.
+//! Rows that count next to nothing are not counted, so spreads may be a little wider than the least.
 //!
 //! # Cost
-//! A row looks at the rows within `FAR` spreads; in many dimensions those are most of them.
+//! A row looks at the rows within some spreads; in many dimensions those are most of them.
 //!
 //! # Source
 //! `aggarwal2008unifying`, section 2.C; a zero among the local scales is replaced by the
@@ -26,13 +26,12 @@ use crate::error::{Error, Result};
 use crate::method::blur::frame::{OWN, published};
 use crate::method::blur::local::deviation;
 use crate::method::blur::{BlurTask, Frame};
-use crate::promise::tail;
-use crate::space::{Shape, Space};
+use crate::promise::{Law, shape};
+use crate::space::Space;
 use crate::watch::Watch;
 
-/// How far normal noise is looked at, in halves of distances by spreads: what is beyond
-/// adds at most 4 for a million rows.
-const FAR: f64 = 4.5;
+/// Rows that count less are not looked at: a million of them would add at most 4.
+const LITTLE: f64 = 4e-6;
 
 /// How far the factor may be above the least one.
 const EXACT: f64 = 1e-4;
@@ -68,26 +67,6 @@ pub(super) fn local_spreads(
         })
         .collect::<Result<_>>()?;
     Ok(spreads.concat())
-}
-
-fn length(w: &[f64]) -> f64 {
-    w.iter().map(|w| w * w).sum::<f64>().sqrt()
-}
-
-/// How often a row at a distance fits at least as well, with normal noise.
-fn nearer(distance: f64, spread: f64) -> f64 {
-    if distance == 0.0 { 1.0 } else { tail(distance / (2.0 * spread)) }
-}
-
-/// How much of a cube another one covers.
-fn overlap(w: &[f64], side: f64) -> f64 {
-    if w.iter().all(|w| *w == 0.0) {
-        return 1.0;
-    }
-    if side == 0.0 {
-        return 0.0;
-    }
-    w.iter().map(|w| (side - w.abs()).max(0.0) / side).product()
 }
 
 /// A row among those near it.
@@ -130,10 +109,11 @@ impl Nearby<'_> {
             ControlFlow::Continue(())
         };
         let centre = self.space.point(self.row);
-        match self.frame.shape {
-            Shape::Gaussian => self.space.within_ball(centre, 2.0 * FAR * reach, visit),
-            Shape::Uniform => self.space.within_cube(centre, reach, visit),
+        let mut halves = 0.5;
+        while shape::of(self.frame.shape).at_most(halves) > LITTLE {
+            halves += 0.5;
         }
+        self.frame.shape.within(self.space, centre, 2.0 * halves * reach, visit);
         let known = self.differences(rows.into_iter(), &scales);
         let factor = self.least(&known, true).unwrap_or(first).min(first);
         let spread = |axis: usize| {
@@ -186,18 +166,10 @@ impl Nearby<'_> {
     fn least(&self, differences: &[f64], all: bool) -> Option<f64> {
         let dims = self.frame.dims;
         let n = differences.len() / dims;
-        // For normal noise only distances matter.
-        let known: Vec<f64> = match self.frame.shape {
-            Shape::Gaussian => differences.chunks_exact(dims).map(length).collect(),
-            Shape::Uniform => differences.to_vec(),
-        };
         let sum = |factor: f64| -> f64 {
-            match self.frame.shape {
-                Shape::Gaussian => known.iter().map(|w| nearer(*w, factor)).sum(),
-                Shape::Uniform => {
-                    known.chunks_exact(dims).map(|w| overlap(w, factor)).sum()
-                }
-            }
+            let (spreads, cuts) = (vec![factor; dims], vec![0.0; dims]);
+            let law = Law { shape: self.frame.shape, spreads, cuts };
+            differences.chunks_exact(dims).map(|w| law.count_without_reach(w)).sum()
         };
         // A little more than asked: the audit sums in another order.
         let wanted = self.wish * (1.0 + 1e-9);
@@ -248,8 +220,7 @@ impl Nearby<'_> {
 mod tests {
     use super::*;
     use crate::method::blur::testing::{clusters, frame_of, task};
-    use crate::promise::Law;
-    use crate::space::FrameKind;
+    use crate::space::{FrameKind, Shape};
     use crate::watch::Unwatched;
 
     /// The plain way: scales of the k nearest rows by sorting all.
@@ -283,27 +254,19 @@ mod tests {
             .map(|other| {
                 let w: Vec<f64> =
                     of(other).iter().zip(of(row)).map(|(a, b)| a - b).collect();
-                if w.iter().all(|w| *w == 0.0) {
-                    return 1.0;
-                }
-                if frame.shape == Shape::Gaussian {
-                    let v: Vec<f64> =
-                        w.iter().zip(spreads).map(|(w, s)| w / s).collect();
-                    return tail(0.5 * v.iter().map(|v| v * v).sum::<f64>().sqrt());
-                }
                 let law = Law {
                     shape: frame.shape,
                     spreads: spreads.to_vec(),
                     cuts: vec![0.0; dims],
                 };
-                law.count(&w)
+                law.count_without_reach(&w)
             })
             .sum()
     }
 
     #[test]
     fn spreads_are_as_small_as_k_allows_in_the_rows_own_scales() {
-        for (seed, shape) in [(1, Shape::Gaussian), (2, Shape::Uniform)] {
+        for (seed, shape) in (1..).zip(Shape::ALL) {
             let numbers = clusters(3, 400, seed);
             let wishes: Vec<f64> = (0..400).map(|row| f64::from(2 + row % 9)).collect();
             let task = task(&numbers, &wishes, shape, FrameKind::Local);
@@ -320,17 +283,16 @@ mod tests {
                 if least == 0.0 {
                     continue;
                 }
-                let smaller: Vec<f64> = match shape {
-                    Shape::Gaussian => {
-                        scales.iter().map(|scale| scale * least * 0.985).collect()
-                    }
+                let in_steps = shape::of(shape).in_steps();
+                let smaller: Vec<f64> = match in_steps {
+                    false => scales.iter().map(|scale| scale * least * 0.985).collect(),
                     // Sides grow by two steps at a time.
-                    Shape::Uniform => {
+                    true => {
                         own.iter().map(|side| (side - 0.2).max(0.0) * 0.999).collect()
                     }
                 };
                 assert!(anonymity(&frame, row, &smaller) < wish);
-                if shape == Shape::Gaussian {
+                if !in_steps {
                     assert!(factors.iter().all(|f| (f / least - 1.0).abs() < 0.002));
                 }
             }

@@ -1,9 +1,8 @@
 //! Drawing noise.
 //!
 //! # Guarantee
-//! Along the axes of its frame a row's noise is independent, and normal with the level's
-//! spread as standard deviation or even in a box with the spread as side. What is returned
-//! is rounded to the column's decimals; if axes are columns and noise is even, it is drawn
+//! Along the axes of its frame a row's noise is independent, of the shape and with the
+//! level's spread. What is returned is rounded to the column's decimals; if axes are columns and noise is even, it is drawn
 //! on the lattice, and rounding changes nothing. Rows have their streams by their place in
 //! the table, so the result depends neither on threads nor on other rows.
 //!
@@ -17,13 +16,12 @@
 //! `aggarwal2008unifying`, section II.
 
 use nalgebra::{DMatrix, DVector};
-use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
-use rand_distr::StandardNormal;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::method::{BlurTask, Blurred, BlurredFrame};
+use crate::promise::shape;
 use crate::random::Randomness;
 use crate::space::Shape;
 use crate::table::snapped;
@@ -102,15 +100,8 @@ impl<'a> NoiseDrawer<'a> {
         if spread <= 0.0 || spread.is_nan() {
             return 0.0;
         }
-        match (self.shape, column) {
-            (Shape::Gaussian, _) => spread * generator.sample::<f64, _>(StandardNormal),
-            (Shape::Uniform, Some(column)) => {
-                let steps = 10f64.powi(self.decimals[column] as i32);
-                let half = ((spread * steps - 1.0) / 2.0).round().max(0.0) as i64;
-                generator.random_range(-half..=half) as f64 / steps
-            }
-            (Shape::Uniform, None) => spread * (generator.random::<f64>() - 0.5),
-        }
+        let steps = column.map(|column| 10f64.powi(self.decimals[column] as i32));
+        shape::of(self.shape).draw(spread, steps, generator)
     }
 }
 

@@ -22,9 +22,9 @@
 //! # Source
 //! `aggarwal2008unifying`, definitions 2.4 and 2.5; docs/methods.md, "Expected anonymity".
 
-mod law;
+pub(crate) mod shape;
 
-pub use law::{Law, tail};
+pub use shape::Law;
 
 use serde_json::{Value, json};
 

@@ -25,7 +25,7 @@ pub(super) struct Making<'a> {
 impl Making<'_> {
     /// The shape of the noise.
     pub(super) fn shape(&self) -> Shape {
-        self.spec.method.blur.shape.map_or(Shape::Gaussian, |(shape, _)| shape)
+        self.spec.method.blur.shape.map(|(shape, _)| shape).unwrap_or_default()
     }
 
     /// Which way it is scaled and turned.

@@ -1,5 +1,5 @@
 //! Where a true number may be, given the published one: probabilities and moments over
-//! stretches of the lattice.
+//! stretches of the lattice, and all else that depends on the shape of noise.
 //!
 //! # Guarantee
 //! Everything is in steps of the lattice, and numbers are whole. If every number of the
@@ -25,10 +25,12 @@
 //! # Source
 //! `aggarwal2008unifying`, section 2.D; the lattice is ours.
 
+use std::ops::ControlFlow;
+
 use libm::{erfc, exp};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::space::Shape;
+use crate::space::{Cube, Shape, Space};
 
 /// From how many steps on noise counts as wide.
 const WIDE: f64 = 4.0;
@@ -159,6 +161,35 @@ pub(crate) fn variance(shape: Shape, spread: f64) -> f64 {
         Shape::Gaussian => {
             let term = |j: f64| 2.0 * (2.0 * j - 1.0) * tail((j - 0.5) / spread);
             (1..=12).map(|j| term(f64::from(j))).sum()
+        }
+    }
+}
+
+/// What noise along an axis whose spread is 1 is below with the probability `point`.
+pub(crate) fn quantile_of_unit(shape: Shape, point: f64) -> f64 {
+    match shape {
+        Shape::Gaussian => Normal::standard().inverse_cdf(point),
+        Shape::Uniform => point - 0.5,
+    }
+}
+
+/// A point on the border of the box belongs to it, whatever the last digit says.
+const HALF: f64 = 0.5 + 1e-9;
+
+/// Points of a space, in spreads, among which are the `q` that fit best of those that noise
+/// leads to `place` from.
+pub(crate) fn best(shape: Shape, space: &Space, place: &[f64], q: usize) -> Vec<usize> {
+    match shape {
+        Shape::Gaussian => {
+            space.nearest(place, q).into_iter().map(|(_, p)| p).collect()
+        }
+        Shape::Uniform => {
+            let mut found = Vec::new();
+            space.within::<Cube>(place, HALF, |point, _, _| {
+                found.push(point);
+                ControlFlow::Continue(())
+            });
+            found
         }
     }
 }

@@ -25,7 +25,7 @@
 //! "Counts from blurred numbers". Errors, sums and the lattice are ours.
 
 mod drawn;
-mod law;
+pub(crate) mod law;
 mod posterior;
 mod redrawn;
 mod turned;

@@ -19,8 +19,8 @@
 //! Ours; the sequence is that of the best guess (the root of `x^(d+1) = x + 1`).
 
 use nalgebra::DMatrix;
-use statrs::distribution::{ContinuousCDF, Normal};
 
+use crate::estimate::laws::numbers::law::quantile_of_unit;
 use crate::estimate::laws::numbers::{Bounds, Lattice};
 use crate::release::FrameNote;
 use crate::space::Shape;
@@ -85,10 +85,7 @@ impl Turned {
             spreads.iter().enumerate().map(along).collect()
         };
         let levels: Vec<Vec<Vec<f64>>> = frame.levels.iter().map(level).collect();
-        let of_unit = match shape {
-            Shape::Gaussian => 1.0,
-            Shape::Uniform => 1.0 / 12.0,
-        };
+        let of_unit = shape.variance();
         let variances = levels.iter().map(|axes| {
             let mut all = vec![0.0; lattices.len()];
             for (c, column) in present.iter().enumerate() {
@@ -180,16 +177,12 @@ fn units(shape: Shape, dims: usize) -> Vec<f64> {
     for _ in 0..64 {
         phi = (phi + 1.0).powf(1.0 / (dims as f64 + 1.0));
     }
-    let normal = Normal::standard();
     let mut units = Vec::with_capacity((RUNS + TRIED) * dims);
     for t in 0..RUNS + TRIED {
         for axis in 0..dims {
             let point = 0.5 + (t as f64 + 1.0) * phi.powi(-(axis as i32 + 1));
             let point = point.fract().clamp(1e-12, 1.0 - 1e-12);
-            units.push(match shape {
-                Shape::Gaussian => normal.inverse_cdf(point),
-                Shape::Uniform => point - 0.5,
-            });
+            units.push(quantile_of_unit(shape, point));
         }
     }
     units
