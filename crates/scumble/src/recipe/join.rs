@@ -32,7 +32,7 @@ impl Joined {
 }
 
 /// Joins what the parts decided; their steps go into one plan. `whole` is the recipe as a
-/// whole, if it has several parts.
+/// whole, if no part decides about all of its columns.
 pub(super) fn join(
     spec: &Spec,
     whole: Option<&Order>,
@@ -66,7 +66,7 @@ pub(super) fn join(
             not_promised.push(reason.clone());
         }
     }
-    if made.len() > 1 {
+    if whole.is_some() {
         not_promised.extend(between(&columns, &promises));
     }
     let note = |made: &Made<'_>| MethodNote {

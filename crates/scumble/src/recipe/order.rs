@@ -2,9 +2,9 @@
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
-use crate::promise::{About, Distance, Promises};
+use crate::promise::{About, Promises};
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
-use crate::recipe::{HierarchySpec, PromiseKind, Spec};
+use crate::recipe::{HierarchySpec, Spec};
 use crate::release::PublishedColumn;
 use crate::table::{Inputs, ReadOptions, Reading, Role, Source};
 
@@ -128,8 +128,7 @@ impl Order {
 
 /// The promises about groups, bound to the sensitive columns they look at.
 pub(super) fn promises(spec: &Spec, data: &Microdata) -> Promises {
-    let kinds = spec.promises.iter().map(|promise| &promise.kind);
-    Promises::new(kinds.filter_map(|kind| kind.of_groups(data)).collect())
+    spec.promises.iter().filter_map(|typed| typed.of_groups(data)).collect()
 }
 
 /// What can be said about roles, levels and cells before the table is opened.
@@ -152,12 +151,12 @@ fn check_roles(spec: &Spec) -> Result<()> {
         if !promise.kind.promise().about().looks_at_values() {
             continue;
         }
-        let hierarchical = matches!(
-            &promise.kind,
-            PromiseKind::TCloseness(promise)
-                if promise.distance() == Distance::Hierarchical
-        );
-        let mut looked_at = sensitive.clone().peekable();
+        let hierarchical = match promise.kind.promise().about() {
+            About::Groups(promise) => promise.needs_hierarchy(),
+            About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+        };
+        let mut looked_at =
+            sensitive.clone().filter(|c| promise.speaks_of(&c.name)).peekable();
         if looked_at.peek().is_none() {
             let error =
                 Error::recipe("this promise needs a column of role `sensitive`")

@@ -146,7 +146,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
         made.push(Made::new(part, &context)?);
     }
     let whole = match &parts[..] {
-        [_] => None,
+        [only] if only.is_whole(spec) => None,
         _ => Some(Order::open(spec, &request.inputs)?),
     };
 
@@ -379,10 +379,11 @@ impl Making<'_> {
         let release = Release::of(self.draft.store().clone())?;
         let mut everyone = made.iter().find_map(|made| made.data.counts()?.everyone());
         let original = match made {
-            [Made { data: Gathered::Counts(data), .. }] => Original::counted(data),
-            [Made { data: Gathered::Numbers(rows), .. }] => {
-                Original::numbers(&rows.numbers)
-            }
+            [only] if only.part.is_whole(self.context.request.spec) => match &only.data
+            {
+                Gathered::Counts(data) => Original::counted(data),
+                Gathered::Numbers(rows) => Original::numbers(&rows.numbers),
+            },
             // No part knows all columns.
             _ => {
                 let source = &made[0].order.source;

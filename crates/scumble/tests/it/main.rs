@@ -48,4 +48,5 @@ mod oracle {
     mod generalized;
     mod pdf;
     mod presence;
+    mod values;
 }

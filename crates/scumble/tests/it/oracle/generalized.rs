@@ -5,6 +5,7 @@
 //! their definitions, in floats.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,7 +14,8 @@ use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::{self, Loss};
 use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
 use scumble::promise::{
-    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, Promises, TCloseness,
+    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, OfColumns, Promises,
+    TCloseness,
 };
 use scumble::table::{Code, GroupId, Ids, Of, ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -30,11 +32,14 @@ enum Asked {
     Hierarchical(f64),
 }
 
+/// One code for each quasi column, and one for each sensitive column.
+type Row = (Vec<Code>, Vec<Code>);
+
 struct Case {
     data: Microdata,
-    /// One code per quasi column, and the sensitive code, for each row.
-    rows: Vec<(Vec<Code>, Code)>,
-    asked: Vec<Asked>,
+    rows: Vec<Row>,
+    /// What is asked, and of which sensitive columns.
+    asked: Vec<(Asked, Vec<usize>)>,
     promises: Promises,
     loss: Loss,
     limit: u64,
@@ -69,7 +74,10 @@ fn random_case(seed: u64) -> Case {
     let illness = "flu;lung;*\ncough;lung;*\nulcer;belly;*\n";
     let illness = Rule::Tree(Tree::parse(illness, "illness.csv").expect("a tree"));
 
-    let mut text = String::from("town,age,sex,illness\n");
+    let cost = "low;*\nhigh;*\n";
+    let cost = Rule::Tree(Tree::parse(cost, "cost.csv").expect("a tree"));
+
+    let mut text = String::from("town,age,sex,illness,cost\n");
     for _ in 0..n_rows {
         let age = match random.random_range(0..8) {
             7 => String::new(),
@@ -78,13 +86,15 @@ fn random_case(seed: u64) -> Case {
         let town = pick(random, &["a", "b", "c", "d"]);
         let sex = pick(random, &["f", "m", "?"]);
         let illness = pick(random, &["flu", "flu", "cough", "ulcer"]);
-        text.push_str(&format!("{town},{age},{sex},{illness}\n"));
+        let cost = pick(random, &["low", "high", "low"]);
+        text.push_str(&format!("{town},{age},{sex},{illness},{cost}\n"));
     }
     let mut specs = vec![
         spec("town", Role::Quasi, Reading::category(), tree, cells),
         spec("age", Role::Quasi, Reading::number(), widths, cells),
         spec("sex", Role::Quasi, Reading::category(), Rule::Plain, cells),
         spec("illness", Role::Sensitive, Reading::category(), illness, Cells::Taxonomy),
+        spec("cost", Role::Sensitive, Reading::category(), cost, Cells::Taxonomy),
     ];
     if cells == Cells::Taxonomy {
         specs[0].lowest = random.random_range(0..2);
@@ -98,64 +108,63 @@ fn random_case(seed: u64) -> Case {
 
     let mut asked = Vec::new();
     if random.random_bool(0.7) {
-        asked.push(Asked::K(random.random_range(2..=4)));
+        asked.push((Asked::K(random.random_range(2..=4)), Vec::new()));
     }
-    if asked.is_empty() || random.random_bool(0.4) {
-        asked.push(match random.random_range(0..6) {
-            0 => Asked::Distinct(random.random_range(2..=3)),
-            1 => Asked::Entropy(pick(random, &[1.3, 1.75, 2.0, 2.4])),
-            2 => Asked::Recursive(2, pick(random, &[1.0, 2.0, 0.5])),
-            3 => Asked::Equal(pick(random, &[0.1, 0.25, 0.3, 0.5])),
-            4 => Asked::Ordered(pick(random, &[0.1, 0.25, 0.4])),
-            _ => Asked::Hierarchical(pick(random, &[0.1, 0.25, 0.4])),
-        });
+    // Of the first sensitive column most often, of the second, or of each.
+    while asked.is_empty() || random.random_bool(0.3) {
+        let columns = pick(random, &[&[0][..], &[0], &[0], &[1], &[0, 1]]);
+        asked.push((random_values(random), columns.to_vec()));
     }
-    let promises = asked.iter().map(|asked| promise(*asked, &data)).collect();
+    let promises = asked.iter().map(|(asked, of)| promise(*asked, of, &data)).collect();
     let limit = pick(random, &[0.0, 0.0, 0.15, 0.3, 0.6]);
     let rows = rows_of(&data);
     Case {
         rows,
         asked,
-        promises: Promises::new(promises),
+        promises,
         loss: pick(random, &loss::ALL),
         limit: decimal(limit).share_of(data.n_rows()),
         data,
     }
 }
 
-fn promise(asked: Asked, data: &Microdata) -> Box<dyn GroupPromise> {
-    let trees = data.sensitive.iter().map(|column| column.hierarchy.clone()).collect();
-    match asked {
-        Asked::K(k) => Box::new(KAnonymity::new(k).unwrap()),
-        Asked::Distinct(l) => {
-            Box::new(LDiversity::new(Diversity::Distinct(l)).unwrap())
-        }
-        Asked::Entropy(l) => {
-            Box::new(LDiversity::new(Diversity::Entropy(decimal(l))).unwrap())
-        }
-        Asked::Recursive(l, c) => Box::new(
-            LDiversity::new(Diversity::Recursive { l, c: decimal(c) }).unwrap(),
-        ),
-        Asked::Equal(t) => {
-            Box::new(TCloseness::new(decimal(t), Distance::Equal).unwrap())
-        }
-        Asked::Ordered(t) => {
-            Box::new(TCloseness::new(decimal(t), Distance::Ordered).unwrap())
-        }
-        Asked::Hierarchical(t) => Box::new(
-            TCloseness::new(decimal(t), Distance::Hierarchical).unwrap().along(trees),
-        ),
+/// Something about values.
+fn random_values(random: &mut ChaCha8Rng) -> Asked {
+    match random.random_range(0..6) {
+        0 => Asked::Distinct(random.random_range(2..=3)),
+        1 => Asked::Entropy(pick(random, &[1.3, 1.75, 2.0, 2.4])),
+        2 => Asked::Recursive(2, pick(random, &[1.0, 2.0, 0.5])),
+        3 => Asked::Equal(pick(random, &[0.1, 0.25, 0.3, 0.5])),
+        4 => Asked::Ordered(pick(random, &[0.1, 0.25, 0.4])),
+        _ => Asked::Hierarchical(pick(random, &[0.1, 0.25, 0.4])),
     }
 }
 
-fn rows_of(data: &Microdata) -> Vec<(Vec<Code>, Code)> {
+fn promise(asked: Asked, of: &[usize], data: &Microdata) -> Arc<dyn GroupPromise> {
+    let close = |t, distance| Arc::new(TCloseness::new(decimal(t), distance).unwrap());
+    let diverse = |diversity| Arc::new(LDiversity::new(diversity).unwrap());
+    let promise: Arc<dyn GroupPromise> = match asked {
+        Asked::K(k) => return Arc::new(KAnonymity::new(k).unwrap()),
+        Asked::Distinct(l) => diverse(Diversity::Distinct(l)),
+        Asked::Entropy(l) => diverse(Diversity::Entropy(decimal(l))),
+        Asked::Recursive(l, c) => diverse(Diversity::Recursive { l, c: decimal(c) }),
+        Asked::Equal(t) => close(t, Distance::Equal),
+        Asked::Ordered(t) => close(t, Distance::Ordered),
+        Asked::Hierarchical(t) => close(t, Distance::Hierarchical),
+    };
+    let hierarchy = |place: &usize| (*place, &data.sensitive[*place].hierarchy);
+    Arc::new(OfColumns::new(promise, of.iter().map(hierarchy)))
+}
+
+fn rows_of(data: &Microdata) -> Vec<Row> {
     let census = &data.census;
     let mut rows = Vec::new();
     for tuple in census.tuples() {
         let quasi: Vec<Code> = census.quasi.iter().map(|codes| codes[tuple]).collect();
         for entry in census.entries_of(tuple) {
             for _ in 0..census.entries[entry] {
-                rows.push((quasi.clone(), census.sensitive[0][entry]));
+                let values = census.sensitive.iter().map(|codes| codes[entry]);
+                rows.push((quasi.clone(), values.collect()));
             }
         }
     }
@@ -164,26 +173,33 @@ fn rows_of(data: &Microdata) -> Vec<(Vec<Code>, Code)> {
 
 // ---- the oracle ----
 
-fn shares(rows: &[&(Vec<Code>, Code)], n_values: usize) -> Vec<f64> {
+fn shares(rows: &[&Row], place: usize, n_values: usize) -> Vec<f64> {
     let mut shares = vec![0.0; n_values];
     for row in rows {
-        shares[row.1.index()] += 1.0 / rows.len() as f64;
+        shares[row.1[place].index()] += 1.0 / rows.len() as f64;
     }
     shares
 }
 
-fn holds(
-    case: &Case,
-    group: &[&(Vec<Code>, Code)],
-    whole: &[&(Vec<Code>, Code)],
-) -> bool {
-    let illness = &case.data.sensitive[0];
-    let n_values = illness.domain.len();
-    let (p, q) = (shares(group, n_values), shares(whole, n_values));
+fn holds(case: &Case, group: &[&Row], whole: &[&Row]) -> bool {
+    case.asked.iter().all(|(asked, columns)| match *asked {
+        Asked::K(k) => group.len() as u64 >= k,
+        asked => columns.iter().all(|place| {
+            let column = &case.data.sensitive[*place];
+            let n_values = column.domain.len();
+            let group = shares(group, *place, n_values);
+            holds_of(asked, column, &group, &shares(whole, *place, n_values))
+        }),
+    })
+}
+
+/// Whether something holds of the shares of values in a group and in the whole table.
+fn holds_of(asked: Asked, column: &Column, p: &[f64], q: &[f64]) -> bool {
+    let n_values = p.len();
     let mut ranked: Vec<f64> = p.iter().copied().filter(|share| *share > 0.0).collect();
     ranked.sort_by(|a, b| b.total_cmp(a));
-    case.asked.iter().all(|asked| match *asked {
-        Asked::K(k) => group.len() as u64 >= k,
+    match asked {
+        Asked::K(_) => panic!("not about values"),
         Asked::Distinct(l) => ranked.len() as u64 >= l,
         Asked::Entropy(l) => {
             let entropy: f64 = ranked.iter().map(|share| -share * share.ln()).sum();
@@ -194,8 +210,7 @@ fn holds(
             ranked[0] < c * rare - 1e-12
         }
         Asked::Equal(t) => {
-            let distance: f64 =
-                p.iter().zip(&q).map(|(p, q)| (p - q).abs() / 2.0).sum();
+            let distance: f64 = p.iter().zip(q).map(|(p, q)| (p - q).abs() / 2.0).sum();
             distance <= t + 1e-12
         }
         Asked::Ordered(t) => {
@@ -210,7 +225,7 @@ fn holds(
         }
         Asked::Hierarchical(t) => {
             // On a tree, earth crosses each edge as often as its subtree has too much.
-            let hierarchy = &illness.hierarchy;
+            let hierarchy = &column.hierarchy;
             let height = hierarchy.height();
             let mut distance = 0.0;
             for level in &hierarchy.levels()[..height] {
@@ -222,10 +237,10 @@ fn holds(
             }
             distance / (2.0 * height as f64) <= t + 1e-12
         }
-    })
+    }
 }
 
-type Groups<'a> = Vec<Vec<&'a (Vec<Code>, Code)>>;
+type Groups<'a> = Vec<Vec<&'a Row>>;
 
 /// The groups that stay and the rows that go, or nothing if too many go.
 fn judged<'a>(case: &Case, mut kept: Groups<'a>) -> Option<(Groups<'a>, u64)> {
@@ -371,7 +386,7 @@ fn exhaustive(case: &Case) -> Option<f64> {
     }
     let mut best: Option<f64> = None;
     for node in nodes {
-        let mut groups: BTreeMap<Vec<&str>, Vec<&(Vec<Code>, Code)>> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<&str>, Vec<&Row>> = BTreeMap::new();
         for row in &case.rows {
             let labels = case.data.quasi.iter().zip(&node).zip(&row.0);
             let labels = labels
@@ -457,7 +472,7 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
 }
 
 /// The least loss over all ways to cut again and again, each cut keeping the promises.
-fn best_cuts(case: &Case, part: Vec<&(Vec<Code>, Code)>) -> f64 {
+fn best_cuts(case: &Case, part: Vec<&Row>) -> f64 {
     let whole: Vec<_> = case.rows.iter().collect();
     let mut best = total(case, &vec![part.clone()], 0, None);
     for place in 0..case.data.quasi.len() {
@@ -505,7 +520,7 @@ fn mondrian_keeps_its_promises_and_never_beats_the_best_cuts() {
         }
         met += 1;
         let grouping = found.unwrap();
-        let mut groups: BTreeMap<GroupId, Vec<&(Vec<Code>, Code)>> = BTreeMap::new();
+        let mut groups: BTreeMap<GroupId, Vec<&Row>> = BTreeMap::new();
         let census = &case.data.census;
         for row in &case.rows {
             let tuple = census
