@@ -12,11 +12,13 @@ mod fine_grain;
 mod k_anonymity;
 mod k_map;
 mod l_diversity;
+mod of_columns;
 mod of_people;
 mod r_robustness;
 mod t_closeness;
 
 use std::fmt;
+use std::sync::Arc;
 
 pub use advice::{PresenceAdvice, PresenceRisk};
 pub use breach::{Bound, Breach, Breaches, amplification};
@@ -27,6 +29,7 @@ pub use fine_grain::{FineGrain, Sensitivity};
 pub use k_anonymity::KAnonymity;
 pub use k_map::KMap;
 pub use l_diversity::{Diversity, LDiversity};
+pub use of_columns::OfColumns;
 pub use of_people::OfPeople;
 pub use r_robustness::{
     MOST_STATES, PriorSet, Priors, RRobustness, Scratch, SignatureId, Verdict,
@@ -34,6 +37,7 @@ pub use r_robustness::{
 };
 pub use t_closeness::{Distance, TCloseness};
 
+use crate::hierarchy::Hierarchy;
 use crate::table::Histogram;
 
 /// Rows published with the same quasi cells, as a promise sees them.
@@ -45,6 +49,13 @@ pub struct Group<'a> {
     pub people: u64,
     /// For each sensitive column, how many rows have each value.
     pub values: &'a [Histogram],
+}
+
+impl<'a> Group<'a> {
+    /// The same with one sensitive column only.
+    fn in_column(self, place: usize) -> Group<'a> {
+        Group { values: &self.values[place..=place], ..self }
+    }
 }
 
 /// Something that is promised to the people of a table.
@@ -107,7 +118,8 @@ pub trait DrawPromise: Promise {
 /// A promise that must hold of every group.
 ///
 /// What implementers owe: it does not depend on how values are named or rows are ordered,
-/// and it *survives merging*: if it holds of two groups, it holds of their union.
+/// and it *survives merging*: if it holds of two groups, it holds of their union. One that
+/// looks at values looks at each sensitive column alone.
 pub trait GroupPromise: Promise {
     /// Whether it looks at sensitive values.
     fn looks_at_values(&self) -> bool;
@@ -115,6 +127,17 @@ pub trait GroupPromise: Promise {
     /// Whether it compares a group with the whole table.
     fn looks_at_whole(&self) -> bool {
         false
+    }
+
+    /// Whether it compares values along their hierarchy.
+    fn needs_hierarchy(&self) -> bool {
+        false
+    }
+
+    /// The same for a sensitive column that coarsens like this; nothing if that does not
+    /// matter.
+    fn along(&self, _hierarchy: &Hierarchy) -> Option<Box<dyn GroupPromise>> {
+        None
     }
 
     /// Whether it says something about people of the population who are not published. Of
@@ -162,12 +185,18 @@ pub trait GroupPromise: Promise {
 
 /// All promises of a recipe about groups: every one must hold.
 #[derive(Debug)]
-pub struct Promises(Vec<Box<dyn GroupPromise>>);
+pub struct Promises(Vec<Arc<dyn GroupPromise>>);
+
+impl FromIterator<Arc<dyn GroupPromise>> for Promises {
+    fn from_iter<I: IntoIterator<Item = Arc<dyn GroupPromise>>>(promises: I) -> Self {
+        Self(promises.into_iter().collect())
+    }
+}
 
 impl Promises {
     /// All of these.
     pub fn new(promises: Vec<Box<dyn GroupPromise>>) -> Self {
-        Self(promises)
+        promises.into_iter().map(Arc::from).collect()
     }
 
     /// Whether every one holds of `group`.
@@ -217,7 +246,7 @@ impl Promises {
 
     /// What they imply that only gets better as groups grow.
     pub fn absorbing(&self) -> Self {
-        Self(self.0.iter().filter_map(|promise| promise.absorbing()).collect())
+        Self::new(self.0.iter().filter_map(|promise| promise.absorbing()).collect())
     }
 
     /// Whether all survive merging.

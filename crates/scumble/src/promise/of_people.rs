@@ -24,13 +24,13 @@ use crate::table::{Histogram, Persons, n_people, values_of_people};
 /// What another promise says, of people.
 #[derive(Debug)]
 pub struct OfPeople {
-    promise: Box<dyn GroupPromise>,
+    promise: Arc<dyn GroupPromise>,
     persons: Arc<Persons>,
 }
 
 impl OfPeople {
     /// The same promise of these people.
-    pub fn new(promise: Box<dyn GroupPromise>, persons: &Arc<Persons>) -> Self {
+    pub fn new(promise: Arc<dyn GroupPromise>, persons: &Arc<Persons>) -> Self {
         Self { promise, persons: persons.clone() }
     }
 
@@ -100,7 +100,7 @@ impl GroupPromise for OfPeople {
 
     /// Numbers of people and of their different values only grow with a group.
     fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
-        let weaker = self.promise.absorbing()?;
+        let weaker = Arc::from(self.promise.absorbing()?);
         Some(Box::new(Self::new(weaker, &self.persons)))
     }
 

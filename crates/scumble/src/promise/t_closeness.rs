@@ -61,36 +61,28 @@ impl Distance {
 pub struct TCloseness {
     t: Decimal,
     distance: Distance,
-    // That of each sensitive column, where the distance is by hierarchy.
-    hierarchies: Vec<Hierarchy>,
+    // That of the column, once bound, where the distance is by hierarchy.
+    hierarchy: Option<Hierarchy>,
 }
 
 impl TCloseness {
     /// The promise; t must be above 0 and at most 1.
-    /// A distance by hierarchy needs the hierarchies, too ([`Self::along`]).
+    /// A distance by hierarchy must be bound to that of a column ([`GroupPromise::along`]).
     pub fn new(t: Decimal, distance: Distance) -> Result<Self> {
         if !t.exceeds(0, 1) || t.exceeds(1, 1) {
             return Err(Error::out_of_range("t", t, "above 0 and at most 1"));
         }
-        Ok(Self { t, distance, hierarchies: Vec::new() })
+        Ok(Self { t, distance, hierarchy: None })
     }
 
-    /// The same along the hierarchies of the sensitive columns.
-    pub fn along(self, hierarchies: Vec<Hierarchy>) -> Self {
-        Self { hierarchies, ..self }
-    }
-
-    /// How far two values are apart.
-    pub fn distance(&self) -> Distance {
-        self.distance
-    }
-
-    fn close(&self, column: usize, group: &Histogram, whole: &Histogram) -> bool {
+    fn close(&self, group: &Histogram, whole: &Histogram) -> bool {
         let (work, scale) = match self.distance {
             Distance::Equal => equal(group, whole),
             Distance::Ordered => ordered(group, whole),
             Distance::Hierarchical => {
-                hierarchical(group, whole, &self.hierarchies[column])
+                let bound = self.hierarchy.as_ref();
+                let hierarchy = bound.expect("bound to the hierarchy of its column");
+                hierarchical(group, whole, hierarchy)
             }
         };
         self.t.at_least(work, scale)
@@ -187,11 +179,23 @@ impl GroupPromise for TCloseness {
         true
     }
 
+    fn needs_hierarchy(&self) -> bool {
+        self.distance == Distance::Hierarchical
+    }
+
+    fn along(&self, hierarchy: &Hierarchy) -> Option<Box<dyn GroupPromise>> {
+        match self.distance {
+            Distance::Equal | Distance::Ordered => None,
+            Distance::Hierarchical => {
+                let hierarchy = Some(hierarchy.clone());
+                Some(Box::new(Self { hierarchy, ..self.clone() }))
+            }
+        }
+    }
+
     fn holds(&self, group: Group<'_>, whole: Group<'_>) -> bool {
-        let pairs = group.values.iter().zip(whole.values);
-        pairs
-            .enumerate()
-            .all(|(column, (group, whole))| self.close(column, group, whole))
+        let mut columns = group.values.iter().zip(whole.values);
+        columns.all(|(group, whole)| self.close(group, whole))
     }
 
     /// A group can be close and a larger one not.

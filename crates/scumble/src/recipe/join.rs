@@ -30,7 +30,7 @@ impl Joined {
 }
 
 /// Joins what the parts decided; their steps go into one plan. `whole` is the recipe as a
-/// whole, if no part is all of it.
+/// whole, if no part decides about all of its columns.
 pub(super) fn join(
     spec: &Spec,
     whole: Option<&Order>,

@@ -1,10 +1,12 @@
 //! From a recipe as typed to an order that can be carried out.
 
+use std::sync::Arc;
+
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
-use crate::promise::{About, Distance, OfPeople, Promises};
+use crate::promise::{About, OfPeople, Promises};
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
-use crate::recipe::{HierarchySpec, PromiseKind, Spec};
+use crate::recipe::{HierarchySpec, Spec};
 use crate::release::PublishedColumn;
 use crate::table::{Inputs, PersonCounts, ReadOptions, Reading, Role, Source};
 use crate::watch::Watch;
@@ -178,14 +180,14 @@ fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
 
 /// The promises about groups, bound to the sensitive columns they look at.
 pub(super) fn promises(spec: &Spec, data: &Microdata) -> Promises {
-    let kinds = spec.promises.iter().map(|promise| &promise.kind);
-    let bound = kinds.filter_map(|kind| kind.of_groups(data));
-    Promises::new(match &data.census.persons {
+    let bound = spec.promises.iter().filter_map(|typed| typed.of_groups(data));
+    match &data.census.persons {
         None => bound.collect(),
-        Some(persons) => bound
-            .map(|promise| Box::new(OfPeople::new(promise, persons)) as Box<_>)
-            .collect(),
-    })
+        Some(persons) => {
+            let of_people = |promise| OfPeople::new(promise, persons);
+            bound.map(|promise| Arc::new(of_people(promise)) as Arc<_>).collect()
+        }
+    }
 }
 
 /// What can be said about roles, levels and cells before the table is opened.
@@ -208,12 +210,12 @@ fn check_roles(spec: &Spec) -> Result<()> {
         if !promise.kind.promise().about().looks_at_values() {
             continue;
         }
-        let hierarchical = matches!(
-            &promise.kind,
-            PromiseKind::TCloseness(promise)
-                if promise.distance() == Distance::Hierarchical
-        );
-        let mut looked_at = sensitive.clone().peekable();
+        let hierarchical = match promise.kind.promise().about() {
+            About::Groups(promise) => promise.needs_hierarchy(),
+            About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+        };
+        let mut looked_at =
+            sensitive.clone().filter(|c| promise.speaks_of(&c.name)).peekable();
         if looked_at.peek().is_none() {
             let error =
                 Error::recipe("this promise needs a column of role `sensitive`")

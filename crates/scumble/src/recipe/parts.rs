@@ -46,7 +46,7 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// Whether it is all of a recipe.
+    /// Whether it decides about all columns of a recipe.
     pub(super) fn is_whole(&self, spec: &Spec) -> bool {
         self.columns.len() == spec.columns.len()
     }
@@ -249,7 +249,8 @@ impl<'a> Mixture<'a> {
         quasi
     }
 
-    /// A promise, of some of its columns.
+    /// The promises of a family, of some of their columns. What they are about of quasi
+    /// columns is the same for all.
     fn narrowed(
         &self,
         family: Family,
@@ -257,8 +258,15 @@ impl<'a> Mixture<'a> {
     ) -> Vec<PromiseSpec> {
         let own = self.promises.iter().filter(|(_, known, _)| *known == family);
         let own = own.filter(|(_, _, columns)| columns.iter().any(|name| wanted(name)));
-        own.map(|(typed, ..)| PromiseSpec { columns: None, ..(*typed).clone() })
-            .collect()
+        let spot = |name: &str| self.spec.column(name).map(|column| column.spot);
+        own.map(|(typed, _, columns)| {
+            let named = columns.iter().filter(|name| wanted(name));
+            let named = named
+                .map(|name| ((*name).to_owned(), spot(name).unwrap_or(typed.spot)));
+            let columns = (family == Family::Values).then(|| named.collect());
+            PromiseSpec { columns, ..(*typed).clone() }
+        })
+        .collect()
     }
 
     /// What is to be done, in the order of work: cells first, because the company of numbers

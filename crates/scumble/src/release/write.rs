@@ -15,7 +15,7 @@ use crate::release::apply::{Binding, BoundPlan, Hand, StepBinding};
 use crate::release::shuffle::{Pile, Shuffle};
 use crate::release::sink::{Sink, line, quoted};
 use crate::release::{DataFile, DataFormat, Draft, SENSITIVE_HEADER};
-use crate::table::{ClassId, Code, ColumnForm, ColumnId, EntryId, Of, Role, TupleId};
+use crate::table::{ClassId, Code, ColumnForm, ColumnId, EntryId, Of, TupleId};
 use crate::watch::Watch;
 
 /// How many classes are prepared at once, in parallel, before they are written.
@@ -44,7 +44,7 @@ pub fn write_rows(
     draft: &Draft,
     watch: &dyn Watch,
 ) -> Result<Written> {
-    let counted = counts(&binding).filter(|_| is_counted(&binding));
+    let counted = counts(&binding).filter(|data| is_counted(&binding, data));
     let bound = BoundPlan::new(binding, counted.is_none(), watch)?;
     let header = binding.layout.header();
     let out = draft.create(&file.file)?;
@@ -93,7 +93,7 @@ fn counts<'a>(binding: &Binding<'a>) -> Option<&'a Microdata> {
 /// Whether rows are known from the counts: nothing but counted columns is published, and
 /// nothing is drawn for single rows. A sample of one row from each group is always drawn
 /// from the counts.
-fn is_counted(binding: &Binding<'_>) -> bool {
+fn is_counted(binding: &Binding<'_>, data: &Microdata) -> bool {
     let columns = binding.layout.columns;
     let sampled = binding.layout.sampled.is_some();
     let from_counts = binding.plan.steps.iter().all(|step| match step {
@@ -105,7 +105,8 @@ fn is_counted(binding: &Binding<'_>) -> bool {
         Step::Group(_) | Step::Apart(_) => true,
         Step::Draw(_) | Step::Blur(_) | Step::Redraw(_) => false,
     });
-    let counted = columns.iter().all(|column| column.role != Role::Other);
+    let all = || data.quasi.iter().chain(&data.sensitive);
+    let counted = columns.iter().all(|c| all().any(|column| column.name == c.name));
     from_counts && grouped && counted
 }
 

@@ -74,11 +74,10 @@ fn promises() -> Vec<Box<dyn GroupPromise>> {
         Box::new(DeltaPresence::new(decimal(0.27), decimal(0.31)).unwrap()),
         Box::new(TCloseness::new(decimal(0.25), Distance::Equal).unwrap()),
         Box::new(TCloseness::new(decimal(0.2), Distance::Ordered).unwrap()),
-        Box::new(
-            TCloseness::new(decimal(0.2), Distance::Hierarchical)
-                .unwrap()
-                .along(vec![families()]),
-        ),
+        TCloseness::new(decimal(0.2), Distance::Hierarchical)
+            .unwrap()
+            .along(&families())
+            .unwrap(),
     ]
 }
 

@@ -49,4 +49,5 @@ mod oracle {
     mod generalized;
     mod pdf;
     mod presence;
+    mod values;
 }

@@ -26,13 +26,17 @@ use crate::audit::given::needs_original;
 use crate::audit::{Case, Knowledge};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
-use crate::release::Manifest;
+use crate::release::{Manifest, Treatment};
 use crate::table::{Reading, Stated, StatedSet};
 
-/// What nobody should be believed more than: 1/r, or else 1/l.
+/// What nobody should be believed more than of values that stand apart: 1/r, or else 1/l.
 pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
     let robust = AskedRobustness::asked(manifest).map(|robust| 1.0 / robust.r.to_f64());
-    let mut notes = manifest.promises.iter();
+    let apart = |name: &String| {
+        manifest.column(name).is_some_and(|c| c.treatment == Treatment::Apart)
+    };
+    let mut notes =
+        manifest.promises.iter().filter(|note| note.columns.iter().any(apart));
     robust.or_else(|| {
         notes.find_map(|note| match l_diversity::asked(note).ok()? {
             Diversity::Distinct(l) => Some(1.0 / l as f64),

@@ -16,7 +16,7 @@ use crate::method::{
 };
 use crate::promise::{About, Promise, Promises};
 use crate::recipe::generalize::notes::{
-    generalized, names, not_promised, promise_note, published_columns, weights_note,
+    generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
@@ -110,7 +110,7 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
         }
         None => search(name, data, &promises, task)?,
     };
-    planned(name, data, &promises, chosen, weighting(task.spec), task)
+    planned(name, data, chosen, weighting(task.spec), task)
 }
 
 /// Worlds are counted by publisher and audit in different ways. Where that takes the audit
@@ -124,7 +124,6 @@ fn weaker(
         return Ok(None);
     };
     let data = data.need_counts()?;
-    let promises = promises(task.spec, data);
     let Some(grouping) = planned.grouping.clone() else { return Ok(None) };
     let chosen = Chosen {
         columns: data.quasi.clone(),
@@ -133,7 +132,7 @@ fn weaker(
     };
     let weighting = Some((Weighting::Population, kind));
     let name = planned.plan.method.clone();
-    self::planned(&name, data, &promises, chosen, weighting, task).map(Some)
+    self::planned(&name, data, chosen, weighting, task).map(Some)
 }
 
 /// A method's result.
@@ -147,7 +146,6 @@ pub(super) struct Chosen {
 fn planned(
     name: &str,
     data: &Microdata,
-    promises: &Promises,
     chosen: Chosen,
     weighting: Option<(Weighting, &str)>,
     task: &Task<'_>,
@@ -204,7 +202,7 @@ fn planned(
         secret: None,
         parameters,
         levels,
-        promises: promises.iter().map(|p| promise_note(p, data)).collect(),
+        promises: promise_notes(spec, data),
         not_promised: not_promised(spec, &columns),
         knowledge: None,
         search,

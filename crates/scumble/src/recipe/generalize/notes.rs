@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
+use crate::hierarchy::{self, Cells, Column, Microdata, Rule};
 use crate::method::pdf::{Pdf, Whose};
-use crate::promise::{Adversary, GroupPromise};
-use crate::recipe::Spec;
+use crate::promise::{About, Adversary};
 use crate::recipe::order::{Order, Origin};
+use crate::recipe::{ColumnSpec, PromiseSpec, Spec};
 use crate::release::{
     CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
 };
@@ -73,7 +73,7 @@ pub(in crate::recipe) fn generalized(
 
 /// How many decimals the numbers of a quasi column have, if its cells can be ranges of them.
 /// Under a promise about presence the domain is that of the population.
-fn decimals(spec: &ColumnSpec, column: &Column) -> Option<u32> {
+fn decimals(spec: &hierarchy::ColumnSpec, column: &Column) -> Option<u32> {
     let ranges = matches!(column.cells, Cells::Taxonomy | Cells::Interval)
         && !matches!(spec.rule, Rule::Tree(_));
     if spec.reading.kind != Kind::Number || !ranges {
@@ -109,15 +109,25 @@ pub(in crate::recipe) fn weights_note(
 
 /// What a reader might take for promised and must not.
 pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<String> {
-    let mut about = spec.promises.iter().map(|typed| typed.kind.promise().about());
-    let sensitive = about.any(|about| about.looks_at_values());
     let mut list = Vec::new();
-    if !sensitive {
-        list.push(
-            "sensitive values: all rows of a group may share one, which then is known for \
-             everybody in it",
-        );
-    } else {
+    let (promised, free): (Vec<&ColumnSpec>, Vec<&ColumnSpec>) = spec
+        .columns
+        .iter()
+        .filter(|column| column.role == Role::Sensitive)
+        .partition(|column| is_promised(spec, &column.name));
+    let mut said: Vec<String> = Vec::new();
+    if !free.is_empty() {
+        let names: Vec<String> = free.iter().map(|c| format!("`{}`", c.name)).collect();
+        let whose = match promised.is_empty() {
+            true => String::new(),
+            false => format!(" of {}", names.join(", ")),
+        };
+        said.push(format!(
+            "sensitive values{whose}: all rows of a group may share one, which then is \
+             known for everybody in it"
+        ));
+    }
+    if !promised.is_empty() {
         list.push(
             "sensitive values against knowledge of how they depend on quasi columns, or of \
              other members' values",
@@ -156,7 +166,15 @@ pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<St
             "columns of role “other”: published as they are, taken not to identify anybody",
         );
     }
-    list.into_iter().map(str::to_owned).collect()
+    said.extend(list.into_iter().map(str::to_owned));
+    said
+}
+
+/// Whether a promise speaks of the values of a sensitive column.
+fn is_promised(spec: &Spec, column: &str) -> bool {
+    spec.promises.iter().any(|typed| {
+        typed.kind.promise().about().looks_at_values() && typed.speaks_of(column)
+    })
 }
 
 /// The names of columns.
@@ -164,12 +182,20 @@ pub(in crate::recipe) fn names(columns: &[Column]) -> Vec<String> {
     columns.iter().map(|column| column.name.clone()).collect()
 }
 
-/// A promise about groups, not yet rechecked: of sensitive columns if it looks at values, of
-/// quasi columns otherwise.
-pub(in crate::recipe) fn promise_note(
-    promise: &dyn GroupPromise,
+/// The promises about groups, not yet rechecked: of the sensitive columns that they speak of
+/// if they look at values, of quasi columns otherwise.
+pub(in crate::recipe) fn promise_notes(
+    spec: &Spec,
     data: &Microdata,
-) -> PromiseNote {
-    let about = if promise.looks_at_values() { &data.sensitive } else { &data.quasi };
-    PromiseNote::unchecked(promise.name(), names(about), promise.asked())
+) -> Vec<PromiseNote> {
+    let note = |typed: &PromiseSpec| {
+        let About::Groups(promise) = typed.kind.promise().about() else { return None };
+        let mut about = names(match promise.looks_at_values() {
+            true => &data.sensitive,
+            false => &data.quasi,
+        });
+        about.retain(|name| !promise.looks_at_values() || typed.speaks_of(name));
+        Some(PromiseNote::unchecked(promise.name(), about, promise.asked()))
+    };
+    spec.promises.iter().filter_map(note).collect()
 }

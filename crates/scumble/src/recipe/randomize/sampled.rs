@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::method::{Plan, Step};
 use crate::promise::{About, Promise};
 use crate::recipe::Spec;
-use crate::recipe::generalize::notes::{generalized, promise_note, published_columns};
+use crate::recipe::generalize::notes::{generalized, promise_notes, published_columns};
 use crate::recipe::generalize::{Alike, Chosen, best, group_plan, note_levels, number};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::{Origin, promises};
@@ -114,7 +114,7 @@ impl Method for PerturbedGeneralization {
         let notes = designs.notes(false);
         let mut parameters = parameters(spec, &designs.designs);
         parameters.insert("loss".to_owned(), spec.method.loss.name().into());
-        let about_groups = promises.iter().map(|promise| promise_note(promise, data));
+        let about_groups = promise_notes(spec, data).into_iter();
         Ok(Planned {
             plan,
             columns: published_columns(spec, order, data, &columns, |origin| {

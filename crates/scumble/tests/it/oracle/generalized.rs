@@ -5,6 +5,7 @@
 //! their definitions, in floats.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -13,8 +14,8 @@ use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::{self, Loss};
 use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
 use scumble::promise::{
-    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, OfPeople, Promises,
-    TCloseness,
+    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, OfColumns, OfPeople,
+    Promises, TCloseness,
 };
 use scumble::table::{Code, GroupId, Ids, Of, ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -31,13 +32,14 @@ enum Asked {
     Hierarchical(f64),
 }
 
-/// One code per quasi column, the sensitive code, and whose it is.
-type Row = (Vec<Code>, Code, u64);
+/// One code for each quasi column, one for each sensitive column, and whose it is.
+type Row = (Vec<Code>, Vec<Code>, u64);
 
 struct Case {
     data: Microdata,
     rows: Vec<Row>,
-    asked: Vec<Asked>,
+    /// What is asked, and of which sensitive columns.
+    asked: Vec<(Asked, Vec<usize>)>,
     promises: Promises,
     loss: Loss,
     limit: u64,
@@ -72,9 +74,12 @@ fn random_case(seed: u64) -> Case {
     let illness = "flu;lung;*\ncough;lung;*\nulcer;belly;*\n";
     let illness = Rule::Tree(Tree::parse(illness, "illness.csv").expect("a tree"));
 
+    let cost = "low;*\nhigh;*\n";
+    let cost = Rule::Tree(Tree::parse(cost, "cost.csv").expect("a tree"));
+
     // In some tables several rows are the same person's.
     let people = random.random_bool(0.4);
-    let mut text = String::from("town,age,sex,illness,who\n");
+    let mut text = String::from("town,age,sex,illness,cost,who\n");
     for _ in 0..n_rows {
         let age = match random.random_range(0..8) {
             7 => String::new(),
@@ -83,14 +88,16 @@ fn random_case(seed: u64) -> Case {
         let town = pick(random, &["a", "b", "c", "d"]);
         let sex = pick(random, &["f", "m", "?"]);
         let illness = pick(random, &["flu", "flu", "cough", "ulcer"]);
+        let cost = pick(random, &["low", "high", "low"]);
         let who = pick(random, &["p", "q", "r", "s", ""]);
-        text.push_str(&format!("{town},{age},{sex},{illness},{who}\n"));
+        text.push_str(&format!("{town},{age},{sex},{illness},{cost},{who}\n"));
     }
     let mut specs = vec![
         spec("town", Role::Quasi, Reading::category(), tree, cells),
         spec("age", Role::Quasi, Reading::number(), widths, cells),
         spec("sex", Role::Quasi, Reading::category(), Rule::Plain, cells),
         spec("illness", Role::Sensitive, Reading::category(), illness, Cells::Taxonomy),
+        spec("cost", Role::Sensitive, Reading::category(), cost, Cells::Taxonomy),
     ];
     if people {
         let reading = Reading { missing: vec![String::new()], ..Reading::category() };
@@ -111,22 +118,17 @@ fn random_case(seed: u64) -> Case {
 
     let mut asked = Vec::new();
     if random.random_bool(0.7) {
-        asked.push(Asked::K(random.random_range(2..=4)));
+        asked.push((Asked::K(random.random_range(2..=4)), Vec::new()));
     }
-    if asked.is_empty() || random.random_bool(0.4) {
-        asked.push(match random.random_range(0..6) {
-            0 => Asked::Distinct(random.random_range(2..=3)),
-            1 => Asked::Entropy(pick(random, &[1.3, 1.75, 2.0, 2.4])),
-            2 => Asked::Recursive(2, pick(random, &[1.0, 2.0, 0.5])),
-            3 => Asked::Equal(pick(random, &[0.1, 0.25, 0.3, 0.5])),
-            4 => Asked::Ordered(pick(random, &[0.1, 0.25, 0.4])),
-            _ => Asked::Hierarchical(pick(random, &[0.1, 0.25, 0.4])),
-        });
+    // Of the first sensitive column most often, of the second, or of each.
+    while asked.is_empty() || random.random_bool(0.3) {
+        let columns = pick(random, &[&[0][..], &[0], &[0], &[1], &[0, 1]]);
+        asked.push((random_values(random), columns.to_vec()));
     }
-    let promises = asked.iter().map(|asked| {
-        let promise = promise(*asked, &data);
+    let promises = asked.iter().map(|(asked, of)| {
+        let promise = promise(*asked, of, &data);
         match &data.census.persons {
-            Some(persons) => Box::new(OfPeople::new(promise, persons)) as Box<_>,
+            Some(persons) => Arc::new(OfPeople::new(promise, persons)),
             None => promise,
         }
     });
@@ -136,35 +138,22 @@ fn random_case(seed: u64) -> Case {
     Case {
         rows,
         asked,
-        promises: Promises::new(promises),
+        promises,
         loss: pick(random, &loss::ALL),
         limit: decimal(limit).share_of(data.n_rows()),
         data,
     }
 }
 
-fn promise(asked: Asked, data: &Microdata) -> Box<dyn GroupPromise> {
-    let trees = data.sensitive.iter().map(|column| column.hierarchy.clone()).collect();
-    match asked {
-        Asked::K(k) => Box::new(KAnonymity::new(k).unwrap()),
-        Asked::Distinct(l) => {
-            Box::new(LDiversity::new(Diversity::Distinct(l)).unwrap())
-        }
-        Asked::Entropy(l) => {
-            Box::new(LDiversity::new(Diversity::Entropy(decimal(l))).unwrap())
-        }
-        Asked::Recursive(l, c) => Box::new(
-            LDiversity::new(Diversity::Recursive { l, c: decimal(c) }).unwrap(),
-        ),
-        Asked::Equal(t) => {
-            Box::new(TCloseness::new(decimal(t), Distance::Equal).unwrap())
-        }
-        Asked::Ordered(t) => {
-            Box::new(TCloseness::new(decimal(t), Distance::Ordered).unwrap())
-        }
-        Asked::Hierarchical(t) => Box::new(
-            TCloseness::new(decimal(t), Distance::Hierarchical).unwrap().along(trees),
-        ),
+/// Something about values.
+fn random_values(random: &mut ChaCha8Rng) -> Asked {
+    match random.random_range(0..6) {
+        0 => Asked::Distinct(random.random_range(2..=3)),
+        1 => Asked::Entropy(pick(random, &[1.3, 1.75, 2.0, 2.4])),
+        2 => Asked::Recursive(2, pick(random, &[1.0, 2.0, 0.5])),
+        3 => Asked::Equal(pick(random, &[0.1, 0.25, 0.3, 0.5])),
+        4 => Asked::Ordered(pick(random, &[0.1, 0.25, 0.4])),
+        _ => Asked::Hierarchical(pick(random, &[0.1, 0.25, 0.4])),
     }
 }
 
@@ -174,20 +163,37 @@ fn rows_of(text: &str, data: &Microdata, people: bool) -> Vec<Row> {
     let row = |(place, line): (usize, &str)| {
         let cells: Vec<&str> = line.split(',').collect();
         let code = |column: usize| data.codes[column][cells[column]];
-        let who = match cells[4].as_bytes() {
+        let who = match cells[5].as_bytes() {
             [who] if people => u64::from(*who),
             _ => 1000 + place as u64,
         };
-        ((0..3).map(code).collect(), code(3), who)
+        ((0..3).map(code).collect(), (3..5).map(code).collect(), who)
     };
     text.lines().skip(1).enumerate().map(row).collect()
+}
+
+fn promise(asked: Asked, of: &[usize], data: &Microdata) -> Arc<dyn GroupPromise> {
+    let close = |t, distance| Arc::new(TCloseness::new(decimal(t), distance).unwrap());
+    let diverse = |diversity| Arc::new(LDiversity::new(diversity).unwrap());
+    let promise: Arc<dyn GroupPromise> = match asked {
+        Asked::K(k) => return Arc::new(KAnonymity::new(k).unwrap()),
+        Asked::Distinct(l) => diverse(Diversity::Distinct(l)),
+        Asked::Entropy(l) => diverse(Diversity::Entropy(decimal(l))),
+        Asked::Recursive(l, c) => diverse(Diversity::Recursive { l, c: decimal(c) }),
+        Asked::Equal(t) => close(t, Distance::Equal),
+        Asked::Ordered(t) => close(t, Distance::Ordered),
+        Asked::Hierarchical(t) => close(t, Distance::Hierarchical),
+    };
+    let hierarchy = |place: &usize| (*place, &data.sensitive[*place].hierarchy);
+    Arc::new(OfColumns::new(promise, of.iter().map(hierarchy)))
 }
 
 // ---- the oracle ----
 
 /// The shares of values, each of which a person has once.
-fn shares(rows: &[&Row], n_values: usize) -> Vec<f64> {
-    let facts: BTreeSet<(Code, u64)> = rows.iter().map(|row| (row.1, row.2)).collect();
+fn shares(rows: &[&Row], place: usize, n_values: usize) -> Vec<f64> {
+    let facts: BTreeSet<(Code, u64)> =
+        rows.iter().map(|row| (row.1[place], row.2)).collect();
     let mut shares = vec![0.0; n_values];
     for (value, _) in &facts {
         shares[value.index()] += 1.0 / facts.len() as f64;
@@ -196,16 +202,27 @@ fn shares(rows: &[&Row], n_values: usize) -> Vec<f64> {
 }
 
 fn holds(case: &Case, group: &[&Row], whole: &[&Row]) -> bool {
-    let illness = &case.data.sensitive[0];
-    let n_values = illness.domain.len();
-    let (p, q) = (shares(group, n_values), shares(whole, n_values));
-    let mut ranked: Vec<f64> = p.iter().copied().filter(|share| *share > 0.0).collect();
-    ranked.sort_by(|a, b| b.total_cmp(a));
-    case.asked.iter().all(|asked| match *asked {
+    case.asked.iter().all(|(asked, columns)| match *asked {
         Asked::K(k) => {
             let people: BTreeSet<u64> = group.iter().map(|row| row.2).collect();
             people.len() as u64 >= k
         }
+        asked => columns.iter().all(|place| {
+            let column = &case.data.sensitive[*place];
+            let n_values = column.domain.len();
+            let group = shares(group, *place, n_values);
+            holds_of(asked, column, &group, &shares(whole, *place, n_values))
+        }),
+    })
+}
+
+/// Whether something holds of the shares of values in a group and in the whole table.
+fn holds_of(asked: Asked, column: &Column, p: &[f64], q: &[f64]) -> bool {
+    let n_values = p.len();
+    let mut ranked: Vec<f64> = p.iter().copied().filter(|share| *share > 0.0).collect();
+    ranked.sort_by(|a, b| b.total_cmp(a));
+    match asked {
+        Asked::K(_) => panic!("not about values"),
         Asked::Distinct(l) => ranked.len() as u64 >= l,
         Asked::Entropy(l) => {
             let entropy: f64 = ranked.iter().map(|share| -share * share.ln()).sum();
@@ -216,8 +233,7 @@ fn holds(case: &Case, group: &[&Row], whole: &[&Row]) -> bool {
             ranked[0] < c * rare - 1e-12
         }
         Asked::Equal(t) => {
-            let distance: f64 =
-                p.iter().zip(&q).map(|(p, q)| (p - q).abs() / 2.0).sum();
+            let distance: f64 = p.iter().zip(q).map(|(p, q)| (p - q).abs() / 2.0).sum();
             distance <= t + 1e-12
         }
         Asked::Ordered(t) => {
@@ -232,7 +248,7 @@ fn holds(case: &Case, group: &[&Row], whole: &[&Row]) -> bool {
         }
         Asked::Hierarchical(t) => {
             // On a tree, earth crosses each edge as often as its subtree has too much.
-            let hierarchy = &illness.hierarchy;
+            let hierarchy = &column.hierarchy;
             let height = hierarchy.height();
             let mut distance = 0.0;
             for level in &hierarchy.levels()[..height] {
@@ -244,7 +260,7 @@ fn holds(case: &Case, group: &[&Row], whole: &[&Row]) -> bool {
             }
             distance / (2.0 * height as f64) <= t + 1e-12
         }
-    })
+    }
 }
 
 type Groups<'a> = Vec<Vec<&'a Row>>;
