@@ -39,7 +39,7 @@ impl Attack for OwnRows {
 
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         if case.manifest.person.is_none() {
-            return Err("the release does not say that people have several rows".into());
+            return Err("every row is taken for a person".into());
         }
         let mut found = Vec::new();
         if let Some((view, people)) = case.views.cells()?.zip(case.group_people()?) {
