@@ -17,7 +17,7 @@ use crate::audit::cells::{
 use crate::audit::drawn::TrueCounts;
 use crate::audit::given::{Given, Knowledge, quasi_columns};
 use crate::audit::noisy::ranked::ranked;
-use crate::audit::noisy::{NoisyFindings, NoisyTruth, RankAttacks};
+use crate::audit::noisy::{NoisyFindings, NoisyTruth, RankAttacks, RowClasses};
 use crate::audit::views::{Views, facet};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
@@ -214,8 +214,20 @@ impl<'a> Case<'a> {
     /// What the true numbers tell about blurred ones.
     pub(super) fn noisy_truth(&self) -> Result<Option<&NoisyTruth>> {
         let both = self.with_original(self.views.noisy()?, self.inputs.numbers);
+        let cells = if both.is_some() { self.views.cells()? } else { None };
+        let classes = match cells.zip(self.linked()?) {
+            Some((view, linked)) => Some(RowClasses::of(self.manifest, view, linked)?),
+            None => None,
+        };
         facet(both, &self.truths.noisy, |(rows, numbers)| {
-            NoisyTruth::of(self.manifest, rows, numbers, self.watch)
+            // Company is counted within classes of cells.
+            let numbers = match &classes {
+                Some(classes) => {
+                    Cow::Owned(classes.applied(numbers, &rows.note.exact)?)
+                }
+                None => Cow::Borrowed(numbers),
+            };
+            NoisyTruth::of(self.manifest, rows, &numbers, self.watch)
         })
     }
 

@@ -199,6 +199,11 @@ impl Promises {
         promises.into_iter().map(Arc::from).collect()
     }
 
+    /// These and more.
+    pub fn with(&self, more: impl IntoIterator<Item = Arc<dyn GroupPromise>>) -> Self {
+        self.0.iter().cloned().chain(more).collect()
+    }
+
     /// Whether every one holds of `group`.
     pub fn hold(&self, group: Group<'_>, whole: Group<'_>) -> bool {
         self.0.iter().all(|promise| {

@@ -1,8 +1,8 @@
 //! What the parts of a recipe decided, as one.
 
 use crate::method::Plan;
+use crate::recipe::made::Made;
 use crate::recipe::order::{Order, Origin};
-use crate::recipe::run::Made;
 use crate::recipe::{Search, Spec};
 use crate::release::{Class, MethodNote, PromiseNote, PublishedColumn};
 use crate::table::Role;

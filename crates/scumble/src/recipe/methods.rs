@@ -159,6 +159,9 @@ pub struct Task<'a> {
     pub inputs: &'a Inputs,
     /// A plan to follow instead of a search.
     pub plan: Option<&'a Plan>,
+    /// If numbers are to be blurred within its groups, how many rows these need at least;
+    /// nobody may fit several of them then.
+    pub crowd: Option<u64>,
     /// Where chance comes from.
     pub randomness: &'a Randomness,
     /// Who follows the work.

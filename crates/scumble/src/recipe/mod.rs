@@ -9,6 +9,7 @@ mod compare;
 mod follow;
 mod generalize;
 mod join;
+mod made;
 mod method;
 mod methods;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod section;
 mod spec;
 #[cfg(test)]
 mod spec_tests;
+mod together;
 
 pub use blur::BlurSpec;
 pub use column::{ColumnSpec, HierarchySpec};

@@ -11,7 +11,7 @@
 //! - Of values that stand apart the adversary knows already whose row is whose: coarser
 //!   cells only withhold.
 //! - Bounds on draws hold whatever else is known: noise is independent of all else.
-//! - Noise of numbers counts only people who share the quasi columns that are kept.
+//! - Noise of numbers counts only people who share the cells of all other quasi columns.
 //!
 //! # Limits
 //! Presence, and values that stay in the rows, are not promised beside noise of numbers:
@@ -49,6 +49,14 @@ impl Part {
     /// Whether it decides about all columns of a recipe.
     pub(super) fn is_whole(&self, spec: &Spec) -> bool {
         self.columns.len() == spec.columns.len()
+    }
+
+    /// Whether its numbers are blurred within the groups of another part.
+    pub(super) fn is_within(&self, cells: &Self) -> bool {
+        let treats = |part: &Self, what| {
+            part.methods.first().is_some_and(|method| method.treats() == what)
+        };
+        treats(self, Treats::Numbers) && treats(cells, Treats::Cells)
     }
 }
 
@@ -293,8 +301,8 @@ impl<'a> Mixture<'a> {
                 false => self.columns(Family::Numbers),
             };
             let promises = self.narrowed(Family::Numbers, |_| true);
-            let treats = Treats::Numbers;
-            all.push(Wanted { treats, columns, known: Vec::new(), promises });
+            let (treats, known) = (Treats::Numbers, coarse.clone());
+            all.push(Wanted { treats, columns, known, promises });
         }
         for (typed, family, columns) in &self.promises {
             if *family == Family::Draws {
@@ -416,6 +424,9 @@ impl<'a> Mixture<'a> {
             for column in &mut spec.columns {
                 if !numbers.contains(&&*column.name) {
                     column.kind = Some(Kind::Category);
+                    column.format = None;
+                    column.hierarchy = None;
+                    (column.lowest, column.highest, column.weight) = (None, None, None);
                 }
             }
         }

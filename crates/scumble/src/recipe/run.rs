@@ -3,23 +3,21 @@
 use std::collections::BTreeMap;
 
 use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, audit, page};
-use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Microdata, Population};
+use crate::error::{Error, Result};
 use crate::method::{DrawPlan, Step, SubtableId};
-use crate::random::Randomness;
 use crate::recipe::certify::{certify, uncertified};
-use crate::recipe::follow::follow;
 use crate::recipe::join::{Joined, join};
-use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
+use crate::recipe::made::{Context, Made, plan};
+use crate::recipe::methods::{Gathered, Planned, Task};
 use crate::recipe::order::Order;
-use crate::recipe::parts::{Part, parts};
-use crate::recipe::{Published, Request, Spec, blurring, generalize, repeated};
+use crate::recipe::parts::parts;
+use crate::recipe::{Published, Request, repeated};
 use crate::release::{
-    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Keyed, Manifest, Parameters,
+    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Manifest, Parameters,
     PersonNote, Release, SENSITIVE_FILE, SOFTWARE, StepBinding, write_cells,
     write_datapackage, write_rows, write_values,
 };
-use crate::table::{Of, Role};
+use crate::table::Of;
 use crate::watch::{Quiet, Stage, Watch};
 
 /// Makes a release. Nothing appears under its name unless the audit of the written files
@@ -30,10 +28,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let draft = request.draft()?;
     let randomness = request.randomness()?;
     let context = Context { request: &request, randomness: &randomness, watch };
-    let mut made = Vec::with_capacity(parts.len());
-    for part in &parts {
-        made.push(Made::new(part, &context)?);
-    }
+    let mut made = plan(&parts, &context)?;
     let is_divided = parts.iter().any(|part| !part.is_whole(spec));
     let whole = is_divided.then(|| Order::open(spec, &request.inputs)).transpose()?;
 
@@ -89,136 +84,6 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
             notes
         },
     })
-}
-
-/// What all parts of a run share.
-struct Context<'a> {
-    request: &'a Request<'a>,
-    randomness: &'a Randomness,
-    watch: &'a dyn Watch,
-}
-
-/// A part of a recipe that is planned.
-pub(super) struct Made<'a> {
-    pub(super) part: &'a Part,
-    pub(super) order: Order,
-    data: Gathered,
-    method: &'static dyn Method,
-    pub(super) planned: Planned,
-}
-
-impl<'a> Made<'a> {
-    /// Gathers what the methods of a part need, and plans.
-    fn new(part: &'a Part, context: &Context<'_>) -> Result<Self> {
-        let Context { request, randomness, watch } = *context;
-        let (spec, inputs) = (&part.spec, &request.inputs);
-        let mut order = Order::new(spec, inputs)?;
-        if let Some(plan) = &request.plan {
-            follow(spec, &part.methods, plan, &mut order)?;
-        }
-        watch.stage(Stage::Read, order.source.bytes());
-        let mut data = gather(spec, &order, part.methods[0], watch)?;
-
-        watch.stage(Stage::Search, 0);
-        let plan = request.plan.as_ref();
-        let task = Task { spec, order: &order, inputs, plan, randomness, watch };
-        let (method, mut planned) = best(&part.methods, &data, &task)?;
-        adopt(&mut data, &mut planned);
-        Ok(Self { part, order, data, method, planned })
-    }
-
-    /// What is known for its steps.
-    fn known(&self) -> StepBinding<'_> {
-        let (grouping, secret) = (&self.planned.grouping, &self.planned.secret);
-        StepBinding {
-            data: self.data.counts(),
-            covers: grouping.as_ref().map(|grouping| &grouping.covers),
-            keyed: secret.as_ref().map(|secret| Keyed {
-                key: &secret.key,
-                id: &secret.id,
-                missing: &self.part.spec.input.missing,
-            }),
-        }
-    }
-}
-
-/// Reads what a method must know of the table.
-fn gather(
-    spec: &Spec,
-    order: &Order,
-    method: &dyn Method,
-    watch: &dyn Watch,
-) -> Result<Gathered> {
-    let source = &order.source;
-    let counted = match method.needs() {
-        Needs::Numbers => {
-            let why =
-                "noise of several rows averages out, and company is counted in rows";
-            order.refuse_repeated(spec, order.people(watch)?, method.name(), why)?;
-            let rows = blurring::NumberRows::read(spec, order, method.name(), watch)?;
-            return Ok(Gathered::Numbers(Box::new(rows)));
-        }
-        Needs::Counts => {
-            let key = &spec.input.key;
-            let everyone = order.population.as_ref();
-            let population = everyone.map(|source| Population { source, key });
-            Microdata::read_within(source, population, &order.columns, watch)?
-        }
-        Needs::SensitiveCounts => {
-            let columns = order.columns.iter();
-            let columns = columns.filter(|column| column.role == Role::Sensitive);
-            Microdata::read(source, &columns.cloned().collect::<Vec<_>>(), watch)?
-        }
-    };
-    Ok(Gathered::Counts(Box::new(counted)))
-}
-
-/// The plan with the least loss of those that can be made.
-fn best(
-    methods: &[&'static dyn Method],
-    data: &Gathered,
-    task: &Task<'_>,
-) -> Result<(&'static dyn Method, Planned)> {
-    let mut best: Option<(&'static dyn Method, Planned)> = None;
-    let (mut tried, mut failure) = (Vec::new(), None);
-    let asked = |method: &&&'static dyn Method| {
-        methods.len() == 1
-            || data.counts().is_none_or(|data| generalize::can(method.name(), data))
-    };
-    for method in methods.iter().filter(asked) {
-        let planned = match method.plan(data, task) {
-            Ok(planned) => planned,
-            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
-                failure.get_or_insert(error);
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
-        tried.push((method.name().to_owned(), planned.loss));
-        if best.as_ref().is_none_or(|(_, held)| planned.loss < held.loss) {
-            best = Some((*method, planned));
-        }
-    }
-    match (best, failure) {
-        (Some((method, mut planned)), _) => {
-            if methods.len() > 1 {
-                planned.search.tried = tried;
-            }
-            Ok((method, planned))
-        }
-        (None, Some(error)) => Err(error),
-        (None, None) => Err(Error::recipe("no method can keep these promises")),
-    }
-}
-
-/// Gives the columns of the data the cells that were chosen.
-fn adopt(data: &mut Gathered, planned: &mut Planned) {
-    if let (Gathered::Counts(data), Some(columns)) = (data, planned.quasi.take()) {
-        for (column, spec) in columns.iter().zip(&mut data.specs) {
-            spec.cells = column.cells;
-        }
-        data.quasi = columns;
-    }
 }
 
 /// A release that is being made.
@@ -344,6 +209,7 @@ impl Making<'_> {
                 order: &made.order,
                 inputs: &request.inputs,
                 plan: request.plan.as_ref(),
+                crowd: None,
                 randomness,
                 watch,
             };

@@ -117,6 +117,17 @@ impl Numbers {
         Ok((gathered(&states, &block_starts, n_rows, n_numbers), block_starts))
     }
 
+    /// Gives rows of each of these kinds other cells; kinds with the same cells become one.
+    pub fn set_kinds(&mut self, kinds: &[u32], cells: &[Vec<Box<str>>]) {
+        self.kind_cells = cells.to_vec();
+        self.kind_cells.sort_unstable();
+        self.kind_cells.dedup();
+        let place =
+            |cells| self.kind_cells.partition_point(|known| known < cells) as u32;
+        let number: Vec<u32> = cells.iter().map(place).collect();
+        self.kinds = kinds.iter().map(|kind| number[*kind as usize]).collect();
+    }
+
     /// How many columns of numbers there are.
     pub fn n_columns(&self) -> usize {
         self.decimals.len()

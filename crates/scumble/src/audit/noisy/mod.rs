@@ -6,6 +6,7 @@
 //! numbers lie around the true ones as the stated noise would have them.
 
 pub(crate) mod alike;
+pub(crate) mod classes;
 pub(crate) mod company;
 pub(crate) mod guess;
 pub(crate) mod law;
@@ -19,6 +20,7 @@ pub(crate) mod rows;
 pub(crate) mod shape;
 
 pub(crate) use alike::AlikeRows;
+pub(crate) use classes::RowClasses;
 pub(crate) use company::{Company, Needs};
 pub(crate) use guess::Guesses;
 pub(crate) use law::{Axes, NoiseLaw};

@@ -171,7 +171,10 @@ pub struct NumberRows {
     number_names: Vec<String>,
     exact_names: Vec<String>,
     decimals: Vec<u32>,
-    domains: Vec<[f64; 2]>,
+    pub(super) domains: Vec<[f64; 2]>,
+    /// The kind of each row and the cells of each kind as the table has them, if others
+    /// were put in their place.
+    as_read: Option<(Vec<u32>, Vec<Vec<Box<str>>>)>,
 }
 
 impl NumberRows {
@@ -205,7 +208,25 @@ impl NumberRows {
             block_starts,
             decimals,
             domains,
+            as_read: None,
         })
+    }
+
+    /// Puts the cells that rows are published with in the place of what the table has in
+    /// the columns that are not numbers.
+    pub(super) fn in_classes(
+        &mut self,
+        cells_of: impl Fn(&[Box<str>]) -> Option<Vec<Box<str>>>,
+    ) -> Result<()> {
+        let Numbers { kinds, kind_cells, .. } = &self.numbers;
+        let as_read = || (kinds.clone(), kind_cells.clone());
+        let (kinds, read) = self.as_read.take().unwrap_or_else(as_read);
+        let cells = read.iter().map(|values| cells_of(values));
+        let cells: Option<Vec<Vec<Box<str>>>> = cells.collect();
+        let changed = || Error::input("the table has changed since it was first read");
+        self.numbers.set_kinds(&kinds, &cells.ok_or_else(changed)?);
+        self.as_read = Some((kinds, read));
+        Ok(())
     }
 }
 
@@ -269,8 +290,12 @@ impl<'a> Making<'a> {
         n_groups: usize,
         left_out: u64,
     ) -> Result<Planned> {
+        // Beside columns that others make coarser, it speaks of the numbers alone.
         let quasi = self.order.columns.iter().filter(|c| c.role == Role::Quasi);
-        let about = quasi.map(|column| column.name.clone()).collect();
+        let about = match self.rows.as_read {
+            Some(_) => self.rows.number_names.clone(),
+            None => quasi.map(|column| column.name.clone()).collect(),
+        };
         let (name, asked) = (self.expected.name(), self.expected.asked());
         let promise = PromiseNote::unchecked(name, about, asked);
         Ok(Planned {

@@ -5,6 +5,8 @@ mod numbers;
 
 pub(super) use numbers::{Alike, number};
 
+use std::sync::Arc;
+
 use serde_json::{Map, json};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -14,7 +16,7 @@ use crate::method::{
     self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
     lattice_size,
 };
-use crate::promise::{About, Promise, Promises};
+use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
@@ -101,6 +103,9 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
         task.order.refuse_repeated(task.spec, data.people, name, why)?;
     }
     let promises = promises(task.spec, data);
+    let wanted = task.crowd.and_then(|crowd| KAnonymity::new(crowd).ok());
+    let wanted = wanted.map(|crowd| Arc::new(crowd) as Arc<dyn GroupPromise>);
+    let searched = promises.with(wanted);
     let chosen = match task.plan.and_then(Plan::groups) {
         Some(plan) => {
             let limit = task.spec.method.suppression.share_of(data.n_rows());
@@ -108,7 +113,7 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
             let grouping = plan.grouping(&columns, &data.census, &promises, limit)?;
             Chosen { columns, grouping, search: Search::default() }
         }
-        None => search(name, data, &promises, task)?,
+        None => search(name, data, &searched, task)?,
     };
     planned(name, data, chosen, weighting(task.spec), task)
 }
@@ -306,7 +311,9 @@ fn search(
     let spec = task.spec;
     let mut columns = data.quasi.clone();
     // Nobody may fit several groups where it is counted who is in which.
-    let apart = promises.look_at_people() || data.census.persons.is_some();
+    let apart = promises.look_at_people()
+        || data.census.persons.is_some()
+        || task.crowd.is_some();
     if name == "mondrian" && matches!(spec.method.cells, None | Some(Cells::Pdf)) {
         for (column, spec) in columns.iter_mut().zip(&data.specs) {
             column.cells = natural_cells(column, spec, apart);

@@ -1,6 +1,7 @@
 //! What goes together in a mixture.
 
 use crate::error::{Error, Result};
+use crate::hierarchy::Cells;
 use crate::promise::About;
 use crate::recipe::parts::{Family, Mixture};
 use crate::recipe::section::{listed, suggestion};
@@ -92,7 +93,9 @@ impl Mixture<'_> {
     fn check_noise(&self) -> Result<()> {
         let company =
             self.promises.iter().find(|(_, family, _)| *family == Family::Numbers);
-        let Some((company, ..)) = company else { return Ok(()) };
+        if company.is_none() {
+            return Ok(());
+        }
         let apart = self.apart();
         for (typed, family, columns) in &self.promises {
             let at = |error: Error| Err(self.spec.error_at(typed.spot, error));
@@ -120,16 +123,32 @@ impl Mixture<'_> {
                 )));
             }
         }
-        if !self.coarse().is_empty() {
+        let pdf = self.typed.iter().find_map(|method| method.pdf);
+        if let Some(pdf) = pdf {
             let error = Error::recipe(
-                "numbers cannot be blurred beside columns that are generalized yet: company \
-                 would have to be counted within their groups",
+                "pdf cells do not go with blurred numbers: rows would name their group, and \
+                 not their cells",
             );
-            let hint = "blur all quasi columns of numbers and keep the others as they are, \
-                        or generalize all of them";
-            return Err(self.spec.error_at(company.spot, error.with_hint(hint)));
+            return Err(self
+                .spec
+                .error_at(pdf.spot, error.with_hint("use other `cells`")));
         }
-        Ok(())
+        let nodes = self.typed.iter().find(|method| {
+            let cuts = method.name.is_some_and(|method| method.name() == "mondrian");
+            cuts && method.cells == Some(Cells::Taxonomy)
+        });
+        match nodes.and_then(|method| method.spot) {
+            Some(spot) => {
+                let error = Error::recipe(
+                    "`mondrian` cannot stand beside blurred numbers with cells that are \
+                     nodes, because nodes overlap",
+                );
+                let hint =
+                    "use `cells = \"interval\"` or `\"set\"`, or leave `cells` out";
+                Err(self.spec.error_at(spot, error.with_hint(hint)))
+            }
+            None => Ok(()),
+        }
     }
 
     /// Values stand apart from all rows, one column of them.

@@ -162,6 +162,52 @@ fn numbers_with_noise_beside_drawn_and_apart_columns() {
 }
 
 #[test]
+fn numbers_are_blurred_within_classes_of_cells() {
+    let table = people(600);
+    let home = folder(&[("table.csv", &table)]);
+    let company = "expected-anonymity = { k = 6, columns = [\"age\"] }\n";
+    let coarse = "k-anonymity = { k = 5, columns = [\"weight\", \"town\"] }\n";
+    for methods in [
+        "[[method]]\nname = \"full-domain\"\n[[method]]\nname = \"blur\"\n\
+         shape = \"uniform\"\n[[method]]\nname = \"anatomy\"",
+        "[[method]]\nname = \"mondrian\"\n[[method]]\nname = \"anatomy\"",
+    ] {
+        let text = recipe(&[coarse, company, DIVERSE, BREACH], methods);
+        let published = run(home.path(), &text, 5).unwrap();
+        assert!(published.audit.holds());
+        let treated = published.manifest.columns.iter().map(|c| c.treatment.name());
+        let wanted = ["noisy", "coarse", "coarse", "kept", "apart", "drawn"];
+        assert_eq!(treated.collect::<Vec<_>>(), wanted);
+        let rows = records(&home.path().join("release/data.csv"));
+        assert_eq!(rows.len(), 600);
+        assert!(sizes(&rows, &["weight", "town"]).values().all(|n| *n >= 5));
+        // Whoever is at a level of a frame shares its cells, with k others at least.
+        let frames = ["frame", "level"].map(|name| rows[0].contains_key(name));
+        assert!(frames[1], "{:?}", rows[0]);
+        let by_level = match frames[0] {
+            true => sizes(&rows, &["weight", "town", "frame", "level"]),
+            false => sizes(&rows, &["weight", "town", "level"]),
+        };
+        assert!(by_level.values().all(|n| *n >= 6), "{by_level:?}");
+        let about = &published.manifest.promises[1];
+        assert_eq!(
+            (&*about.name, &about.columns[..]),
+            ("expected-anonymity", &["age".to_owned()][..])
+        );
+        // Anybody with the table can audit it, with another one not; and ask.
+        let again = audited(&published.release, Some(&table), None).unwrap();
+        assert!(again.private.holds());
+        let other = table.replace("Bruges", "Ghent");
+        let holds = audited(&published.release, Some(&other), None);
+        assert!(holds.is_err() || !holds.unwrap().private.holds());
+        let evidence = Evidence::read(&published.release, &Unwatched).unwrap();
+        let found = ask(&evidence, "SELECT COUNT(*) WHERE age < 40 AND town = 'Ghent'");
+        assert!(found[0].count > 0.0 && found[0].standard_error.unwrap() > 0.0);
+        assert_eq!(ask(&evidence, "SELECT COUNT(*)")[0].count, 600.0);
+    }
+}
+
+#[test]
 fn columns_that_no_promise_takes_stay() {
     let home = folder(&[("table.csv", &people(120))]);
     let quasi = "columns = [\"age\", \"weight\", \"town\"]";
@@ -308,9 +354,14 @@ fn what_does_not_go_together_says_why() {
     let k = "k-anonymity = 3\n";
     for (promises, methods, wanted) in [
         (
-            [k, COMPANY].concat(),
-            "",
-            "numbers cannot be blurred beside columns that are generalized yet",
+            ["k-anonymity = { k = 3, columns = [\"town\"] }\n", COMPANY].concat(),
+            "[[method]]\nname = \"mondrian\"\ncells = \"taxonomy\"",
+            "`mondrian` cannot stand beside blurred numbers with cells that are nodes",
+        ),
+        (
+            ["k-anonymity = { k = 3, columns = [\"town\"] }\n", COMPANY].concat(),
+            "[[method]]\nname = \"mondrian\"\ncells = \"pdf\"",
+            "pdf cells do not go with blurred numbers",
         ),
         (
             [k, "expected-anonymity = 3\n"].concat(),

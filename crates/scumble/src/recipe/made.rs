@@ -1,0 +1,240 @@
+//! The parts of a recipe: what is gathered for each, and what its best method decides.
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::hierarchy::{Microdata, Population};
+use crate::random::Randomness;
+use crate::recipe::follow::follow;
+use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
+use crate::recipe::order::Order;
+use crate::recipe::parts::Part;
+use crate::recipe::{Request, Spec, blurring, generalize, together};
+use crate::release::{Keyed, StepBinding};
+use crate::table::Role;
+use crate::watch::{Stage, Watch};
+
+/// What all parts of a run share.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub(super) request: &'a Request<'a>,
+    pub(super) randomness: &'a Randomness,
+    pub(super) watch: &'a dyn Watch,
+}
+
+/// Gathers what each part needs, and plans: numbers within cells, if there are both.
+pub(super) fn plan<'a>(
+    parts: &'a [Part],
+    context: &Context<'_>,
+) -> Result<Vec<Made<'a>>> {
+    let mut made = Vec::with_capacity(parts.len());
+    let mut parts = parts;
+    if let [cells, numbers, rest @ ..] = parts
+        && numbers.is_within(cells)
+    {
+        let (cells, mut numbers) =
+            (Prepared::new(cells, context)?, Prepared::new(numbers, context)?);
+        let (coarse, noisy) = together::plan(&cells, &mut numbers, context)?;
+        made.extend([cells.made(coarse), numbers.made(noisy)]);
+        parts = rest;
+    }
+    for part in parts {
+        let prepared = Prepared::new(part, context)?;
+        let chosen = prepared.best(None, context)?;
+        made.push(prepared.made(chosen));
+    }
+    Ok(made)
+}
+
+/// A part of a recipe, and what was gathered for it.
+pub(super) struct Prepared<'a> {
+    pub(super) part: &'a Part,
+    order: Order,
+    data: Gathered,
+}
+
+/// A method, and what it decided.
+pub(super) struct Chosen {
+    method: &'static dyn Method,
+    pub(super) planned: Planned,
+}
+
+impl<'a> Prepared<'a> {
+    /// Gathers what the methods of a part need.
+    fn new(part: &'a Part, context: &Context<'_>) -> Result<Self> {
+        let Context { request, watch, .. } = *context;
+        let (spec, inputs) = (&part.spec, &request.inputs);
+        let mut order = Order::new(spec, inputs)?;
+        if let Some(plan) = &request.plan {
+            follow(spec, &part.methods, plan, &mut order)?;
+        }
+        watch.stage(Stage::Read, order.source.bytes());
+        let data = gather(spec, &order, part.methods[0], watch)?;
+        Ok(Self { part, order, data })
+    }
+
+    /// The plan with the least loss; with groups of so many rows, if said.
+    pub(super) fn best(
+        &self,
+        crowd: Option<u64>,
+        context: &Context<'_>,
+    ) -> Result<Chosen> {
+        let Context { request, randomness, watch } = *context;
+        watch.stage(Stage::Search, 0);
+        let task = Task {
+            spec: &self.part.spec,
+            order: &self.order,
+            inputs: &request.inputs,
+            plan: request.plan.as_ref(),
+            crowd,
+            randomness,
+            watch,
+        };
+        let (method, planned) = best(&self.part.methods, &self.data, &task)?;
+        Ok(Chosen { method, planned })
+    }
+
+    /// The part with what was decided.
+    fn made(mut self, chosen: Chosen) -> Made<'a> {
+        let Chosen { method, mut planned } = chosen;
+        adopt(&mut self.data, &mut planned);
+        let Self { part, order, data } = self;
+        Made { part, order, data, method, planned }
+    }
+
+    /// What was counted.
+    pub(super) fn counts(&self) -> Result<&Microdata> {
+        self.data.need_counts()
+    }
+
+    /// The rows of numbers.
+    pub(super) fn rows(&mut self) -> Result<&mut blurring::NumberRows> {
+        match &mut self.data {
+            Gathered::Numbers(rows) => Ok(rows),
+            Gathered::Counts(_) => Err(Error::input("no numbers were read")),
+        }
+    }
+
+    /// How many rows the table has.
+    pub(super) fn n_rows(&self) -> u64 {
+        self.data.n_rows()
+    }
+
+    /// Among how many people each row wants to be hidden, if a column says so.
+    pub(super) fn wishes(&self) -> &[f64] {
+        match &self.data {
+            Gathered::Numbers(rows) => &rows.numbers.wishes,
+            Gathered::Counts(_) => &[],
+        }
+    }
+
+    /// From where to where its numbers go.
+    pub(super) fn domains(&self) -> Vec<[f64; 2]> {
+        match &self.data {
+            Gathered::Numbers(rows) => rows.domains.clone(),
+            Gathered::Counts(_) => Vec::new(),
+        }
+    }
+}
+
+/// A part of a recipe that is planned.
+pub(super) struct Made<'a> {
+    pub(super) part: &'a Part,
+    pub(super) order: Order,
+    pub(super) data: Gathered,
+    pub(super) method: &'static dyn Method,
+    pub(super) planned: Planned,
+}
+
+impl Made<'_> {
+    /// What is known for its steps.
+    pub(super) fn known(&self) -> StepBinding<'_> {
+        let (grouping, secret) = (&self.planned.grouping, &self.planned.secret);
+        StepBinding {
+            data: self.data.counts(),
+            covers: grouping.as_ref().map(|grouping| &grouping.covers),
+            keyed: secret.as_ref().map(|secret| Keyed {
+                key: &secret.key,
+                id: &secret.id,
+                missing: &self.part.spec.input.missing,
+            }),
+        }
+    }
+}
+
+/// Reads what a method must know of the table.
+fn gather(
+    spec: &Spec,
+    order: &Order,
+    method: &dyn Method,
+    watch: &dyn Watch,
+) -> Result<Gathered> {
+    let source = &order.source;
+    let counted = match method.needs() {
+        Needs::Numbers => {
+            let why =
+                "noise of several rows averages out, and company is counted in rows";
+            order.refuse_repeated(spec, order.people(watch)?, method.name(), why)?;
+            let rows = blurring::NumberRows::read(spec, order, method.name(), watch)?;
+            return Ok(Gathered::Numbers(Box::new(rows)));
+        }
+        Needs::Counts => {
+            let key = &spec.input.key;
+            let everyone = order.population.as_ref();
+            let population = everyone.map(|source| Population { source, key });
+            Microdata::read_within(source, population, &order.columns, watch)?
+        }
+        Needs::SensitiveCounts => {
+            let columns = order.columns.iter();
+            let columns = columns.filter(|column| column.role == Role::Sensitive);
+            Microdata::read(source, &columns.cloned().collect::<Vec<_>>(), watch)?
+        }
+    };
+    Ok(Gathered::Counts(Box::new(counted)))
+}
+
+/// The plan with the least loss of those that can be made.
+fn best(
+    methods: &[&'static dyn Method],
+    data: &Gathered,
+    task: &Task<'_>,
+) -> Result<(&'static dyn Method, Planned)> {
+    let mut best: Option<(&'static dyn Method, Planned)> = None;
+    let (mut tried, mut failure) = (Vec::new(), None);
+    let asked = |method: &&&'static dyn Method| {
+        methods.len() == 1
+            || data.counts().is_none_or(|data| generalize::can(method.name(), data))
+    };
+    for method in methods.iter().filter(asked) {
+        let planned = match method.plan(data, task) {
+            Ok(planned) => planned,
+            Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
+                failure.get_or_insert(error);
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        tried.push((method.name().to_owned(), planned.loss));
+        if best.as_ref().is_none_or(|(_, held)| planned.loss < held.loss) {
+            best = Some((*method, planned));
+        }
+    }
+    match (best, failure) {
+        (Some((method, mut planned)), _) => {
+            if methods.len() > 1 {
+                planned.search.tried = tried;
+            }
+            Ok((method, planned))
+        }
+        (None, Some(error)) => Err(error),
+        (None, None) => Err(Error::recipe("no method can keep these promises")),
+    }
+}
+
+/// Gives the columns of the data the cells that were chosen.
+fn adopt(data: &mut Gathered, planned: &mut Planned) {
+    if let (Gathered::Counts(data), Some(columns)) = (data, planned.quasi.take()) {
+        for (column, spec) in columns.iter().zip(&mut data.specs) {
+            spec.cells = column.cells;
+        }
+        data.quasi = columns;
+    }
+}
