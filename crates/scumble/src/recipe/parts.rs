@@ -430,6 +430,10 @@ impl<'a> Mixture<'a> {
                 }
             }
         }
+        // Where numbers may be is for those who change them.
+        for column in spec.columns.iter_mut().filter(|c| known.contains(&&*c.name)) {
+            column.limits = None;
+        }
         spec.promises = promises;
         spec.method =
             MethodSpec { columns: None, ..method.cloned().unwrap_or_default() };

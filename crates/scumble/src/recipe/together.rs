@@ -40,7 +40,7 @@ pub(super) fn plan(
     context: &Context<'_>,
 ) -> Result<(Chosen, Chosen)> {
     let company = company(numbers);
-    let mut best: Option<(f64, Chosen)> = None;
+    let mut best: Option<(f64, Chosen, Chosen)> = None;
     let mut failure: Option<Error> = None;
     for multiple in MULTIPLES.into_iter().chain(MORE) {
         if best.is_some() && MORE.contains(&multiple) {
@@ -52,7 +52,7 @@ pub(super) fn plan(
             Ok((coarse, noisy)) => {
                 let loss = total(cells, &coarse, numbers, &noisy);
                 if best.as_ref().is_none_or(|(held, ..)| loss < *held) {
-                    best = Some((loss, coarse));
+                    best = Some((loss, coarse, noisy));
                 }
             }
             Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
@@ -66,14 +66,10 @@ pub(super) fn plan(
             Err(error) => return Err(error),
         }
     }
-    let Some((_, coarse)) = best else {
-        return Err(failure.unwrap_or_else(|| Error::recipe("nothing was tried")));
-    };
-    // The rows are those of the last attempt: once more of the best one.
-    let classes = Classes::of(cells.counts()?, &coarse.planned)?;
-    classes.apply(numbers.rows()?)?;
-    let noisy = numbers.best(None, context)?;
-    Ok((coarse, noisy))
+    match best {
+        Some((_, coarse, noisy)) => Ok((coarse, noisy)),
+        None => Err(failure.unwrap_or_else(|| Error::recipe("nothing was tried"))),
+    }
 }
 
 /// Cells with groups of at least so many rows, and noise within them.
