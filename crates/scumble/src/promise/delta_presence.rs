@@ -124,6 +124,10 @@ impl GroupPromise for DeltaPresence {
         true
     }
 
+    fn presence(&self) -> Option<(Decimal, Decimal)> {
+        Some((self.min, self.max))
+    }
+
     fn holds(&self, group: Group<'_>, _whole: Group<'_>) -> bool {
         let (rows, people) = (u128::from(group.rows), u128::from(group.people));
         !self.min.exceeds(rows, people) && self.max.at_least(rows, people)
