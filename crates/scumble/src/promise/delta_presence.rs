@@ -11,8 +11,8 @@
 //!
 //! # Limits
 //! - The adversary is taken to believe all tables that give this release equally likely.
-//!   Who knows how the release was searched for learns a little more (the reversal attack
-//!   of the audit measures it).
+//!   Who knows how the release was searched for learns more, unless the search is made for
+//!   that (`mondrian` by coins); the reversal attack of the audit measures it.
 //! - Cells of two groups must not overlap, and must be taken from all of P's rows in the
 //!   group. Methods see to both, the audit checks both.
 //! - Nothing is said about sensitive values.

@@ -20,6 +20,7 @@ mod publish {
     mod memory;
     mod mixtures;
     mod plan;
+    mod presence;
     mod randomized;
 }
 
@@ -45,6 +46,7 @@ mod estimate {
 
 mod oracle {
     mod blurred;
+    mod cuts;
     mod generalized;
     mod pdf;
     mod presence;

@@ -274,3 +274,123 @@ fn least(
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decimal(value: f64) -> Decimal {
+        Decimal::from_f64("share", value).unwrap()
+    }
+
+    fn range(min: f64, max: f64) -> (Decimal, Decimal) {
+        (decimal(min), decimal(max))
+    }
+
+    /// Whether both sides keep the range and have no rows or at least `k`.
+    fn keeps((min, max): (f64, f64), k: u64) -> impl Fn(u64, u64) -> bool {
+        move |rows, people| {
+            let share = rows as f64 / people as f64;
+            share >= min && share <= max && (rows == 0 || rows >= k)
+        }
+    }
+
+    fn look(part: Sizes, below: u64, shares: (f64, f64), k: u64) -> Option<Look> {
+        let keeps = keeps(shares, k);
+        Look::of(part, below, range(shares.0, shares.1), |x| {
+            keeps(x, below) && keeps(part.rows - x, part.people - below)
+        })
+    }
+
+    /// One row, eleven people, at most one in ten: nine of ten other cases are refused.
+    #[test]
+    fn the_worked_example() {
+        let part = Sizes { people: 11, rows: 1 };
+        let look = look(part, 1, (0.0, 0.1), 1).unwrap();
+        let Fate::Open(chance) = look.fate(0) else { panic!("{look:?}") };
+        assert!((chance as f64 / 2f64.powi(64) - 0.9).abs() < 1e-12);
+        // 0.9 of 2^64, rounded up and never down.
+        assert!(u128::from(chance) * 10 >= 9 << 64);
+        assert!((look.accept - 1.0 / 11.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn what_cannot_be_harmless_is_not_offered() {
+        // The others alone break the range, too.
+        assert!(look(Sizes { people: 10, rows: 1 }, 1, (0.0, 0.1), 1).is_none());
+        // Nothing can be refused: no coin.
+        let free = look(Sizes { people: 10, rows: 5 }, 4, (0.0, 1.0), 1).unwrap();
+        assert_eq!((free.refused, free.accept), (Refused::Nothing, 1.0));
+    }
+
+    /// The mean given a refusal, from logarithms of factorials.
+    fn refused_mean(
+        part: Sizes,
+        below: u64,
+        look: Look,
+        kept: &dyn Fn(u64) -> bool,
+    ) -> f64 {
+        let rest = part.people - below;
+        let ln_choose = |n: u64, k: u64| -> f64 {
+            (1..=k).map(|i| ((n - k + i) as f64 / i as f64).ln()).sum()
+        };
+        let ln = |x: u64| ln_choose(below, x) + ln_choose(rest, part.rows - x);
+        let chance = |x: u64| match look.fate(x) {
+            _ if !kept(x) => 1.0,
+            Fate::Accepted => 0.0,
+            Fate::Refused => 1.0,
+            Fate::Open(chance) => chance as f64 / 2f64.powi(64),
+        };
+        let xs = part.rows.saturating_sub(rest)..=below.min(part.rows);
+        let refused: Vec<(u64, f64, f64)> =
+            xs.map(|x| (x, ln(x), chance(x))).filter(|(.., r)| *r > 0.0).collect();
+        let most = refused
+            .iter()
+            .map(|(_, ln, r)| ln + r.ln())
+            .fold(f64::NEG_INFINITY, f64::max);
+        let weight = |ln: f64, r: f64| (ln + r.ln() - most).exp();
+        let all: f64 = refused.iter().map(|(_, ln, r)| weight(*ln, *r)).sum();
+        refused.iter().map(|(x, ln, r)| *x as f64 * weight(*ln, *r)).sum::<f64>() / all
+    }
+
+    /// Small parts and large ones, with bounds that are near and far.
+    #[test]
+    fn the_mean_of_what_is_refused_stays_in_the_range() {
+        let (mut offered, mut tight) = (0, 0);
+        for (people, rows) in [(12, 3), (60, 5), (400, 20), (3_000, 130), (20_000, 900)]
+        {
+            for below in [people / 50, people / 9, people / 3, people / 2, people - 2] {
+                for shares in [(0.0, 0.1), (0.0, 0.3), (0.01, 0.3), (0.03, 0.06)] {
+                    for k in [1, 4] {
+                        let part = Sizes { people, rows };
+                        let share = rows as f64 / people as f64;
+                        let all = share >= shares.0 && share <= shares.1;
+                        let found =
+                            (below > 0 && all).then(|| look(part, below, shares, k));
+                        let Some(found) = found.flatten() else { continue };
+                        offered += 1;
+                        let side = keeps(shares, k);
+                        let kept =
+                            |x: u64| side(x, below) && side(rows - x, people - below);
+                        let mean = refused_mean(part, below, found, &kept);
+                        if mean.is_nan() {
+                            continue;
+                        }
+                        let (a, b) = (below as f64, (people - below) as f64);
+                        let presences = [mean / a, (rows as f64 - mean) / b];
+                        let slack = presences.map(|p| (p - shares.0).min(shares.1 - p));
+                        let least = slack[0].min(slack[1]);
+                        assert!(
+                            least > -1e-9,
+                            "{part:?} {below} {shares:?} {k}: {slack:?}"
+                        );
+                        tight += u64::from(
+                            found.refused != Refused::Nothing && least < 1e-6,
+                        );
+                    }
+                }
+            }
+        }
+        assert!(offered > 60 && tight > 20, "{offered} offered, {tight} tight");
+    }
+}
