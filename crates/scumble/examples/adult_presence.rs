@@ -7,6 +7,7 @@
 
 use std::path::Path;
 
+use rand::Rng;
 use scumble::decimal::Decimal;
 use scumble::error::{Error, Result};
 use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Population, Rule, Tree};
@@ -14,8 +15,10 @@ use scumble::loss::Loss;
 use scumble::method::pdf::{Range, Shift, kl};
 use scumble::method::{
     ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice, Weighting,
+    safe_cuts,
 };
 use scumble::promise::{DeltaPresence, Promises};
+use scumble::random::Randomness;
 use scumble::table::{ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
 
@@ -116,6 +119,16 @@ fn main() -> Result<()> {
     let boxes = read(|name| if name == "age" { Cells::Interval } else { Cells::Set })?;
     let (columns, census) = (&boxes.quasi, &boxes.census);
     let task = Task { columns, census, promises: &promises, loss, limit: 0 };
+    for seed in 1..=3 {
+        let random = Randomness::of_seed(seed);
+        let mut coins = random.stream("cuts", 0);
+        let name = format!("safe cuts, coins {seed}");
+        let grouping =
+            timed(&name, || safe_cuts(&task, |chance| coins.next_u64() < chance))?;
+        let shape = grouping.shape(census);
+        let n_groups = shape.groups.len();
+        println!("    loss {:.4}, {n_groups} groups", loss.of(columns, &shape));
+    }
     for column in ColumnChoice::ALL {
         for value in ValueChoice::ALL {
             let method = Mondrian { column, value };

@@ -70,6 +70,11 @@ impl Decimal {
         }
     }
 
+    /// In units of 10^-12, exactly: no more decimals can be typed.
+    pub fn trillionths(self) -> u128 {
+        u128::from(self.digits) * 10u128.pow(12 - self.scale)
+    }
+
     /// As a float, for display and for estimates.
     pub fn to_f64(self) -> f64 {
         self.digits as f64 / 10f64.powi(self.scale as i32)
@@ -112,6 +117,16 @@ mod tests {
         let share = Decimal::from_f64("suppression", 0.05).expect("a decimal");
         assert_eq!(share.share_of(100), 5);
         assert_eq!(share.share_of(119), 5);
+    }
+
+    #[test]
+    fn trillionths_lose_nothing() {
+        for (value, wanted) in
+            [(0.3, 300_000_000_000), (1e-12, 1), (2.0, 2_000_000_000_000)]
+        {
+            let decimal = Decimal::from_f64("t", value).expect("a decimal");
+            assert_eq!(decimal.trillionths(), wanted);
+        }
     }
 
     #[test]

@@ -55,6 +55,7 @@ fn main() {
         ("full-domain", PRESENCE, "suppression = 0.05"),
         ("full-domain", PRESENCE, "cells = \"pdf\""),
         ("mondrian", PRESENCE, ""),
+        ("mondrian", PRESENCE, "looks = \"free\""),
     ];
     // `--only=presence` runs the cases whose promise or method has this in it.
     let only: String = std::env::args()

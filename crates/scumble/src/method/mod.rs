@@ -23,7 +23,7 @@ pub use blur::{
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, Moments, condense};
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
-pub use mondrian::{ColumnChoice, Mondrian, ValueChoice};
+pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
 pub use plan::{
     ApartPlan, BlurPlan, BoundGroups, DrawPlan, FoundGroup, GroupPlan, NumberColumn,
     Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, RedrawPlan, Step,

@@ -11,8 +11,8 @@
 //!
 //! # Limits
 //! - The adversary is taken to believe all tables that give this release equally likely.
-//!   Who knows how the release was searched for learns a little more (the reversal attack
-//!   of the audit measures it).
+//!   Who knows how the release was searched for learns more, unless the search is made for
+//!   that (`mondrian` by coins); the reversal attack of the audit measures it.
 //! - Cells of two groups must not overlap, and must be taken from all of P's rows in the
 //!   group. Methods see to both, the audit checks both.
 //! - Nothing is said about sensitive values.
@@ -122,6 +122,10 @@ impl GroupPromise for DeltaPresence {
 
     fn looks_at_people(&self) -> bool {
         true
+    }
+
+    fn presence(&self) -> Option<(Decimal, Decimal)> {
+        Some((self.min, self.max))
     }
 
     fn holds(&self, group: Group<'_>, _whole: Group<'_>) -> bool {

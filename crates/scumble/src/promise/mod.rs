@@ -37,6 +37,7 @@ pub use r_robustness::{
 };
 pub use t_closeness::{Distance, TCloseness};
 
+use crate::decimal::Decimal;
 use crate::hierarchy::Hierarchy;
 use crate::table::Histogram;
 
@@ -157,6 +158,11 @@ pub trait GroupPromise: Promise {
         true
     }
 
+    /// Between which shares the presence of everybody must lie, if it asks that.
+    fn presence(&self) -> Option<(Decimal, Decimal)> {
+        None
+    }
+
     /// Whether it holds of `group` in a table whose published rows are `whole`.
     fn holds(&self, group: Group<'_>, whole: Group<'_>) -> bool;
 
@@ -247,6 +253,20 @@ impl Promises {
     /// Whether any says something about people who are not published.
     pub fn look_at_people(&self) -> bool {
         self.0.iter().any(|promise| promise.looks_at_people())
+    }
+
+    /// Between which shares the presence of everybody must lie, if any asks that.
+    pub fn presence(&self) -> Option<(Decimal, Decimal)> {
+        let asked = self.0.iter().filter_map(|promise| promise.presence());
+        asked.reduce(|(min, max), (low, high)| {
+            let min = if min.less_than(low) { low } else { min };
+            (min, if high.less_than(max) { high } else { max })
+        })
+    }
+
+    /// Whether each is a function of how many rows and people a group has.
+    pub fn count_only(&self) -> bool {
+        !self.look_at_values() && !self.look_at_whole()
     }
 
     /// What they imply that only gets better as groups grow.

@@ -31,6 +31,16 @@ pub(super) fn follow(
             None => error,
         });
     }
+    if !methods.iter().any(|method| method.name() == plan.method) {
+        let names: Vec<&str> = methods.iter().map(|method| method.name()).collect();
+        return Err(Error::recipe(format!(
+            "the plan was made by `{}`, but a recipe with these promises that names no method \
+             means `{}`",
+            plan.method,
+            names.join("`, `")
+        ))
+        .with_hint("name the method of the plan"));
+    }
     match plan.groups() {
         Some(groups) => fit(&mut order.columns, groups),
         None => Err(Error::recipe("the plan was made for other quasi columns")),

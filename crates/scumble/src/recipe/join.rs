@@ -98,6 +98,7 @@ pub(super) fn join(
     for part in made.iter().map(|made| &made.planned.plan) {
         plan.sampled |= part.sampled;
         plan.weighted |= part.weighted;
+        plan.safe |= part.safe;
         plan.keyed |= part.keyed;
     }
     Joined {

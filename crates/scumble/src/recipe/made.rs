@@ -199,9 +199,12 @@ fn best(
 ) -> Result<(&'static dyn Method, Planned)> {
     let mut best: Option<(&'static dyn Method, Planned)> = None;
     let (mut tried, mut failure) = (Vec::new(), None);
-    let asked = |method: &&&'static dyn Method| {
-        methods.len() == 1
-            || data.counts().is_none_or(|data| generalize::can(method.name(), data))
+    let asked = |method: &&&'static dyn Method| match task.plan {
+        Some(plan) if methods.len() > 1 => method.name() == plan.method,
+        _ => {
+            methods.len() == 1
+                || data.counts().is_none_or(|data| generalize::can(method.name(), data))
+        }
     };
     for method in methods.iter().filter(asked) {
         let planned = match method.plan(data, task) {

@@ -30,6 +30,8 @@ pub struct MethodSpec {
     pub value: ValueChoice,
     /// Whether Mondrian tries every choice and keeps the best.
     pub search: bool,
+    /// How Mondrian looks at cuts, if said, and where that stands.
+    pub looks: Option<(Looks, Spot)>,
     /// How cells that are distributions are weighted, if they are.
     pub pdf: Option<PdfSpec>,
     /// How values are randomized.
@@ -42,6 +44,30 @@ pub struct MethodSpec {
     pub columns: Option<Vec<(String, Spot)>>,
     /// The keys that are there, `name` and `columns` aside, and where they stand.
     pub keys: Vec<(String, Spot)>,
+}
+
+/// How cuts are looked at under a promise about presence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Looks {
+    /// One cut of a part, chosen before looking, and refused by coins so that a refusal
+    /// tells nothing harmful.
+    Coins,
+    /// For comparison only: at all of them, as the source does, so that where cuts end
+    /// tells who is in the table.
+    Free,
+}
+
+impl Looks {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Coins, Self::Free];
+
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Coins => "coins",
+            Self::Free => "free",
+        }
+    }
 }
 
 /// How pdf cells are weighted, as typed.
@@ -105,6 +131,7 @@ impl Default for MethodSpec {
             column: ColumnChoice::Widest,
             value: ValueChoice::Balanced,
             search: false,
+            looks: None,
             pdf: None,
             noise: NoiseSpec::default(),
             blur: BlurSpec::default(),
@@ -126,6 +153,7 @@ impl MethodSpec {
         let column = section.take("column");
         let value = section.take("value");
         let strategy = section.take("strategy");
+        let looks = section.take("looks");
         let largest_group = section.take("largest-group");
         let noise = NoiseSpec::take(&mut section);
         let blur = BlurSpec::take(&mut section);
@@ -170,6 +198,10 @@ impl MethodSpec {
                 )));
             }
             method.search = true;
+        }
+        if let Some(item) = looks {
+            let known = Looks::ALL.map(|looks| (looks.name(), looks));
+            method.looks = Some((item.choice("way to look", &known)?, item.spot()));
         }
         if let Some(item) = column {
             method.column = item.choice(

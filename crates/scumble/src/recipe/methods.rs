@@ -45,6 +45,12 @@ pub trait Method: fmt::Debug + Sync {
     /// What else a recipe must say for it, before the table is opened.
     fn check(&self, spec: &Spec) -> Result<()>;
 
+    /// Whether a recipe that names no method means this one alone. Choosing a method for
+    /// its loss tells something of the table, which this one may keep to itself.
+    fn stands_alone(&self, _spec: &Spec) -> bool {
+        false
+    }
+
     /// Decides what becomes of every row and column.
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned>;
 
@@ -291,6 +297,10 @@ fn natural(spec: &Spec) -> Result<Vec<&'static dyn Method>> {
         check_keys(spec, &only(&able, &is_apt))?;
     }
     let fit = only(&fit, &is_meant);
+    let fit = only(&fit, &|method| is_apt(method) && is_first(method));
+    if let Some(method) = fit.iter().find(|method| method.stands_alone(spec)) {
+        return Ok(vec![*method]);
+    }
     let suits = |method: &&'static dyn Method| {
         kinds().filter(|kind| method.keeps(*kind) == Keeps::First).count()
     };

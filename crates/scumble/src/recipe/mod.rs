@@ -36,7 +36,7 @@ pub use compare::{
     Asked, BANDS, Band, Ends, Grid, MOST_POINTS, MOST_WORDS, Measured, Point, Vary,
     Workload, Yardstick, YardstickOptions,
 };
-pub use method::{MethodSpec, PdfSpec, ReleaseSpec, Weights};
+pub use method::{Looks, MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};

@@ -1,7 +1,6 @@
 //! What a promise about presence asks of the rest of a recipe.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Cells;
 use crate::promise::{About, Adversary};
 use crate::recipe::{PromiseSpec, Spec, Weights};
 use crate::release::GROUP_COLUMN;
@@ -47,22 +46,6 @@ pub(super) fn check_presence(spec: &Spec) -> Result<()> {
             .with_hint("make it an `identifier`");
             return at(spot, error);
         }
-    }
-    let Some(presence) = spec.presence() else { return Ok(()) };
-    let method = &spec.method;
-    let asked = |key: &str| method.keys.iter().any(|(known, _)| known == key);
-    let cuts = match method.name {
-        Some(method) => method.name() == "mondrian",
-        None => ["column", "value", "strategy"].into_iter().any(asked),
-    };
-    let nodes = method.cells == Some(Cells::Taxonomy);
-    if cuts && nodes {
-        let error = Error::recipe(
-            "`mondrian` cannot keep `delta-presence` with cells that are nodes, because \
-             nodes overlap",
-        )
-        .with_hint("use `cells = \"interval\"` or `\"set\"`, or leave `cells` out");
-        return at(method.spot.unwrap_or(presence.spot), error);
     }
     Ok(())
 }

@@ -21,6 +21,7 @@ mod publish {
     mod mixtures;
     mod people;
     mod plan;
+    mod presence;
     mod randomized;
 }
 
@@ -46,6 +47,7 @@ mod estimate {
 
 mod oracle {
     mod blurred;
+    mod cuts;
     mod generalized;
     mod pdf;
     mod presence;

@@ -56,6 +56,7 @@ fn key(name: &str) -> (&'static str, &'static str) {
         "column" => ("column = \"best\"", ""),
         "value" => ("value = \"balanced-values\"", ""),
         "strategy" => ("strategy = \"search\"", ""),
+        "looks" => ("looks = \"free\"", ""),
         "largest-group" => ("largest-group = 9", ""),
         "inside" => ("inside = \"fine-grain\"", ""),
         "floor" => ("floor = 0.05", ""),
@@ -166,6 +167,10 @@ fn a_key_is_understood_by_who_declares_it_and_refused_by_all_others() {
         for name in &all {
             let (own, with) = key(name);
             let declared = method.keys().contains(name);
+            let promises = match *name {
+                "looks" if declared => vec![promise("delta-presence")],
+                _ => promises.clone(),
+            };
             let with = if declared { with } else { "" };
             let spec = recipe(method, &promises, &[own, with], false);
             match publish_in_memory(&spec) {

@@ -31,6 +31,7 @@ pub use own_rows::OwnRows;
 pub use presence::Presence;
 pub use rank::Rank;
 pub use reversal::Reversal;
+pub(in crate::audit) use reversal::{by_coins, hides_its_search};
 
 use std::fmt::Debug;
 

@@ -6,21 +6,28 @@
 //!
 //! - `full-domain`: every node one level finer in one column failed. For each such node
 //!   the groups fall into subgroups, and some subgroup somewhere breaks the promise.
-//! - `mondrian`: no group could be cut. For each column and value, one of the two sides
-//!   would break the promise.
+//! - `mondrian` with `looks = "free"`: no group could be cut. For each column and value, one
+//!   of the two sides would break the promise.
+//! - `mondrian` with `looks = "coins"`: one cut of a group was looked at, if any, and refused
+//!   by the rule of coins. Which one follows from public things; the adversary here takes
+//!   each in turn, so this is no less than what is learned.
 //!
 //! For each of these events the adversary computes the presence of everybody given that
 //! it happened, all tables that give the published groups being equally likely before.
 //!
 //! # Guarantee
 //! Each posterior is the exact one for its event, up to rounding. It is a report and
-//! decides nothing: delta-presence speaks of readers who do not know the search.
+//! decides nothing: delta-presence speaks of readers who do not know the search. Under
+//! coins nobody is outside the range: for each cut the chance is recomputed here.
 //!
 //! # Limits
 //! - One event at a time. That *all* of them happened, and that coarser choices were not
-//!   taken for their loss, tells more; nobody knows how to compute it.
-//! - For promises delta-presence, alone or with k-anonymity, where no row was left out and
-//!   none could have been. Otherwise the attack is not tried.
+//!   taken for their loss, tells more; nobody knows how to compute it. Under coins there
+//!   is one event a group, so one at a time is all.
+//! - That the manifest says "coins" is believed: a release that was cut freely and says so
+//!   is not found out.
+//! - For promises delta-presence, alone or with k-anonymity or k-map, where no row was left
+//!   out and none could have been. Otherwise the attack is not tried.
 //! - `lowest` and `highest` of a recipe are not in the manifest. Where they stopped the
 //!   search an event did not happen, though the adversary thinks so; where it cannot have
 //!   happened, it is counted as impossible.
@@ -39,6 +46,7 @@
 //! # Source
 //! `wong2007minimality` for groups and values; for presence it is ours.
 
+mod coins;
 mod cuts;
 mod levels;
 
@@ -47,7 +55,7 @@ use serde_json::json;
 use crate::audit::attacks::presence::crowd;
 use crate::audit::attacks::{Attack, PublicAttacks, Stopped};
 use crate::audit::cells::{CellClasses, People, PresenceRange, Share};
-use crate::audit::checks::{delta_presence, k_anonymity};
+use crate::audit::checks::{delta_presence, k_anonymity, k_map};
 use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::release::{Manifest, MethodNote, Treatment};
@@ -104,12 +112,14 @@ struct SearchRule {
     range: PresenceRange,
     /// Rows of a group that has any, at least.
     k: u64,
+    /// People of a group that has rows, at least.
+    k_map: u64,
 }
 
 impl SearchRule {
     /// The promises, if they are of the kind this attack understands.
     fn of(manifest: &Manifest) -> Option<Self> {
-        let (mut range, mut k) = (None, 1);
+        let (mut range, mut k, mut k_map) = (None, 1, 1);
         // What is drawn or stands apart has no say in the search for cells.
         let elsewhere = |name: &String| {
             let column = manifest.column(name);
@@ -128,17 +138,19 @@ impl SearchRule {
             }
             match note.name.as_str() {
                 "k-anonymity" => k = k.max(k_anonymity::asked(note).ok()?),
+                "k-map" => k_map = k_map.max(k_map::asked(note).ok()?),
                 "delta-presence" if range.is_none() => {
                     range = Some(delta_presence::asked(note).ok()?.0);
                 }
                 _ => return None,
             }
         }
-        range.map(|range| Self { range, k })
+        range.map(|range| Self { range, k, k_map })
     }
 
     fn keeps(self, rows: u64, people: u64) -> bool {
-        Share::of(rows, people).is_in(self.range) && (rows == 0 || rows >= self.k)
+        let large = rows >= self.k && people >= self.k_map;
+        Share::of(rows, people).is_in(self.range) && (rows == 0 || large)
     }
 }
 
@@ -163,7 +175,7 @@ fn reverse(
     people: &People<'_>,
 ) -> Result<(Attacked, Vec<Option<bool>>), &'static str> {
     let rule = SearchRule::of(manifest).ok_or(
-        "only promises of delta-presence, alone or with k-anonymity, are reversed",
+        "only promises of delta-presence, alone or with k-anonymity or k-map, are reversed",
     )?;
     if !people.several.is_empty() {
         return Err("somebody fits several groups");
@@ -176,10 +188,13 @@ fn reverse(
     const NO_EVENT: &str = "nothing finer was refused";
     let told = match &*method.name {
         "full-domain" => levels::tell(method, view, people, rule).ok_or(NO_EVENT)?,
-        "mondrian" => cuts::tell(view, people, rule),
+        "mondrian" if by_coins(method) => {
+            cuts::tell(view, people, rule, cuts::Looks::Coins)
+        }
+        "mondrian" => cuts::tell(view, people, rule, cuts::Looks::Free),
         _ => return Err("it is not known how this method searches"),
     };
-    if told.events + told.skipped == 0 {
+    if told.events + told.skipped == 0 && !by_coins(method) {
         return Err(NO_EVENT);
     }
     let before = Told::before(view, people);
@@ -218,8 +233,25 @@ fn reverse(
     Ok((attack, certain))
 }
 
-/// Whether no row was left out, and none could have been.
+/// Whether cuts were looked at by coins.
+pub(in crate::audit) fn by_coins(method: &MethodNote) -> bool {
+    let looks = method.parameters.get("looks");
+    method.name == "mondrian" && looks.is_some_and(|looks| looks == "coins")
+}
+
+/// Whether nothing that was published was chosen by looking at the table freely: neither
+/// cuts, nor whose weights cells have.
+pub(in crate::audit) fn hides_its_search(manifest: &Manifest) -> bool {
+    let own = manifest.weights().is_some_and(|weights| weights.kind != "population");
+    manifest.method.each().iter().any(by_coins) && !own
+}
+
+/// Whether no row was left out, and none could have been: where cuts are looked at by coins
+/// none is, whatever is allowed.
 fn nothing_left_out(manifest: &Manifest, method: &MethodNote) -> bool {
+    if by_coins(method) {
+        return manifest.left_out == 0;
+    }
     let share = method.parameters.get("suppression");
     let share = share.and_then(serde_json::Value::as_f64).unwrap_or(0.0);
     manifest.left_out == 0 && share * (manifest.rows as f64) < 1.0
@@ -266,7 +298,8 @@ mod tests {
 
     pub(crate) fn rule(min: f64, max: f64, k: u64) -> SearchRule {
         let decimal = |value| Decimal::from_f64("share", value).unwrap();
-        SearchRule { range: PresenceRange { min: decimal(min), max: decimal(max) }, k }
+        let range = PresenceRange { min: decimal(min), max: decimal(max) };
+        SearchRule { range, k, k_map: 1 }
     }
 
     /// Every way to draw `rows` of the people of parts with these sizes, as how many of

@@ -31,7 +31,7 @@ impl Check for KMap {
     }
 
     fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
-        let k = whole(promise, "k")?;
+        let k = asked(promise)?;
         let classes = case.views.cells()?.ok_or_else(|| says_nothing(promise, case))?;
         if classes.quasi.is_empty() {
             return Err(without_quasi(promise));
@@ -43,4 +43,9 @@ impl Check for KMap {
         let smallest = of_group.iter().min().copied().unwrap_or(0);
         Ok(Checked::of(promise, json!({ "k": smallest }), failing.sum()))
     }
+}
+
+/// The k that was promised.
+pub(crate) fn asked(promise: &PromiseNote) -> Result<u64> {
+    whole(promise, "k")
 }

@@ -9,7 +9,7 @@ pub(crate) mod delta_presence;
 mod expected_anonymity;
 pub(crate) mod fine_grain;
 pub(crate) mod k_anonymity;
-mod k_map;
+pub(crate) mod k_map;
 pub(crate) mod l_diversity;
 mod measure;
 pub(crate) mod r_robustness;

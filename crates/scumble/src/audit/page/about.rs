@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use crate::audit::attacks::by_coins;
 use crate::audit::page::{TABLE_END, table};
 use crate::picture::Html;
 use crate::release::{Manifest, MethodNote};
@@ -33,6 +34,12 @@ fn method(method: &MethodNote) -> &'static str {
         "full-domain" => {
             "Quasi values were made coarser, every column by the same rule for all rows, until \
              the promises held; the coarsening that costs least was searched for."
+        }
+        "mondrian" if by_coins(method) => {
+            "Groups of the population were cut in two again and again. Which cut was looked at \
+             followed from the population, and coins refused some that would have been allowed, \
+             so that where cuts end tells little; then the quasi values of everybody in a group \
+             were put together into a cell for each column."
         }
         "mondrian" => {
             "Rows were cut into ever smaller groups as long as the promises held, and the quasi \

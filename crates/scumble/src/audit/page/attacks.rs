@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::audit::attacks::by_coins;
 use crate::audit::page::words::{groups, people, rows, share};
 use crate::audit::page::{TABLE_END, table};
 use crate::audit::views::Present;
@@ -160,6 +161,21 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
                     " In {} the counts were too many to be followed to the end.",
                     groups(n)
                 ),
+            },
+        ),
+        "reversal" if manifest.method.each().iter().any(by_coins) => format!(
+            "Holds the population, looks at published groups without their weights, and knows \
+             how the release was cut: that a group stayed whole because coins, or a promise, \
+             refused one cut of it. {} For {} that is outside of the promised range. {}{}",
+            believed(attack),
+            match attack.count("outside") {
+                0 => "nobody".to_owned(),
+                n => people(n),
+            },
+            certain_of(attack),
+            match attack.count("skipped") {
+                0 => "",
+                _ => " Not everything could be looked at.",
             },
         ),
         "reversal" => format!(

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::audit::attacks::hides_its_search;
 use crate::audit::page::words::{self, decimal, share};
 use crate::audit::{Checked, Report};
 use crate::picture::{Html, Prose};
@@ -140,11 +141,19 @@ fn sentence(
         "delta-presence" => format!(
             "Somebody who holds the whole population and this release, and takes every table \
              that could have given it for equally likely, believes of everybody in the \
-             population that they are in the table with a probability from {} to {}. How much \
-             more somebody learns who knows how the release was searched for is told below \
-             (reversal).{}",
+             population that they are in the table with a probability from {} to {}. {}{}",
             part("min"),
             part("max"),
+            match hides_its_search(manifest) {
+                true => {
+                    "That is so, too, for somebody who knows how the groups were found: what \
+                     was cut was decided by coins and by what is public."
+                }
+                false => {
+                    "How much more somebody learns who knows how the release was searched for \
+                     is told below (reversal)."
+                }
+            },
             match checked.asked.get("adversary") {
                 Some(_) => {
                     " This is promised only against readers who do not see that weights are \

@@ -42,6 +42,9 @@ pub struct Plan {
     /// Whether the cells of groups are distributions, in a file of their own.
     #[serde(default)]
     pub weighted: bool,
+    /// Whether its groups were cut so that they tell nothing harmful of anybody's presence.
+    #[serde(default)]
+    pub safe: bool,
     /// Whether its noise depends on a key, which the plan does not hold.
     #[serde(default)]
     pub keyed: bool,
@@ -135,8 +138,15 @@ impl Plan {
     /// What a method decided.
     pub fn new(method: &str, steps: Vec<Step>) -> Self {
         let method = method.to_owned();
-        let (sampled, weighted, keyed) = (false, false, false);
-        Self { version: VERSION, method, sampled, weighted, keyed, steps }
+        Self {
+            version: VERSION,
+            method,
+            sampled: false,
+            weighted: false,
+            safe: false,
+            keyed: false,
+            steps,
+        }
     }
 
     /// Reads a saved plan.

@@ -1,30 +1,35 @@
 //! Generalization: rows in groups, and cells that stand for all of a group.
 
+mod cells;
+pub(super) mod looks;
 pub(super) mod notes;
 mod numbers;
 
+use looks::looks;
 pub(super) use numbers::{Alike, number};
 
 use std::sync::Arc;
 
+use rand::Rng;
 use serde_json::{Map, json};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata};
 use crate::method::pdf::{Range, Shift};
 use crate::method::{
     self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
     lattice_size,
 };
 use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises};
+use crate::recipe::generalize::cells::{in_runs, natural_cells};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
-use crate::recipe::{Search, Spec, Weights};
+use crate::recipe::{Looks, Search, Spec, Weights};
 use crate::release::Weighted;
-use crate::table::{Code, GroupId, Kind};
+use crate::table::GroupId;
 
 /// Rows in groups whose cells stand for all of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,23 +51,22 @@ impl Method for Generalization {
     fn keys(&self) -> &'static [&'static str] {
         match self {
             Self::FullDomain => &["loss", "suppression", "cells"],
-            Self::Mondrian => {
-                &["loss", "suppression", "cells", "column", "value", "strategy"]
-            }
+            Self::Mondrian => &[
+                "loss",
+                "suppression",
+                "cells",
+                "column",
+                "value",
+                "strategy",
+                "looks",
+            ],
         }
     }
 
     fn keeps(&self, promise: &dyn Promise) -> Keeps {
-        match (promise.about(), self) {
-            // Where cuts end gives more of somebody's presence away than the choice of
-            // levels.
-            (About::Groups(promise), Self::Mondrian) if promise.looks_at_people() => {
-                Keeps::Yes
-            }
-            (About::Groups(_), _) => Keeps::First,
-            (About::Draws(_) | About::Posteriors(_) | About::Company(_), _) => {
-                Keeps::No
-            }
+        match promise.about() {
+            About::Groups(_) => Keeps::First,
+            About::Draws(_) | About::Posteriors(_) | About::Company(_) => Keeps::No,
         }
     }
 
@@ -74,8 +78,15 @@ impl Method for Generalization {
         Needs::Counts
     }
 
-    fn check(&self, _spec: &Spec) -> Result<()> {
-        Ok(())
+    fn check(&self, spec: &Spec) -> Result<()> {
+        match self {
+            Self::FullDomain => Ok(()),
+            Self::Mondrian => looks::check(spec),
+        }
+    }
+
+    fn stands_alone(&self, spec: &Spec) -> bool {
+        looks(self.name(), spec) == Some(Looks::Coins)
     }
 
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
@@ -106,16 +117,35 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let wanted = task.crowd.and_then(|crowd| KAnonymity::new(crowd).ok());
     let wanted = wanted.map(|crowd| Arc::new(crowd) as Arc<dyn GroupPromise>);
     let searched = promises.with(wanted);
-    let chosen = match task.plan.and_then(Plan::groups) {
-        Some(plan) => {
-            let limit = task.spec.method.suppression.share_of(data.n_rows());
-            let columns = data.quasi.clone();
-            let grouping = plan.grouping(&columns, &data.census, &promises, limit)?;
-            Chosen { columns, grouping, search: Search::default() }
-        }
+    let chosen = match task.plan {
+        Some(plan) => follow(name, plan, data, &promises, task)?,
         None => search(name, data, &searched, task)?,
     };
-    planned(name, data, chosen, weighting(task.spec), task)
+    planned(name, data, chosen, weighting(name, task.spec), task)
+}
+
+/// Groups rows by a saved plan.
+fn follow(
+    name: &str,
+    plan: &Plan,
+    data: &Microdata,
+    promises: &Promises,
+    task: &Task<'_>,
+) -> Result<Chosen> {
+    let safely = looks(name, task.spec) == Some(Looks::Coins);
+    let limit = match safely {
+        true => looks::limit_of_plan(plan)?,
+        false => task.spec.method.suppression.share_of(data.n_rows()),
+    };
+    let groups =
+        plan.groups().ok_or_else(|| Error::recipe("the plan has no groups"))?;
+    let columns = data.quasi.clone();
+    let grouping = groups.grouping(&columns, &data.census, promises, limit);
+    let grouping = match safely {
+        true => grouping.map_err(|error| looks::refused_plan(error, promises))?,
+        false => grouping?,
+    };
+    Ok(Chosen { columns, grouping, search: Search::default() })
 }
 
 /// Worlds are counted by publisher and audit in different ways. Where that takes the audit
@@ -125,7 +155,8 @@ fn weaker(
     data: &Gathered,
     task: &Task<'_>,
 ) -> Result<Option<Planned>> {
-    let Some((Weighting::Counted(_), kind)) = weighting(task.spec) else {
+    let name = planned.plan.method.clone();
+    let Some((Weighting::Counted(_), kind)) = weighting(&name, task.spec) else {
         return Ok(None);
     };
     let data = data.need_counts()?;
@@ -136,7 +167,6 @@ fn weaker(
         search: planned.search.clone(),
     };
     let weighting = Some((Weighting::Population, kind));
-    let name = planned.plan.method.clone();
     self::planned(&name, data, chosen, weighting, task).map(Some)
 }
 
@@ -181,6 +211,10 @@ fn planned(
     parameters.insert("loss".to_owned(), json!(spec.method.loss.name()));
     parameters
         .insert("suppression".to_owned(), json!(spec.method.suppression.to_f64()));
+    let looks = looks(name, spec);
+    if let Some(looks) = looks {
+        parameters.insert("looks".to_owned(), json!(looks.name()));
+    }
     if let Some((column, value)) = search.strategy {
         parameters.insert("column".to_owned(), json!(column.name()));
         parameters.insert("value".to_owned(), json!(value.name()));
@@ -197,6 +231,7 @@ fn planned(
     });
     let mut plan = Plan::new(name, vec![Step::Group(groups)]);
     plan.weighted = weighting.is_some();
+    plan.safe = looks == Some(Looks::Coins);
     Ok(Planned {
         columns: published_columns(spec, task.order, data, &columns, |origin| {
             generalized(spec, &columns, grouping.levels(), origin)
@@ -208,7 +243,12 @@ fn planned(
         parameters,
         levels,
         promises: promise_notes(spec, data),
-        not_promised: not_promised(spec, &columns),
+        not_promised: not_promised(
+            spec,
+            &columns,
+            looks,
+            weighting.map(|(way, _)| way),
+        ),
         knowledge: None,
         search,
         loss,
@@ -343,6 +383,10 @@ fn search(
             search.checked = found.checked;
             found.grouping
         }
+        _ if looks(name, spec) == Some(Looks::Coins) => {
+            let mut coins = task.randomness.stream("cuts", 0);
+            method::safe_cuts(watched, |chance| coins.next_u64() < chance)?
+        }
         _ if spec.method.search => {
             let (method, grouping) = method::Mondrian::search(watched)?;
             search.strategy = Some((method.column, method.value));
@@ -358,46 +402,19 @@ fn search(
     Ok(Chosen { columns, grouping, search })
 }
 
-/// Whether the known values of each node stand together in the order of the domain.
-fn in_runs(column: &Column) -> bool {
-    let n_known = column.domain.len() - usize::from(column.domain.missing().is_some());
-    let known = Code::first(n_known);
-    column.hierarchy.levels().iter().all(|level| {
-        let mut nodes = level.node_of.slice(&known).to_vec();
-        nodes.dedup();
-        let n_runs = nodes.len();
-        nodes.sort_unstable();
-        nodes.dedup();
-        nodes.len() == n_runs
-    })
-}
-
-/// A column of more words than this is not published in sets: they may be free text.
-const WORDS_IN_SETS: usize = 40;
-
-/// What suits cuts best: nodes where the recipe gives a hierarchy, otherwise ranges of
-/// numbers and dates and sets of words, unless these are too many to be categories. Where
-/// cells must not overlap, never nodes; values are then the population's and known.
-fn natural_cells(column: &Column, spec: &ColumnSpec, apart: bool) -> Cells {
-    match (column.domain.kind(), &spec.rule) {
-        (Kind::Number | Kind::Date, _) if apart => Cells::Interval,
-        (Kind::Category, _) if apart => Cells::Set,
-        (Kind::Number | Kind::Date, Rule::Plain) => Cells::Interval,
-        (Kind::Category, Rule::Plain) if column.domain.len() <= WORDS_IN_SETS => {
-            Cells::Set
-        }
-        _ => Cells::Taxonomy,
-    }
-}
-
 /// How pdf cells are weighted, and the manifest's word for it; nothing for other cells.
-pub(super) fn weighting(spec: &Spec) -> Option<(Weighting, &'static str)> {
+pub(super) fn weighting(name: &str, spec: &Spec) -> Option<(Weighting, &'static str)> {
     let pdf = spec.method.pdf?;
     let Some(presence) = spec.presence() else {
         return Some((Weighting::Own, "table"));
     };
     let range = Range { min: presence.promise.min(), max: presence.promise.max() };
-    Some(match pdf.weights.unwrap_or(Weights::Counted) {
+    // Beside cuts that tell nothing, weights tell nothing either unless they are asked for.
+    let usual = match looks(name, spec) {
+        Some(Looks::Coins) => Weights::Population,
+        Some(Looks::Free) | None => Weights::Counted,
+    };
+    Some(match pdf.weights.unwrap_or(usual) {
         Weights::Counted => (Weighting::Counted(range), "counted"),
         Weights::Population => (Weighting::Population, "population"),
         Weights::Paper => {

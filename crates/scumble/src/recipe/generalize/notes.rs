@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::hierarchy::{self, Cells, Column, Microdata, Rule};
+use crate::method::Weighting;
 use crate::method::pdf::{Pdf, Whose};
 use crate::promise::{About, Adversary};
 use crate::recipe::order::{Order, Origin};
-use crate::recipe::{ColumnSpec, PromiseSpec, Spec};
+use crate::recipe::{ColumnSpec, Looks, PromiseSpec, Spec};
 use crate::release::{
     CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
 };
@@ -108,7 +109,12 @@ pub(in crate::recipe) fn weights_note(
 }
 
 /// What a reader might take for promised and must not.
-pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<String> {
+pub(in crate::recipe) fn not_promised(
+    spec: &Spec,
+    columns: &[Column],
+    looks: Option<Looks>,
+    weighting: Option<Weighting>,
+) -> Vec<String> {
     let mut list = Vec::new();
     let (promised, free): (Vec<&ColumnSpec>, Vec<&ColumnSpec>) = spec
         .columns
@@ -136,10 +142,31 @@ pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<St
     match spec.presence() {
         None => list.push("presence: whether a person is in the table is not hidden"),
         Some(presence) => {
-            list.push(
-                "presence against somebody who knows the search, or other people's \
-                 presence: the reversal attack of the audit tells how much that adds",
-            );
+            list.push(match looks {
+                Some(Looks::Coins) => {
+                    "presence against somebody who knows other people's presence"
+                }
+                Some(Looks::Free) | None => {
+                    "presence against somebody who knows the search, or other people's \
+                     presence: the reversal attack of the audit tells how much that adds"
+                }
+            });
+            if looks == Some(Looks::Free) {
+                list.push(
+                    "presence against somebody who knows where cuts end: these were looked at \
+                     freely, for comparison only, and a cut that was refused often tells who \
+                     is in the table",
+                );
+            }
+            if let (Some(Looks::Coins), Some(Weighting::Counted(_))) =
+                (looks, weighting)
+            {
+                list.push(
+                    "presence against somebody who knows the program and counts: the cuts \
+                     tell nothing, but weights that are the table's own do, and which are \
+                     depends on the table",
+                );
+            }
             if presence.promise.adversary() == Adversary::Paper {
                 list.push(
                     "presence against somebody who reads the weights as the counts they \
@@ -149,10 +176,15 @@ pub(in crate::recipe) fn not_promised(spec: &Spec, columns: &[Column]) -> Vec<St
             }
         }
     }
-    list.extend([
+    list.push(
         "composition: two releases about the same people may together say more than each",
-        "minimality: somebody who knows the recipe learns that finer releases would have failed",
-    ]);
+    );
+    if looks != Some(Looks::Coins) {
+        list.push(
+            "minimality: somebody who knows the recipe learns that finer releases would have \
+             failed",
+        );
+    }
     let own = spec.presence().is_none();
     let shown = columns.iter().any(|column| column.cells != Cells::Taxonomy);
     if own && (shown || spec.method.pdf.is_some()) {

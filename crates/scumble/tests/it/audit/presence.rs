@@ -221,6 +221,47 @@ fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
     }
 }
 
+/// The same release, cut by coins: the refusal is a tenth likely for everybody.
+#[test]
+fn a_cut_that_coins_refused_gives_nobody_away() {
+    let population = format!("x\na\n{}", "b\n".repeat(10));
+    let method = json!({ "name": "mondrian", "looks": "coins", "suppression": 0.9 });
+    let hand = by_hand(vec![quasi("x", "set")], &["*"], presence(0.0, 0.1))
+        .with("method", method);
+    let audit = hand.audited("x\na\n", &*population).unwrap();
+    let reversal = attack(&audit.private, "reversal");
+    assert!(near(reversal.detail["largest"].as_f64().unwrap(), 0.1));
+    assert!(near(reversal.detail["smallest"].as_f64().unwrap(), 0.09));
+    for (name, wanted) in [("events", 1), ("outside", 0), ("certain", 0)] {
+        assert_eq!(reversal.detail[name], json!(wanted), "{name}");
+    }
+    write_page(&hand.path(), &hand.open().unwrap().manifest, &audit.public).unwrap();
+    let page = std::fs::read_to_string(hand.path().join("report.html")).unwrap();
+    for words in [
+        "That is so, too, for somebody who knows how the groups were found",
+        "For nobody that is outside of the promised range. The attacker",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+/// k-map refuses cuts, too: two people are too few for a row, though not for the range.
+#[test]
+fn cuts_that_k_map_refuses_are_reversed() {
+    let population = "x\na\na\nb\nb\nb\nb\nb\nb\n";
+    let k_map = promise("k-map", json!({ "k": 3 }));
+    let range = promise("delta-presence", json!({ "min": 0.0, "max": 0.5 }));
+    let told = |looks: &str| {
+        let hand = by_hand(vec![quasi("x", "set")], &["*"; 2], json!([range, k_map]))
+            .with("method", json!({ "name": "mondrian", "looks": looks }));
+        let report = hand.audit(None, population).unwrap();
+        attack(&report, "reversal").detail["largest"].as_f64().unwrap()
+    };
+    // Twelve pairs have one of the two in them, and one has both.
+    assert!(near(told("free"), 7.0 / 13.0));
+    assert!(near(told("coins"), 0.5));
+}
+
 #[test]
 fn a_search_that_could_leave_rows_out_is_not_reversed() {
     let population = "x\na\na\nb\nb\nb\nb\nb\nb\nb\nb\n";

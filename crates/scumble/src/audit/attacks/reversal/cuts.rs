@@ -1,8 +1,9 @@
-//! Cuts: of every cut that was not made, one side breaks the promise.
+//! Cuts: of every cut that was not made, one side breaks the promise; or, where cuts were
+//! looked at by coins, it may have been the one that was looked at and refused.
 
 use rayon::prelude::*;
 
-use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty};
+use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty, coins};
 use crate::audit::cells::{CellClasses, People, ln_choose};
 use crate::table::Code;
 
@@ -10,8 +11,22 @@ use crate::table::Code;
 /// are done several at once, take no longer.
 const STEP: u64 = 100;
 
+/// How cuts were looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Looks {
+    /// All of them, and each was refused for breaking a promise.
+    Free,
+    /// One, chosen by what is public, and refused by coins, too.
+    Coins,
+}
+
 /// What follows from each group not having been cut.
-pub(crate) fn tell(view: &CellClasses, people: &People<'_>, rule: SearchRule) -> Told {
+pub(crate) fn tell(
+    view: &CellClasses,
+    people: &People<'_>,
+    rule: SearchRule,
+    looks: Looks,
+) -> Told {
     let tuples = people.tuples_of_groups();
     let cuts: Vec<Vec<Cut>> = tuples
         .par_iter()
@@ -32,7 +47,7 @@ pub(crate) fn tell(view: &CellClasses, people: &People<'_>, rule: SearchRule) ->
         .map(|group| {
             let cuts = if allowed[group] { &cuts[group][..] } else { &[] };
             let (rows, n) = (view.sizes[group], people.of_group[group]);
-            tell_group(people, &tuples[group], cuts, rows, n, rule)
+            tell_group(people, &tuples[group], cuts, (rows, n), rule, looks)
         })
         .collect();
     let mut told = Told::before(view, people);
@@ -93,9 +108,9 @@ fn tell_group(
     people: &People<'_>,
     tuples: &[u32],
     cuts: &[Cut],
-    rows: u64,
-    n: u64,
+    (rows, n): (u64, u64),
     rule: SearchRule,
+    looks: Looks,
 ) -> GroupTold {
     let prior = rows as f64 / n.max(1) as f64;
     let mut told = GroupTold {
@@ -112,8 +127,13 @@ fn tell_group(
                 break;
             }
             let rest = n - cut.below;
-            let Some(expected) = expected_below(cut.below, rest, rows, rule) else {
-                told.impossible += 1;
+            let expected = match looks {
+                Looks::Free => expected_below(cut.below, rest, rows, rule),
+                Looks::Coins => coins::expected_below(cut.below, rest, rows, rule),
+            };
+            let Some(expected) = expected else {
+                // At a cut that coins do not make safe nobody looks.
+                told.impossible += u64::from(looks == Looks::Free);
                 continue;
             };
             told.events += 1;

@@ -1,12 +1,17 @@
 #![doc = include_str!("mondrian.md")]
 
+mod look;
+mod safe;
+
+pub use safe::safe_cuts;
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Cover};
 use crate::method::{Branch, BranchId, Grouping, Route, Task, cover};
 use crate::promise::Group;
-use crate::table::{Code, GroupId, Histogram, Of, TupleId, pair, unpair};
+use crate::table::{Census, Code, GroupId, Histogram, Of, TupleId, pair, unpair};
 use crate::watch::{Watch, Watched};
 
 /// Groups rows by repeated cuts.
@@ -103,31 +108,40 @@ impl Mondrian {
     pub fn find<'a>(&self, task: impl Into<Watched<'a, Task<'a>>>) -> Result<Grouping> {
         let Watched { task, watch } = task.into();
         let census = task.census;
-        let mut whole = census.histograms();
-        for tuple in census.tuples() {
-            census.add_to(tuple, &mut whole);
-        }
+        let values = whole_values(census);
         let whole =
-            Group { rows: census.n_rows(), people: census.n_people(), values: &whole };
-        for promise in task.promises.iter() {
-            if !promise.holds(whole, whole) {
-                return Err(Error::unsatisfiable(
-                    promise.title(),
-                    promise.obstacle(whole),
-                )
-                .with_hint(if promise.looks_at_people() {
-                    "the share of the population in the table must lie in the range"
-                } else {
-                    "add rows, or weaken the promise"
-                }));
-            }
-        }
+            Group { rows: census.n_rows(), people: census.n_people(), values: &values };
+        check_whole(task, whole)?;
         let cutter = Cutter { choice: *self, task, watch, whole };
         let parts = cutter.cut_all(census.tuples().collect(), None)?;
         let grouping = grouping(task, parts);
         watch.check()?;
         Ok(grouping)
     }
+}
+
+/// The sensitive values of the whole table.
+fn whole_values(census: &Census) -> Vec<Histogram> {
+    let mut values = census.histograms();
+    for tuple in census.tuples() {
+        census.add_to(tuple, &mut values);
+    }
+    values
+}
+
+/// That the promises hold of the table as one group.
+fn check_whole(task: &Task<'_>, whole: Group<'_>) -> Result<()> {
+    for promise in task.promises.iter() {
+        if !promise.holds(whole, whole) {
+            return Err(Error::unsatisfiable(promise.title(), promise.obstacle(whole))
+                .with_hint(if promise.looks_at_people() {
+                    "the share of the population in the table must lie in the range"
+                } else {
+                    "add rows, or weaken the promise"
+                }));
+        }
+    }
+    Ok(())
 }
 
 /// A part of the table, cut or not. Parts of a list point at each other by their places.
