@@ -28,11 +28,19 @@ pub fn files(seed: u64) -> Vec<(&'static str, String)> {
     );
     let mut patients =
         String::from("id,age,sex,zip,nationality,admission,ward,disease,days,cost\n");
+    // Who was there once may come again.
+    let mut visits = patients.clone();
+    let mut again = ChaCha8Rng::seed_from_u64(seed ^ 1);
     for place in 0..PEOPLE {
         let person = Person::new(place, &mut rng);
         person.write(&mut city, &mut rng);
         if rng.random_bool(person.risk()) {
+            let first = patients.len();
             person.admit(&mut patients, &mut rng);
+            visits.push_str(&patients[first..]);
+            while again.random_bool(0.3) {
+                person.admit(&mut visits, &mut again);
+            }
         }
     }
     let country = |(name, region, continent, _): &(&str, &str, &str, u32)| {
@@ -43,6 +51,7 @@ pub fn files(seed: u64) -> Vec<(&'static str, String)> {
     vec![
         ("city.csv", city),
         ("depression.csv", with_disease(&patients, "depression")),
+        ("visits.csv", visits),
         ("patients.csv", patients),
         ("nationality.csv", COUNTRIES.iter().map(country).collect()),
         ("disease.csv", DISEASES.iter().map(disease).collect()),

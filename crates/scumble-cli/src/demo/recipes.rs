@@ -1,7 +1,10 @@
 //! The demo's recipes: one for each family of methods.
 
-/// Names and texts, simplest first.
-pub(super) const RECIPES: [(&str, &str); 12] = [
+/// Names and texts: what a hospital would want, people with several visits, and then one
+/// family after the other, simplest first.
+pub(super) const RECIPES: [(&str, &str); 14] = [
+    ("hospital", include_str!("hospital.toml")),
+    ("visits", include_str!("visits.toml")),
     ("k-anonymity", include_str!("k-anonymity.toml")),
     ("l-diversity", include_str!("l-diversity.toml")),
     ("t-closeness", include_str!("t-closeness.toml")),
@@ -29,7 +32,7 @@ mod tests {
             assert_eq!(&*spec.release.directory, name);
             let columns: Vec<&str> = spec.columns.iter().map(|c| &*c.name).collect();
             let header = match spec.input.table.as_str() {
-                "patients.csv" => {
+                "patients.csv" | "visits.csv" => {
                     "id,age,sex,zip,nationality,admission,ward,disease,days,cost"
                 }
                 _ => "id,age,sex,zip,nationality,days",

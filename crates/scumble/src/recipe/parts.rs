@@ -26,11 +26,13 @@
 //! docs/methods.md, "Mixtures".
 
 mod check;
+mod family;
 
 use crate::error::{Error, Result};
 use crate::promise::{About, Promise};
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
 use crate::recipe::parts::check::{check_columns, find_column};
+use crate::recipe::parts::family::Family;
 use crate::recipe::{MethodSpec, PromiseSpec, Spec};
 use crate::table::{Kind, Role};
 
@@ -97,54 +99,6 @@ fn is_whole(spec: &Spec) -> bool {
     let mut families = promises().map(family);
     let first = families.next();
     kept || families.all(|family| Some(family) == first)
-}
-
-/// What a promise is about, where several are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Family {
-    /// Groups of rows with the same cells.
-    Cells,
-    /// Sensitive values of groups.
-    Values,
-    /// Drawn values.
-    Draws,
-    /// Values that stand apart.
-    Apart,
-    /// Numbers with noise.
-    Numbers,
-}
-
-impl Family {
-    fn of(promise: &dyn Promise) -> Self {
-        match promise.about() {
-            About::Groups(promise) if promise.looks_at_values() => Self::Values,
-            About::Groups(_) => Self::Cells,
-            About::Draws(_) => Self::Draws,
-            About::Posteriors(_) => Self::Apart,
-            About::Company(_) => Self::Numbers,
-        }
-    }
-
-    /// The role of the columns that it is about.
-    fn role(self) -> Role {
-        match self {
-            Self::Cells | Self::Numbers => Role::Quasi,
-            Self::Values | Self::Draws | Self::Apart => Role::Sensitive,
-        }
-    }
-
-    /// Whether a column may be in promises of both.
-    fn shares_columns(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Cells, Self::Cells) | (Self::Values, Self::Values) => true,
-            (Self::Values, Self::Apart) | (Self::Apart, Self::Values) => true,
-            (Self::Cells | Self::Numbers, Self::Cells | Self::Numbers) => false,
-            (Self::Values | Self::Draws | Self::Apart, _)
-            | (_, Self::Values | Self::Draws | Self::Apart) => {
-                self.role() != other.role()
-            }
-        }
-    }
 }
 
 /// A recipe whose promises have found their columns.

@@ -3,7 +3,8 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::Cells;
 use crate::promise::About;
-use crate::recipe::parts::{Family, Mixture};
+use crate::recipe::parts::Mixture;
+use crate::recipe::parts::family::Family;
 use crate::recipe::section::{listed, suggestion};
 use crate::recipe::{PromiseKind, PromiseSpec, Spec, Spot};
 use crate::table::Role;
