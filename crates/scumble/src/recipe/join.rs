@@ -4,7 +4,7 @@ use crate::method::Plan;
 use crate::recipe::made::Made;
 use crate::recipe::order::{Order, Origin};
 use crate::recipe::{Search, Spec};
-use crate::release::{Class, MethodNote, PromiseNote, PublishedColumn};
+use crate::release::{Class, MethodNote, PromiseNote, PublishedColumn, Treatment};
 use crate::table::Role;
 
 /// What all parts decided, as one.
@@ -72,6 +72,7 @@ pub(super) fn join(
         );
     }
     if whole.is_some() {
+        not_promised.retain(|reason| is_open(reason, &columns, &promises));
         not_promised.extend(between(&columns, &promises));
     }
     let note = |made: &Made<'_>, columns: &[String]| MethodNote {
@@ -116,6 +117,26 @@ pub(super) fn join(
 /// The name of several methods, each for its columns.
 const MIXTURE: &str = "mixture";
 
+/// Whether what a part does not promise is not promised by any other part either.
+fn is_open(
+    reason: &str,
+    columns: &[PublishedColumn],
+    promises: &[PromiseNote],
+) -> bool {
+    let of_role = |role| columns.iter().filter(move |column| column.role == role);
+    let promised = |column: &PublishedColumn| {
+        promises.iter().any(|promise| promise.columns.contains(&column.name))
+    };
+    match reason.split_once(':').map_or(reason, |(topic, _)| topic) {
+        "who somebody is" => {
+            of_role(Role::Quasi).all(|column| column.treatment == Treatment::Kept)
+        }
+        "presence" => !promises.iter().any(|promise| promise.name == "delta-presence"),
+        "sensitive values" => !of_role(Role::Sensitive).all(promised),
+        _ => true,
+    }
+}
+
 /// What nobody promised between the columns of a mixture.
 fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String> {
     let mut reasons = Vec::new();
@@ -136,6 +157,13 @@ fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String>
             "{}: published as in the table, and no promise is about it",
             free.join(", ")
         ));
+    }
+    if columns.iter().any(|column| column.role == Role::Other) {
+        reasons.push(
+            "columns of role “other”: published as they are, taken not to identify anybody \
+             nor to depend on sensitive values"
+                .to_owned(),
+        );
     }
     reasons
 }

@@ -12,7 +12,7 @@ pub(super) fn methods(note: &MethodNote) -> String {
     let named = |method: &MethodNote| format!("<em>{}</em>", Html(&method.name));
     let each = note.each();
     if let [only] = each {
-        return format!("the method {}. {}", named(only), Html(method(only)));
+        return format!("the method {}. {}", named(only), Html(method(only, true)));
     }
     let mut html = format!("{} methods:</p>\n<ul>\n", each.len());
     for part in each {
@@ -21,7 +21,7 @@ pub(super) fn methods(note: &MethodNote) -> String {
             .iter()
             .map(|name| format!("<code>{}</code>", Html(name)))
             .collect();
-        let (name, did) = (named(part), Html(method(part)));
+        let (name, did) = (named(part), Html(method(part, false)));
         let _ = writeln!(html, "<li>{name} for {}. {did}</li>", columns.join(", "));
     }
     html.push_str("</ul>\n<p>All other published columns are as they were.");
@@ -29,7 +29,7 @@ pub(super) fn methods(note: &MethodNote) -> String {
 }
 
 /// What was done to the table, for somebody who has not heard of the method.
-fn method(method: &MethodNote) -> &'static str {
+fn method(method: &MethodNote, is_alone: bool) -> &'static str {
     match &*method.name {
         "full-domain" => {
             "Quasi values were made coarser, every column by the same rule for all rows, until \
@@ -44,6 +44,14 @@ fn method(method: &MethodNote) -> &'static str {
         "mondrian" => {
             "Rows were cut into ever smaller groups as long as the promises held, and the quasi \
              values of a group were put together into a cell for each column."
+        }
+        "uniform-perturbation" if !is_alone => {
+            "Values were kept with a fixed probability, and otherwise replaced by one drawn \
+             at random."
+        }
+        "anatomy" | "robust" if !is_alone => {
+            "Rows were put into groups of different values, which are published apart from \
+             the rows, by group."
         }
         "uniform-perturbation" => {
             "Sensitive values were kept with a fixed probability, and otherwise replaced by one \
