@@ -35,6 +35,19 @@ impl Decimal {
         Ok(Self { digits, scale: decimals.len() as u32 })
     }
 
+    /// A decimal that is certainly below a positive number which was computed with a
+    /// relative error of less than 1e-13, or an absolute one of less than 1e-13; zero if
+    /// there is none.
+    pub fn below(value: f64) -> Self {
+        let value = value.min(1e17);
+        let mut scale = 12u32;
+        while scale > 0 && value * 10f64.powi(scale as i32) > 1e17 {
+            scale -= 1;
+        }
+        let digits = (value * (1.0 - 1e-12) * 10f64.powi(scale as i32)).floor() - 1.0;
+        Self { digits: digits.max(0.0) as u64, scale }
+    }
+
     /// Whether `numerator / denominator <= self`, exactly.
     pub fn at_least(self, numerator: u128, denominator: u128) -> bool {
         self.compare(numerator, denominator).is_le()
@@ -105,6 +118,16 @@ mod tests {
         assert!(t.at_least(3, 10), "0.3 as a float is below three tenths");
         assert!(!t.exceeds(3, 10));
         assert!(!t.at_least(300_000_001, 1_000_000_000));
+    }
+
+    #[test]
+    fn below_is_below_and_near() {
+        for value in [1e-9f64, 0.693, 1.0, 44.0, 1e6, 4.9e10, 1e16] {
+            let below = Decimal::below(value).to_f64();
+            assert!(below < value && below > value * (1.0 - 1e-11) - 3e-12, "{value}");
+        }
+        assert_eq!(Decimal::below(1e-13).to_f64(), 0.0);
+        assert!(Decimal::below(f64::INFINITY).to_f64() > 9e16);
     }
 
     #[test]

@@ -5,7 +5,9 @@
 //! group, or the company that noise leaves somebody.
 
 mod advice;
+mod beta_likeness;
 mod breach;
+mod delta_disclosure;
 mod delta_presence;
 mod expected_anonymity;
 mod fine_grain;
@@ -20,7 +22,9 @@ use std::fmt;
 use std::sync::Arc;
 
 pub use advice::{PresenceAdvice, PresenceRisk};
+pub use beta_likeness::{BetaLikeness, Likeness};
 pub use breach::{Bound, Breach, Breaches, amplification};
+pub use delta_disclosure::DeltaDisclosure;
 pub use delta_presence::{Adversary, DeltaPresence};
 pub use expected_anonymity::{ExpectedAnonymity, Law, Wish, tail};
 pub use fine_grain::{FineGrain, Sensitivity};

@@ -286,6 +286,43 @@ fn mistakes_in_promises_are_told() {
         in_promise("t-closeness = { t = 0.1, distance = \"equl\" }"),
         "r:6:37: unknown distance `equl`\ndid you mean `equal`?"
     );
+    let nothing = "0 would ask that groups tell nothing at all";
+    for (promise, wanted) in [
+        (
+            "beta-likeness = 0",
+            format!("r:6:17: `beta` is 0, but must be above 0\n{nothing}"),
+        ),
+        (
+            "beta-likeness = { beta = -1.5 }",
+            format!("r:6:26: `beta` is -1.5, but must be above 0\n{nothing}"),
+        ),
+        (
+            "beta-likeness = nan",
+            "r:6:17: `beta` is nan, but must be a finite number".to_owned(),
+        ),
+        (
+            "beta-likeness = { form = \"basic\" }",
+            "r:6:17: `beta` is missing in `beta-likeness`".to_owned(),
+        ),
+        (
+            "beta-likeness = { beta = 1, form = \"enhansed\" }",
+            "r:6:36: unknown form `enhansed`\ndid you mean `enhanced`?".to_owned(),
+        ),
+        (
+            "delta-disclosure = 0.0",
+            format!("r:6:20: `delta` is 0.0, but must be above 0\n{nothing}"),
+        ),
+        (
+            "delta-disclosure = { delta = inf }",
+            "r:6:30: `delta` is inf, but must be a finite number".to_owned(),
+        ),
+        (
+            "delta-disclosure = { delta = \"small\" }",
+            "r:6:30: `delta` is the string \"small\", but must be a number".to_owned(),
+        ),
+    ] {
+        assert_eq!(in_promise(promise), wanted);
+    }
 }
 
 #[test]

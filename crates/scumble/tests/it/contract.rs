@@ -8,8 +8,9 @@ use scumble::decimal::Decimal;
 use scumble::hierarchy::{Cells, Column, Cover, Hierarchy};
 use scumble::loss::{self, Loss, Shape};
 use scumble::promise::{
-    About, Breaches, DeltaPresence, Distance, Diversity, DrawPromise, Group,
-    GroupPromise, KAnonymity, KMap, LDiversity, Law, RRobustness, Scratch, TCloseness,
+    About, BetaLikeness, Breaches, DeltaDisclosure, DeltaPresence, Distance, Diversity,
+    DrawPromise, Group, GroupPromise, KAnonymity, KMap, LDiversity, Law, Likeness,
+    RRobustness, Scratch, TCloseness,
 };
 use scumble::recipe::{PROMISES, Request, Spec, publish};
 use scumble::space::Shape as NoiseShape;
@@ -31,12 +32,15 @@ fn families() -> Hierarchy {
 }
 
 /// Every promise that a recipe can make: a new one adds a line.
-const PROMISED: [&str; 13] = [
+const PROMISED: [&str; 16] = [
     "k-anonymity = 3",
     "k-map = 9",
     "l-diversity = 2",
     "l-diversity = { l = 1.8, kind = \"entropy\" }",
     "t-closeness = { t = 0.2, distance = \"ordered\" }",
+    "beta-likeness = 2.0",
+    "beta-likeness = { beta = 0.5, form = \"basic\" }",
+    "delta-disclosure = { delta = 1.5 }",
     "delta-presence = { min = 0.27, max = 0.31 }",
     "breach = { prior = 0.2, posterior = 0.4 }",
     "breach = { prior = 0.1, posterior = 0.5, kind = \"both\" }",
@@ -74,6 +78,11 @@ fn promises() -> Vec<Box<dyn GroupPromise>> {
         Box::new(DeltaPresence::new(decimal(0.27), decimal(0.31)).unwrap()),
         Box::new(TCloseness::new(decimal(0.25), Distance::Equal).unwrap()),
         Box::new(TCloseness::new(decimal(0.2), Distance::Ordered).unwrap()),
+        Box::new(BetaLikeness::new(decimal(0.5), Likeness::Basic).unwrap()),
+        Box::new(BetaLikeness::new(decimal(1.0), Likeness::Basic).unwrap()),
+        Box::new(BetaLikeness::new(decimal(2.0), Likeness::Enhanced).unwrap()),
+        Box::new(DeltaDisclosure::new(decimal(0.4)).unwrap()),
+        Box::new(DeltaDisclosure::new(decimal(1.5)).unwrap()),
         TCloseness::new(decimal(0.2), Distance::Hierarchical)
             .unwrap()
             .along(&families())

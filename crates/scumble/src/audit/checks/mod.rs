@@ -3,21 +3,24 @@
 //! A check looks at the columns that its promise is about, and decides by what was done to
 //! them where to look.
 
+mod beta_likeness;
 pub(crate) mod bounds;
 mod breach;
+mod delta_disclosure;
 pub(crate) mod delta_presence;
 mod expected_anonymity;
 pub(crate) mod fine_grain;
 pub(crate) mod k_anonymity;
 mod k_map;
 pub(crate) mod l_diversity;
-mod measure;
 pub(crate) mod r_robustness;
 mod t_closeness;
 mod values;
 
+pub use beta_likeness::BetaLikeness;
 pub(crate) use bounds::{AskedBound, believed_after};
 pub use breach::Breach;
+pub use delta_disclosure::DeltaDisclosure;
 pub use delta_presence::DeltaPresence;
 pub use expected_anonymity::ExpectedAnonymity;
 pub use fine_grain::FineGrain;
@@ -53,11 +56,13 @@ pub trait Check: Debug + Sync {
 }
 
 /// All of them.
-pub static ALL: [&dyn Check; 9] = [
+pub static ALL: [&dyn Check; 11] = [
     &KAnonymity,
     &KMap,
     &LDiversity,
     &TCloseness,
+    &BetaLikeness,
+    &DeltaDisclosure,
     &DeltaPresence,
     &Breach,
     &FineGrain,
@@ -185,6 +190,11 @@ mod tests {
             ("l-diversity", json!({ "l": 2, "kind": "recursive" })),
             ("t-closeness", json!({ "t": 1.5, "distance": "equal" })),
             ("t-closeness", json!({ "t": 0.5, "distance": "long" })),
+            ("beta-likeness", json!({ "beta": 0, "form": "basic" })),
+            ("beta-likeness", json!({ "beta": 2, "form": "best" })),
+            ("beta-likeness", json!({ "form": "enhanced" })),
+            ("delta-disclosure", json!({ "delta": 0.0 })),
+            ("delta-disclosure", json!({ "delta": "small" })),
             ("delta-presence", json!({ "min": 0.1 })),
             ("delta-presence", json!({ "min": 0.1, "max": 1.5 })),
             ("delta-presence", json!({ "min": 0, "max": 1, "adversary": "weak" })),
@@ -194,6 +204,10 @@ mod tests {
                 "k-anonymity" => k_anonymity::asked(&note).expect_err("malformed"),
                 "l-diversity" => l_diversity::asked(&note).expect_err("malformed"),
                 "t-closeness" => t_closeness::asked(&note).expect_err("malformed"),
+                "beta-likeness" => beta_likeness::asked(&note).expect_err("malformed"),
+                "delta-disclosure" => {
+                    delta_disclosure::asked(&note).expect_err("malformed")
+                }
                 _ => delta_presence::asked(&note).expect_err("malformed"),
             };
             let start = format!("the manifest's promise `{name}` is malformed");

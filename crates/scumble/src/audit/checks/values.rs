@@ -3,23 +3,70 @@
 
 use crate::audit::Case;
 use crate::audit::checks::k_anonymity::without_quasi;
-use crate::audit::checks::l_diversity::Diversity;
-use crate::audit::checks::measure::{ComparedValues, Finding, closeness, diversity};
-use crate::audit::checks::t_closeness::Distance;
 use crate::audit::checks::{columns_of, says_nothing};
-use crate::audit::grouped::{GroupedValues, largest_share, most};
-use crate::decimal::Decimal;
+use crate::audit::grouped::{GroupedValues, largest_share};
 use crate::error::{Error, Result};
+use crate::hierarchy::Hierarchy;
 use crate::release::{PromiseNote, Treatment};
-use crate::table::{Histogram, Role};
+use crate::table::{Code, Histogram, Role};
 
-/// What is asked of the values of a group.
+/// What is asked of the values of every group, column by column.
+pub(super) trait AskedOfValues: Sync {
+    /// What is found in a group.
+    fn judge(&self, values: &ComparedValues<'_>) -> Finding;
+
+    /// Whether values are compared along their hierarchy.
+    fn needs_hierarchy(&self) -> bool {
+        false
+    }
+}
+
+/// What was found in a group.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Finding {
+    /// Whether it is enough.
+    pub(crate) holds: bool,
+    /// The measure, turned so that larger is worse.
+    pub(crate) risk: f64,
+    /// The rows of the group.
+    pub(crate) rows: u64,
+}
+
+/// The values of a group and of the whole table.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum AskedOfValues {
-    /// Diverse values.
-    Diversity(Diversity),
-    /// Values spread as in the whole release.
-    Closeness(Decimal, Distance),
+pub(crate) struct ComparedValues<'a> {
+    pub(crate) group: &'a Histogram,
+    pub(crate) whole: &'a Histogram,
+    /// How they coarsen; nothing if only into one.
+    pub(crate) hierarchy: Option<&'a Hierarchy>,
+    /// Whether they stand apart from the rows.
+    pub(crate) apart: bool,
+}
+
+impl Finding {
+    /// Nothing looked at yet.
+    pub(crate) const NOTHING: Self =
+        Self { holds: true, risk: f64::NEG_INFINITY, rows: 0 };
+
+    /// Both must hold.
+    pub(crate) fn worse(self, other: Self) -> Self {
+        let (holds, risk) = (self.holds && other.holds, self.risk.max(other.risk));
+        Self { holds, risk, rows: self.rows.max(other.rows) }
+    }
+}
+
+impl ComparedValues<'_> {
+    /// By how much a value is commoner in the group, times the sizes of both.
+    pub(super) fn excess(&self, code: Code) -> i128 {
+        let here = i128::from(self.group.count(code)) * i128::from(self.whole.total());
+        let all = i128::from(self.whole.count(code)) * i128::from(self.group.total());
+        here - all
+    }
+
+    /// The sizes of both, multiplied.
+    pub(super) fn unit(&self) -> u128 {
+        (u128::from(self.group.total()) * u128::from(self.whole.total())).max(1)
+    }
 }
 
 /// What was measured over all groups.
@@ -81,7 +128,7 @@ impl<'a> PromisedValues<'a> {
     /// Measures every column in every group.
     pub(super) fn measure(
         &self,
-        asked: AskedOfValues,
+        asked: &dyn AskedOfValues,
         case: &Case<'_>,
     ) -> Result<MeasuredValues> {
         let mut all =
@@ -90,7 +137,7 @@ impl<'a> PromisedValues<'a> {
             let mut found: Vec<Finding> = Vec::new();
             for values in columns {
                 self.check_hierarchy(asked, *values)?;
-                let more = asked.judge(*values, case);
+                let more = judge_each(asked, *values, case);
                 found.resize(more.len(), Finding::NOTHING);
                 for (found, more) in found.iter_mut().zip(more) {
                     *found = found.worse(more);
@@ -111,42 +158,31 @@ impl<'a> PromisedValues<'a> {
 
     fn check_hierarchy(
         &self,
-        asked: AskedOfValues,
+        asked: &dyn AskedOfValues,
         values: GroupedValues<'_>,
     ) -> Result<()> {
-        match asked {
-            AskedOfValues::Closeness(_, Distance::Hierarchical)
-                if values.column().lost =>
-            {
-                Err(Error::input(format!(
-                    "{} of column `{}` cannot be rechecked: the leaves of its hierarchy are \
-                     not written as YYYY-MM-DD",
-                    self.promise.name,
-                    values.column().name
-                )))
-            }
-            _ => Ok(()),
+        if !asked.needs_hierarchy() || !values.column().lost {
+            return Ok(());
         }
+        Err(Error::input(format!(
+            "{} of column `{}` cannot be rechecked: the leaves of its hierarchy are not \
+             written as YYYY-MM-DD",
+            self.promise.name,
+            values.column().name
+        )))
     }
 }
 
-impl AskedOfValues {
-    /// What is found in each group of a column.
-    fn judge(self, values: GroupedValues<'_>, case: &Case<'_>) -> Vec<Finding> {
-        let (whole, hierarchy) = (&values.whole(), values.column().hierarchy.as_ref());
-        values.each(|group: &Histogram| match self {
-            _ if case.watch.is_cancelled() => Finding::NOTHING,
-            Self::Closeness(t, distance) => {
-                closeness(&ComparedValues { group, whole, hierarchy }, t, distance)
-            }
-            Self::Diversity(asked) => {
-                let mut found = diversity(group, asked);
-                if let GroupedValues::Apart(_) = values {
-                    let even = u128::from(most(group)) * u128::from(asked.parts());
-                    found.holds &= even <= u128::from(group.total());
-                }
-                found
-            }
-        })
-    }
+/// What is found in each group of a column.
+fn judge_each(
+    asked: &dyn AskedOfValues,
+    values: GroupedValues<'_>,
+    case: &Case<'_>,
+) -> Vec<Finding> {
+    let (whole, hierarchy) = (&values.whole(), values.column().hierarchy.as_ref());
+    let apart = matches!(values, GroupedValues::Apart(_));
+    values.each(|group: &Histogram| match case.watch.is_cancelled() {
+        true => Finding::NOTHING,
+        false => asked.judge(&ComparedValues { group, whole, hierarchy, apart }),
+    })
 }

@@ -130,6 +130,25 @@ fn sentence(
                 _ => "all alike",
             }
         ),
+        "beta-likeness" => format!(
+            "{among}, no sensitive value’s share is above its share in the whole release by \
+             more than {} times the latter{}.",
+            asked("beta"),
+            match asked("form").as_str() {
+                "enhanced" => {
+                    ", nor by more than minus the logarithm of the latter times it: so \
+                     nobody can be certain of a value that not all rows have"
+                }
+                _ => "",
+            }
+        ),
+        "delta-disclosure" => format!(
+            "{among}, every sensitive value of the release occurs, and is less than {} times \
+             as common as in the whole release, and more than one part in so many as common \
+             (a factor of e to the {}).",
+            decimal(number("delta").unwrap_or(0.0).exp()),
+            asked("delta")
+        ),
         "r-robustness" => robust(checked, &asked("r")),
         "delta-presence" => format!(
             "Somebody who holds the whole population and this release, and takes every table \

@@ -5,19 +5,21 @@ use std::sync::Arc;
 use crate::decimal::Decimal;
 use crate::error::Result;
 use crate::promise::{
-    Adversary, DeltaPresence, Distance, Diversity, GroupPromise, KAnonymity, KMap,
-    LDiversity, TCloseness,
+    Adversary, BetaLikeness, DeltaDisclosure, DeltaPresence, Distance, Diversity,
+    GroupPromise, KAnonymity, KMap, LDiversity, Likeness, TCloseness,
 };
 use crate::recipe::method;
 use crate::recipe::promise::{PromiseKind, Reader};
 use crate::recipe::section::Item;
 
 /// All of them, in the order in which they are listed to users.
-pub(super) const READERS: [(&str, Reader); 5] = [
+pub(super) const READERS: [(&str, Reader); 7] = [
     ("k-anonymity", k_anonymity),
     ("k-map", k_map),
     ("l-diversity", l_diversity),
     ("t-closeness", t_closeness),
+    ("beta-likeness", beta_likeness),
+    ("delta-disclosure", delta_disclosure),
     ("delta-presence", delta_presence),
 ];
 
@@ -151,6 +153,48 @@ fn t_closeness(item: &Item<'_>) -> Result<PromiseKind> {
     };
     let promise = TCloseness::new(t.decimal()?, distance);
     Ok(plain(promise.map_err(|error| t.at(error))?))
+}
+
+fn beta_likeness(item: &Item<'_>) -> Result<PromiseKind> {
+    let (beta, form) = match short(item, "beta") {
+        Some(beta) => (beta, None),
+        None => {
+            let mut section = item.section()?;
+            let form = section.take("form");
+            let beta = section.need("beta")?;
+            section.done()?;
+            (beta, form)
+        }
+    };
+    let form = match form {
+        Some(form) => {
+            form.choice("form", &Likeness::ALL.map(|choice| (choice.name(), choice)))?
+        }
+        None => Likeness::Enhanced,
+    };
+    Ok(plain(BetaLikeness::new(above_zero(&beta)?, form)?))
+}
+
+fn delta_disclosure(item: &Item<'_>) -> Result<PromiseKind> {
+    let delta = match short(item, "delta") {
+        Some(delta) => delta,
+        None => {
+            let mut section = item.section()?;
+            let delta = section.need("delta")?;
+            section.done()?;
+            delta
+        }
+    };
+    Ok(plain(DeltaDisclosure::new(above_zero(&delta)?)?))
+}
+
+/// A number above 0 that says how much somebody may learn.
+fn above_zero(item: &Item<'_>) -> Result<Decimal> {
+    if item.float()? <= 0.0 {
+        let error = item.out_of_range("above 0");
+        return Err(error.with_hint("0 would ask that groups tell nothing at all"));
+    }
+    item.decimal()
 }
 
 const ADVERSARIES: [(&str, Adversary); 2] =

@@ -115,6 +115,28 @@ fn the_salaries_of_the_paper_are_measured_from_the_file() {
     assert!(near(measured["t"].as_f64().unwrap(), 2.0 / 3.0));
 }
 
+/// A value that half of all rows have and a whole group; another that the group lacks.
+#[test]
+fn gains_and_losses_of_values_are_measured_from_the_file() {
+    let rows = ["a,flu", "a,flu", "b,flu", "b,cough", "b,cough", "b,cough"];
+    let found = |name: &str, asked: Value| {
+        let hand = by_hand(&TWO, &rows, promised(name, asked));
+        hand.audit(None, None).unwrap().promises[0].clone()
+    };
+    let basic =
+        |beta: f64| found("beta-likeness", json!({ "beta": beta, "form": "basic" }));
+    assert!(basic(1.0).holds, "from a half to all is a gain of 1");
+    assert_eq!(basic(1.0).measured, json!({ "beta": 1.0 }));
+    assert_eq!((basic(0.9).holds, basic(0.9).rows_at_risk), (false, 2));
+    assert_eq!((basic(0.4).holds, basic(0.4).rows_at_risk), (false, 6));
+    let enhanced = found("beta-likeness", json!({ "beta": 9.0, "form": "enhanced" }));
+    assert_eq!((enhanced.holds, enhanced.rows_at_risk), (false, 2));
+    assert_eq!(enhanced.measured, json!({ "beta": null }), "no beta would do");
+    let disclosed = found("delta-disclosure", json!({ "delta": 50.0 }));
+    assert_eq!((disclosed.holds, disclosed.rows_at_risk), (false, 2));
+    assert_eq!(disclosed.measured, json!({ "delta": null }), "a has no cough");
+}
+
 #[test]
 fn a_tree_of_illnesses_is_measured_by_its_levels() {
     let rows = ["a,flu", "a,cough", "b,ulcer", "b,colic"];
@@ -324,6 +346,8 @@ fn what_is_published_is_audited_the_same_from_its_files_alone() {
         "l-diversity = { l = 2, kind = \"recursive\", c = 3 }",
         "t-closeness = { t = 0.3, distance = \"ordered\" }",
         "t-closeness = { t = 0.3, distance = \"hierarchical\" }",
+        "beta-likeness = 1.5",
+        "delta-disclosure = 1.2",
     ];
     let methods = [
         "name = \"full-domain\"\nsuppression = 0.05",

@@ -14,8 +14,8 @@ use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::{self, Loss};
 use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
 use scumble::promise::{
-    Distance, Diversity, GroupPromise, KAnonymity, LDiversity, OfColumns, Promises,
-    TCloseness,
+    BetaLikeness, DeltaDisclosure, Distance, Diversity, GroupPromise, KAnonymity,
+    LDiversity, Likeness, OfColumns, Promises, TCloseness,
 };
 use scumble::table::{Code, GroupId, Ids, Of, ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -30,6 +30,9 @@ enum Asked {
     Equal(f64),
     Ordered(f64),
     Hierarchical(f64),
+    Basic(f64),
+    Enhanced(f64),
+    Disclosure(f64),
 }
 
 /// One code for each quasi column, and one for each sensitive column.
@@ -130,8 +133,11 @@ fn random_case(seed: u64) -> Case {
 
 /// Something about values.
 fn random_values(random: &mut ChaCha8Rng) -> Asked {
-    match random.random_range(0..6) {
+    match random.random_range(0..9) {
         0 => Asked::Distinct(random.random_range(2..=3)),
+        6 => Asked::Basic(pick(random, &[0.2, 0.5, 1.0, 3.0])),
+        7 => Asked::Enhanced(pick(random, &[0.2, 0.5, 1.0, 3.0])),
+        8 => Asked::Disclosure(pick(random, &[0.3, 0.7, 1.2, 2.5])),
         1 => Asked::Entropy(pick(random, &[1.3, 1.75, 2.0, 2.4])),
         2 => Asked::Recursive(2, pick(random, &[1.0, 2.0, 0.5])),
         3 => Asked::Equal(pick(random, &[0.1, 0.25, 0.3, 0.5])),
@@ -143,6 +149,7 @@ fn random_values(random: &mut ChaCha8Rng) -> Asked {
 fn promise(asked: Asked, of: &[usize], data: &Microdata) -> Arc<dyn GroupPromise> {
     let close = |t, distance| Arc::new(TCloseness::new(decimal(t), distance).unwrap());
     let diverse = |diversity| Arc::new(LDiversity::new(diversity).unwrap());
+    let alike = |beta, form| Arc::new(BetaLikeness::new(decimal(beta), form).unwrap());
     let promise: Arc<dyn GroupPromise> = match asked {
         Asked::K(k) => return Arc::new(KAnonymity::new(k).unwrap()),
         Asked::Distinct(l) => diverse(Diversity::Distinct(l)),
@@ -151,6 +158,11 @@ fn promise(asked: Asked, of: &[usize], data: &Microdata) -> Arc<dyn GroupPromise
         Asked::Equal(t) => close(t, Distance::Equal),
         Asked::Ordered(t) => close(t, Distance::Ordered),
         Asked::Hierarchical(t) => close(t, Distance::Hierarchical),
+        Asked::Basic(beta) => alike(beta, Likeness::Basic),
+        Asked::Enhanced(beta) => alike(beta, Likeness::Enhanced),
+        Asked::Disclosure(delta) => {
+            Arc::new(DeltaDisclosure::new(decimal(delta)).unwrap())
+        }
     };
     let hierarchy = |place: &usize| (*place, &data.sensitive[*place].hierarchy);
     Arc::new(OfColumns::new(promise, of.iter().map(hierarchy)))
@@ -208,6 +220,17 @@ fn holds_of(asked: Asked, column: &Column, p: &[f64], q: &[f64]) -> bool {
         Asked::Recursive(l, c) => {
             let rare: f64 = ranked.iter().skip(l as usize - 1).sum();
             ranked[0] < c * rare - 1e-12
+        }
+        Asked::Basic(beta) | Asked::Enhanced(beta) => p.iter().zip(q).all(|(p, q)| {
+            let most = match asked {
+                Asked::Enhanced(_) => beta.min(-q.ln()),
+                _ => beta,
+            };
+            p <= q || p - q <= most * q + 1e-12
+        }),
+        Asked::Disclosure(delta) => {
+            let mut occurring = p.iter().zip(q).filter(|(_, q)| **q > 0.0);
+            occurring.all(|(p, q)| (p / q).ln().abs() < delta)
         }
         Asked::Equal(t) => {
             let distance: f64 = p.iter().zip(q).map(|(p, q)| (p - q).abs() / 2.0).sum();

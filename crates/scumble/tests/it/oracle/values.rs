@@ -4,7 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use scumble::decimal::Decimal;
+use scumble::promise::{BetaLikeness, DeltaDisclosure, Group, GroupPromise, Likeness};
 use scumble::recipe::Published;
+use scumble::table::Histogram;
 
 use crate::builder::{Record, folder, records, run};
 
@@ -108,6 +111,23 @@ fn along_tree(group: &BTreeMap<String, f64>, whole: &BTreeMap<String, f64>) -> f
     over.values().map(|over| over.abs()).sum::<f64>() / 4.0
 }
 
+/// How much a value gains at most; infinitely much if somebody may be too sure of it.
+fn gain(
+    group: &BTreeMap<String, f64>,
+    whole: &BTreeMap<String, f64>,
+    form: &serde_json::Value,
+) -> f64 {
+    let gains = group.iter().map(|(value, q)| {
+        let p = whole[value];
+        let gain = (q - p) / p;
+        match form == "enhanced" && gain > 1e-12 && gain > -p.ln() {
+            true => f64::INFINITY,
+            false => gain.max(0.0),
+        }
+    });
+    gains.fold(0.0, f64::max)
+}
+
 /// What somebody who reads the files finds of a promise in one column, turned so that larger
 /// is worse.
 fn found(name: &str, asked: &serde_json::Value, counts: &Counts) -> f64 {
@@ -119,6 +139,10 @@ fn found(name: &str, asked: &serde_json::Value, counts: &Counts) -> f64 {
         ("t-closeness", _, Some("equal")) => worst(counts, equal),
         ("t-closeness", _, Some("ordered")) => worst(counts, ordered),
         ("t-closeness", _, Some("hierarchical")) => worst(counts, along_tree),
+        ("beta-likeness", ..) => worst(counts, |q, p| gain(q, p, &asked["form"])),
+        ("delta-disclosure", ..) => worst(counts, |q, p| {
+            p.iter().map(|(v, p)| (share(q, v) / p).ln().abs()).fold(0.0, f64::max)
+        }),
         other => panic!("{other:?}"),
     }
 }
@@ -133,6 +157,8 @@ fn measured(
     match (name, asked["kind"].as_str()) {
         ("l-diversity", Some("distinct")) => (-both("l").0, -both("l").1),
         ("l-diversity", Some("entropy")) => (-both("l").0.ln(), -both("l").1.ln()),
+        ("beta-likeness", _) => both("beta"),
+        ("delta-disclosure", _) => both("delta"),
         _ => both("t"),
     }
 }
@@ -157,11 +183,54 @@ fn judge(release: &Path, published: &Published) -> Vec<(String, String)> {
     judged
 }
 
+/// Promises, methods, and the promises about values with their columns.
+type Case<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)]);
+
 #[test]
 fn a_promise_speaks_of_its_own_columns_only() {
     let home = folder(&[("table.csv", &people(240)), ("illness.csv", TREE)]);
     let breach = "breach = { prior = 0.4, posterior = 0.7, columns = [\"hiv\"] }\n";
-    let cases: [(&str, &str, &[(&str, &str)]); 9] = [
+    let cases: [Case<'_>; 16] = [
+        // Every value alone, up, or both ways.
+        ("beta-likeness = 1.5\n", "", &[("beta-likeness", "illness+hiv+income")]),
+        (
+            "beta-likeness = { beta = 0.8, form = \"basic\", columns = [\"hiv\"] }\n\
+             delta-disclosure = { delta = 1.2, columns = [\"income\"] }\n",
+            "[method]\nname = \"mondrian\"\n",
+            &[("beta-likeness", "hiv"), ("delta-disclosure", "income")],
+        ),
+        (
+            "delta-disclosure = 1.1\n",
+            "[method]\nname = \"full-domain\"\n",
+            &[("delta-disclosure", "illness+hiv+income")],
+        ),
+        (
+            "beta-likeness = { beta = 2, columns = [\"illness\"] }\n\
+             t-closeness = { t = 0.5, columns = [\"illness\", \"hiv\"] }\n",
+            "",
+            &[("beta-likeness", "illness"), ("t-closeness", "illness+hiv")],
+        ),
+        // In groups of values that stand apart.
+        (
+            "beta-likeness = { beta = 1.5, columns = [\"illness\"] }\n",
+            "[[method]]\nname = \"anatomy\"\ncolumns = [\"illness\"]\n",
+            &[("beta-likeness", "illness")],
+        ),
+        (
+            "delta-disclosure = { delta = 0.9, columns = [\"illness\"] }\n\
+             beta-likeness = { beta = 1, form = \"basic\", columns = [\"income\"] }\n",
+            "[[method]]\nname = \"anatomy\"\ncolumns = [\"illness\"]\n",
+            &[("delta-disclosure", "illness"), ("beta-likeness", "income")],
+        ),
+        // Beside a drawn column.
+        (
+            &format!("beta-likeness = 2.5\ndelta-disclosure = 2\n{breach}"),
+            "",
+            &[
+                ("beta-likeness", "illness+income"),
+                ("delta-disclosure", "illness+income"),
+            ],
+        ),
         // Of two columns that stay in the rows, each has its own.
         (
             "l-diversity = { l = 3, columns = [\"illness\"] }\n\
@@ -293,4 +362,130 @@ fn a_promise_of_one_column_does_not_ask_it_of_another() {
     let error = of("[\"illness\", \"hiv\"]").unwrap_err();
     let wanted = "a sensitive column has 2 different values, not 3";
     assert!(error.to_string().contains(wanted), "{error}");
+}
+
+/// All counts of three values up to 3.
+fn all_counts() -> Vec<[u64; 3]> {
+    let up_to = |n: u64| 0..=n;
+    let mut all = Vec::new();
+    for a in up_to(3) {
+        for b in up_to(3) {
+            all.extend(up_to(3).map(|c| [a, b, c]));
+        }
+    }
+    all.retain(|counts| counts.iter().sum::<u64>() > 0);
+    all
+}
+
+fn sum(a: [u64; 3], b: [u64; 3]) -> [u64; 3] {
+    std::array::from_fn(|value| a[value] + b[value])
+}
+
+/// Every pair of small groups in every small table: what holds is what the definition says,
+/// and it holds of the union if it holds of both.
+#[test]
+fn bounds_on_single_values_survive_every_merging() {
+    type Definition = Box<dyn Fn(f64, f64) -> bool>;
+    let decimal = |value| Decimal::from_f64("number", value).unwrap();
+    let mut all: Vec<(Box<dyn GroupPromise>, Definition)> = Vec::new();
+    for beta in [0.25, 0.5, 1.0, 2.0, 7.0] {
+        let basic = BetaLikeness::new(decimal(beta), Likeness::Basic).unwrap();
+        let most = move |q: f64, p: f64| q <= p || (q - p) / p <= beta + 1e-12;
+        all.push((Box::new(basic), Box::new(most)));
+        let enhanced = BetaLikeness::new(decimal(beta), Likeness::Enhanced).unwrap();
+        let most = move |q: f64, p: f64| {
+            q <= p + 1e-12 || (q - p) / p <= beta.min(-p.ln()) + 1e-12
+        };
+        all.push((Box::new(enhanced), Box::new(most)));
+    }
+    for delta in [0.2, 0.5, 0.7, 1.1, 2.4] {
+        let promise = DeltaDisclosure::new(decimal(delta)).unwrap();
+        let most = move |q: f64, p: f64| p == 0.0 || (q / p).ln().abs() < delta;
+        all.push((Box::new(promise), Box::new(most)));
+    }
+    let groups = all_counts();
+    let (mut held, mut failed) = (0u64, 0u64);
+    for rest in [[0, 0, 0], [1, 0, 2], [5, 1, 1], [0, 9, 1], [40, 1, 3]] {
+        for a in &groups {
+            for b in &groups {
+                let (both, whole) = (sum(*a, *b), sum(sum(*a, *b), rest));
+                for (promise, definition) in &all {
+                    let holds = |group: [u64; 3]| {
+                        let (values, whole_values) =
+                            ([Histogram::of(&group)], [Histogram::of(&whole)]);
+                        let (rows, n) = (group.iter().sum(), whole.iter().sum());
+                        let seen = Group { rows, people: rows, values: &values };
+                        let whole = Group { rows: n, people: n, values: &whole_values };
+                        promise.holds(seen, whole)
+                    };
+                    let said = (0..3).all(|value| {
+                        let part = |counts: [u64; 3]| {
+                            counts[value] as f64 / counts.iter().sum::<u64>() as f64
+                        };
+                        definition(part(*a), part(whole))
+                    });
+                    assert_eq!(holds(*a), said, "{promise:?}: {a:?} of {whole:?}");
+                    if said && holds(*b) {
+                        assert!(holds(both), "{promise:?}: {a:?} + {b:?} of {whole:?}");
+                        held += 1;
+                    } else {
+                        failed += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(held > 10_000 && failed > 10_000, "{held} {failed}");
+}
+
+/// Publisher and audit compute logarithms in different ways: groups at every distance from
+/// the bound that counts can have are published, none is refused at the last moment.
+#[test]
+fn publisher_and_audit_agree_near_the_bound() {
+    for (rows, common) in [(7usize, 4usize), (50, 29), (211, 130)] {
+        let mut table = String::from("town,illness\n");
+        for row in 0..rows {
+            let (town, illness) = (
+                if row % 3 == 0 { "a" } else { "b" },
+                if row < common { "x" } else { "y" },
+            );
+            table.push_str(&format!("{town},{illness}\n"));
+        }
+        let home = folder(&[("table.csv", &table)]);
+        // The gains and logarithms of this table, cut to twelve decimals below and above.
+        let counts: Vec<Vec<f64>> = ["a,x", "a,y", "b,x", "b,y"]
+            .chunks(2)
+            .map(|town| {
+                let of =
+                    |pair: &&str| table.lines().filter(|l| l == pair).count() as f64;
+                town.iter().map(of).collect()
+            })
+            .collect();
+        let whole = [common as f64, (rows - common) as f64].map(|n| n / rows as f64);
+        let mut bounds = Vec::new();
+        for town in &counts {
+            let size: f64 = town.iter().sum();
+            for (n, p) in town.iter().zip(whole) {
+                let q = n / size;
+                bounds.push(format!("beta-likeness|{}", (q - p) / p));
+                bounds.push(format!("delta-disclosure|{}", (q / p).ln().abs()));
+            }
+        }
+        for bound in bounds {
+            let (name, number) = bound.split_once('|').unwrap();
+            let number: f64 = number.parse().unwrap();
+            for more in [-2e-12, -1e-12, 0.0, 1e-12, 2e-12, 3e-12] {
+                let number = ((number + more) * 1e12).round() / 1e12;
+                if number <= 0.0 {
+                    continue;
+                }
+                let text = format!(
+                    "[columns]\ntown = \"quasi\"\nillness = \"sensitive\"\n\
+                     [promise]\n{name} = {number:.12}\n"
+                );
+                let published = run(home.path(), &text, 1).unwrap();
+                assert!(published.audit.holds(), "{text}");
+            }
+        }
+    }
 }
