@@ -27,6 +27,8 @@ fn promise(name: &str) -> &'static str {
         "k-map" => "k-map = 3",
         "l-diversity" => "l-diversity = 2",
         "t-closeness" => "t-closeness = 0.5",
+        "beta-likeness" => "beta-likeness = 2",
+        "delta-disclosure" => "delta-disclosure = 2",
         "delta-presence" => "delta-presence = { min = 0.0, max = 0.9 }",
         "breach" => "breach = { prior = 0.3, posterior = 0.6 }",
         "fine-grain" => "fine-grain = { factor = 2 }",
