@@ -156,6 +156,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          Where values are randomized or given by group: patients whose value is guessed.\n\n\
          Next:\n    \
          scumble inspect {folder}/patients.csv\n    \
+         scumble audit {folder}/hospital --original {folder}/patients.csv\n    \
          scumble audit {folder}/k-anonymity --original {folder}/patients.csv\n    \
          scumble audit {folder}/pdf --population {folder}/city.csv\n    \
          scumble estimate {folder}/breach \"SELECT disease, COUNT(*) FROM release GROUP BY disease\"\n    \
@@ -164,7 +165,7 @@ fn summary(folder: &Path, shown: &[Shown]) -> String {
          scumble sample {folder}/anatomy --draws 5 --output draws.csv\n    \
          scumble compare {folder}/mondrian.toml --vary promise.k-anonymity.k=3,5,10,25\n    \
          scumble publish --force {folder}/k-anonymity.toml      (read and change it first)\n\
-         and open {folder}/mondrian/report.html in a browser.\n",
+         and open {folder}/hospital/report.html in a browser.\n",
         aligned(&rows)
     )
 }
