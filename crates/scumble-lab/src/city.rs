@@ -51,10 +51,10 @@ pub fn files(seed: u64) -> Vec<(&'static str, String)> {
     vec![
         ("city.csv", city),
         ("depression.csv", with_disease(&patients, "depression")),
-        ("visits.csv", visits),
         ("patients.csv", patients),
         ("nationality.csv", COUNTRIES.iter().map(country).collect()),
         ("disease.csv", DISEASES.iter().map(disease).collect()),
+        ("visits.csv", visits),
     ]
 }
 
