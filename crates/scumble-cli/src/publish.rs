@@ -10,7 +10,8 @@ use scumble::error::{Error, Result};
 use scumble::method::Plan;
 use scumble::recipe::{Published, Request, Spec, publish};
 use scumble::release::{
-    BlurNote, Manifest, MethodNote, OperatorNote, PerturbationNote, Treatment,
+    BlurNote, Manifest, MethodNote, OperatorNote, PerturbationNote, PublishedColumn,
+    Treatment,
 };
 use scumble::space::FrameKind;
 use scumble::table::Role;
@@ -297,9 +298,19 @@ fn buckets_text(published: &Published, column: &str) -> String {
             format!("{least} to {most} rows, {} on average", short(mean))
         }
     };
-    format!(
-        "groups  {size}; values of `{column}` are counted for each in sensitive.csv"
-    )
+    // Where cells form groups, too, sizes are theirs.
+    let coarse =
+        |c: &PublishedColumn| c.role == Role::Quasi && c.treatment != Treatment::Kept;
+    match published.manifest.buckets() {
+        Some(own) if published.manifest.columns.iter().any(coarse) => format!(
+            "groups  {size}; values of `{column}` are counted in {} of their own, in \
+             sensitive.csv",
+            counted(own.groups, "group")
+        ),
+        _ => format!(
+            "groups  {size}; values of `{column}` are counted for each in sensitive.csv"
+        ),
+    }
 }
 
 /// How wide noise is, in a few words.

@@ -25,6 +25,10 @@ pub(super) fn plan<'a>(
     parts: &'a [Part],
     context: &Context<'_>,
 ) -> Result<Vec<Made<'a>>> {
+    if parts.len() > 1 && context.request.plan.is_some() {
+        return Err(Error::recipe("a recipe with several methods takes no plan")
+            .with_hint("what noise and values by group decide is for one table"));
+    }
     let mut made = Vec::with_capacity(parts.len());
     let mut parts = parts;
     if let [cells, numbers, rest @ ..] = parts

@@ -57,6 +57,9 @@ pub enum Fact {
     },
 }
 
+/// A person or a person's value (of which column, and which), and a tuple it is found in.
+type FoundFact = (Code, Option<(u32, Code)>, TupleId);
+
 /// A list for each tuple.
 #[derive(Debug, Clone)]
 struct Lists<T> {
@@ -150,7 +153,7 @@ impl Persons {
 
         // Values, and what of people in several tuples is found where.
         let mut values = Lists::new();
-        let mut found: Vec<(Code, Option<(u32, Code)>, TupleId)> = Vec::new();
+        let mut found: Vec<FoundFact> = Vec::new();
         let mut pairs: Vec<(u32, Code, Option<Code>)> = Vec::new();
         for (tuple, own) in TupleId::first(n_tuples).zip(bounds.windows(2)) {
             pairs.clear();

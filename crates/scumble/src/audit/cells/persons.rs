@@ -26,8 +26,11 @@ pub(crate) struct GroupPeople {
     /// For each of these columns, how many people have each value.
     pub(crate) whole: Vec<Histogram>,
     /// For everybody with several rows their rows: the group and the values.
-    pub(crate) several: Vec<Vec<(u32, Vec<Code>)>>,
+    pub(crate) several: Vec<OwnRows>,
 }
+
+/// The rows of a person: the group of each, and its values.
+type OwnRows = Vec<(u32, Vec<Code>)>;
 
 /// A person, or one of the rows of nobody known.
 type Who = (Option<Code>, u64);
@@ -49,9 +52,12 @@ impl GroupPeople {
             let place = sensitive_place(table, &column.name)?;
             let held = column.domain.index();
             let own = &table.sensitive[place].domain;
-            let code = |text: &Box<str>| held.get(&**text).copied();
             let missing = column.domain.missing();
-            let own_codes = own.texts().iter().map(code).zip(own.texts().ids());
+            let own_codes = own
+                .texts()
+                .iter()
+                .map(|text| held.get(&**text).copied())
+                .zip(own.texts().ids());
             codes.push(
                 own_codes
                     .map(|(code, own_code)| {
@@ -64,7 +70,7 @@ impl GroupPeople {
         let mut people: Vec<HashSet<Who>> = vec![HashSet::new(); view.n_groups()];
         let mut having: HashSet<(usize, u32, Code, Who)> = HashSet::new();
         let mut everybody: HashSet<(usize, Code, Who)> = HashSet::new();
-        let mut rows_of: HashMap<Code, Vec<(u32, Vec<Code>)>> = HashMap::new();
+        let mut rows_of: HashMap<Code, OwnRows> = HashMap::new();
         let mut unnamed = 0;
         for (tuple, groups) in fitting(view, covers, known)? {
             let group = match groups[..] {
@@ -116,7 +122,7 @@ impl GroupPeople {
             counts
         };
         let values = counts.into_iter();
-        let mut several: Vec<(Code, Vec<(u32, Vec<Code>)>)> =
+        let mut several: Vec<(Code, OwnRows)> =
             rows_of.into_iter().filter(|(_, rows)| rows.len() > 1).collect();
         several.sort_unstable();
         Ok(Some(Self {

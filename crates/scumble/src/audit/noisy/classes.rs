@@ -23,6 +23,9 @@ pub(crate) struct RowClasses<'a> {
     cells: HashMap<Vec<Code>, Option<Vec<Box<str>>>>,
 }
 
+/// The cells of a column, and which of them each class has.
+type ClassTexts<'a> = (&'a [Box<str>], &'a [u32]);
+
 impl<'a> RowClasses<'a> {
     /// Finds the class of every tuple.
     pub(crate) fn of(
@@ -30,7 +33,7 @@ impl<'a> RowClasses<'a> {
         view: &CellClasses,
         linked: &'a Linked<'a>,
     ) -> Result<Self> {
-        let mut texts: Vec<(&'a str, &Vec<Box<str>>, &Vec<u32>)> = Vec::new();
+        let (mut names, mut texts) = (Vec::new(), Vec::<ClassTexts<'_>>::new());
         for column in &view.quasi {
             let CellTexts::Texts(cells) = &column.cells else {
                 return Err(Error::input(
@@ -38,7 +41,8 @@ impl<'a> RowClasses<'a> {
                      not know",
                 ));
             };
-            texts.push((&manifest.columns[column.place].name, cells, &column.of_group));
+            texts.push((cells, &column.of_group));
+            names.push(&*manifest.columns[column.place].name);
         }
         let mut cells = HashMap::new();
         for (tuple, groups) in fitting(view, &linked.covers, &linked.known)? {
@@ -55,15 +59,11 @@ impl<'a> RowClasses<'a> {
             };
             let own = group.map(|group| {
                 let own = texts.iter();
-                own.map(|(_, cells, of)| cells[of[group] as usize].clone()).collect()
+                own.map(|(cells, of)| cells[of[group] as usize].clone()).collect()
             });
             cells.insert(codes.collect(), own);
         }
-        Ok(Self {
-            linked,
-            names: texts.iter().map(|(name, ..)| *name).collect(),
-            cells,
-        })
+        Ok(Self { linked, names, cells })
     }
 
     /// The same numbers, of rows with the cells that they were published with.

@@ -162,6 +162,9 @@ impl Method for Condensation {
     }
 }
 
+/// The cells of each kind of row, in the columns that are not numbers.
+type KindCells = Vec<Vec<Box<str>>>;
+
 /// The numbers of a table, and what was found of their columns.
 #[derive(Debug)]
 pub struct NumberRows {
@@ -174,7 +177,7 @@ pub struct NumberRows {
     pub(super) domains: Vec<[f64; 2]>,
     /// The kind of each row and the cells of each kind as the table has them, if others
     /// were put in their place.
-    as_read: Option<(Vec<u32>, Vec<Vec<Box<str>>>)>,
+    as_read: Option<(Vec<u32>, KindCells)>,
 }
 
 impl NumberRows {
@@ -222,7 +225,7 @@ impl NumberRows {
         let as_read = || (kinds.clone(), kind_cells.clone());
         let (kinds, read) = self.as_read.take().unwrap_or_else(as_read);
         let cells = read.iter().map(|values| cells_of(values));
-        let cells: Option<Vec<Vec<Box<str>>>> = cells.collect();
+        let cells: Option<KindCells> = cells.collect();
         let changed = || Error::input("the table has changed since it was first read");
         self.numbers.set_kinds(&kinds, &cells.ok_or_else(changed)?);
         self.as_read = Some((kinds, read));

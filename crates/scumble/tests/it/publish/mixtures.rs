@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use scumble::estimate::Evidence;
+use scumble::recipe::{Request, Spec, publish};
 use scumble::watch::Unwatched;
 
 use crate::builder::{Record, ask, audited, folder, records, run, run_whole};
@@ -205,6 +206,77 @@ fn numbers_are_blurred_within_classes_of_cells() {
         assert!(found[0].count > 0.0 && found[0].standard_error.unwrap() > 0.0);
         assert_eq!(ask(&evidence, "SELECT COUNT(*)")[0].count, 600.0);
     }
+}
+
+#[test]
+fn a_hundred_thousand_people_under_every_treatment() {
+    let n = 100_000;
+    let mut table = String::from("id,age,zip,nation,ward,illness,hiv\n");
+    for row in 0..n {
+        let (age, zip) = (row * 7919 % 9973 % 90, 10_000 + row * 31 % 607);
+        let nation = ["A", "A", "A", "B", "B", "C", "D"][row * 13 % 101 % 7];
+        let illness = ["a", "a", "b", "b", "c", "d", "e", "f"][row * 17 % 233 % 8];
+        let hiv = if row * 23 % 499 < 20 { "yes" } else { "no" };
+        let ward = row % 6;
+        table
+            .push_str(&format!("{row},{age},{zip},{nation},w{ward},{illness},{hiv}\n"));
+    }
+    let home = folder(&[("table.csv", &table)]);
+    let text = "[columns]\nid = \"identifier\"\n\
+        age = { role = \"quasi\", type = \"number\", domain = [0, 120] }\n\
+        zip = { role = \"quasi\", hierarchy = { mask = \"right\" } }\n\
+        nation = \"quasi\"\nward = \"other\"\nillness = \"sensitive\"\n\
+        hiv = \"sensitive\"\n[promise]\n\
+        k-anonymity = { k = 10, columns = [\"zip\", \"nation\"] }\n\
+        expected-anonymity = { k = 10, columns = [\"age\"] }\n\
+        breach = { prior = 0.1, posterior = 0.4, columns = [\"hiv\"] }\n\
+        l-diversity = { l = 3, columns = [\"illness\"] }\n\
+        [[method]]\nname = \"full-domain\"\n[[method]]\nname = \"anatomy\"\n\
+        [[method]]\nname = \"blur\"\nshape = \"uniform\"\n";
+    let published = run(home.path(), text, 1).unwrap();
+    // What follows reads nothing but the files.
+    let release = home.path().join("release");
+    let rows = records(&release.join("data.csv"));
+    assert_eq!(rows.len(), n);
+    assert!(sizes(&rows, &["zip", "nation"]).values().all(|people| *people >= 10));
+    let mut classes = vec!["zip", "nation", "level"];
+    if rows[0].contains_key("frame") {
+        classes.push("frame");
+    }
+    assert!(sizes(&rows, &classes).values().all(|people| *people >= 10));
+    let groups = sizes(&rows, &["group"]);
+    let mut total = 0;
+    for value in records(&release.join("sensitive.csv")) {
+        let count: usize = value["count"].parse().unwrap();
+        assert!(3 * count <= groups[&vec![value["group"].clone()]]);
+        total += count;
+    }
+    assert_eq!(total, n);
+    let manifest: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(release.join("manifest.json")).unwrap())
+            .unwrap();
+    let matrices = manifest["classes"].as_array().unwrap().iter();
+    let mut matrices =
+        matrices.filter(|class| class["parameters"]["kind"] == "subtables");
+    let table = &matrices.next().unwrap()["parameters"]["subtables"][0];
+    let keep = table["keep"].as_f64().unwrap();
+    let amplified = (keep + (1.0 - keep) / 2.0) / ((1.0 - keep) / 2.0);
+    // From at most .1 to at most .4, whatever was believed.
+    assert!(0.1 * amplified / (0.1 * amplified + 0.9) <= 0.4 + 1e-9, "{amplified}");
+    assert!(published.audit.holds());
+}
+
+#[test]
+fn a_plan_is_not_for_several_methods() {
+    let home = folder(&[("table.csv", &people(100))]);
+    let text = recipe(&["k-anonymity = 3\n", BREACH], "");
+    let plan = run(home.path(), &text, 1).unwrap().plan;
+    let text = format!("input.table = \"table.csv\"\n{text}");
+    let spec = Spec::parse(&text, "recipe.toml").unwrap();
+    let request =
+        Request { plan: Some(plan), replace: true, ..Request::new(&spec, home.path()) };
+    let error = publish(request, &Unwatched).unwrap_err();
+    assert_eq!(error.to_string(), "a recipe with several methods takes no plan");
 }
 
 #[test]
