@@ -46,13 +46,16 @@ fn by_visit(table: &str) -> BTreeMap<String, Record> {
     rows.map(|row| (row["visit"].clone(), row)).collect()
 }
 
+/// People, and who has which value.
+type GroupPeople = (BTreeSet<String>, BTreeSet<(String, String)>);
+
 /// The people of each group of published cells, and who has which value of a column.
 fn groups(
     rows: &[Record],
     truth: &BTreeMap<String, Record>,
     column: &str,
-) -> BTreeMap<[String; 2], (BTreeSet<String>, BTreeSet<(String, String)>)> {
-    let mut groups: BTreeMap<_, (BTreeSet<_>, BTreeSet<_>)> = BTreeMap::new();
+) -> BTreeMap<[String; 2], GroupPeople> {
+    let mut groups: BTreeMap<_, GroupPeople> = BTreeMap::new();
     for row in rows {
         let key = ["age", "town"].map(|name| row[name].clone());
         let true_row = &truth[&row["visit"]];
