@@ -117,7 +117,7 @@ pub(super) fn series() -> Vec<Series> {
     SCHEMES
         .into_iter()
         .zip(looks)
-        .map(|(scheme, (colour, mark))| Series::new(&scheme.name(), colour, mark))
+        .map(|(scheme, (colour, mark))| Series::new(scheme.name(), colour, mark))
         .collect()
 }
 
