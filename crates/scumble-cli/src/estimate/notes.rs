@@ -73,6 +73,13 @@ pub(super) fn notes(
         answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
     };
     let open = || answers.iter().filter(open);
+    if manifest.person.is_some() && open().any(|answer| about(answer).drawn) {
+        notes.push(
+            "rows of a person with the same value were drawn as one, but errors are those of \
+             rows drawn one by one: where people have several rows they are too small"
+                .to_owned(),
+        );
+    }
     let apart = manifest.columns.iter().find(|c| c.treatment == Treatment::Apart);
     if let Some(column) = apart.filter(|_| open().any(|answer| about(answer).apart)) {
         notes.push(format!(
