@@ -199,12 +199,16 @@ impl<'a> Case<'a> {
         facet(both, &self.truths.counts, count)
     }
 
+    /// Whether rows cannot be found in the table by their quasi cells.
+    pub(super) fn hides_rows(&self) -> bool {
+        let present = self.views.present;
+        present.coarse || present.noisy || present.redrawn
+    }
+
     /// Who truly has the values that stand apart. Beside coarse or noisy quasi cells rows
     /// cannot be found in the table.
     pub(super) fn apart_truth(&self) -> Result<Option<&ApartTruth<'a>>> {
-        let present = self.views.present;
-        let hidden = present.coarse || present.noisy || present.redrawn;
-        let values = self.views.apart()?.filter(|_| !hidden);
+        let values = self.views.apart()?.filter(|_| !self.hides_rows());
         let both = self.with_original(values, self.inputs.table);
         facet(both, &self.truths.apart, |(values, table)| {
             ApartTruth::of(self.manifest, values, table, self.watch)

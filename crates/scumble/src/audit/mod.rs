@@ -181,9 +181,7 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
         let checked = check.recheck(promise, &case)?;
         watch.check()?;
         public_promises.push(match &readers {
-            Some(readers)
-                if check.is_sharper_with_original() || manifest.person.is_some() =>
-            {
+            Some(readers) if check.is_sharper_with_original() => {
                 let checked = check.recheck(promise, readers)?;
                 Public::because("measured as anybody can", checked)
             }

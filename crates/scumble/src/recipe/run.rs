@@ -14,10 +14,10 @@ use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, repeated};
 use crate::release::{
     Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Manifest, Parameters,
-    PersonNote, Release, SENSITIVE_FILE, SOFTWARE, StepBinding, write_cells,
-    write_datapackage, write_rows, write_values,
+    PersonNote, PublishedColumn, Release, SENSITIVE_FILE, SOFTWARE, StepBinding,
+    Treatment, write_cells, write_datapackage, write_rows, write_values,
 };
-use crate::table::Of;
+use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
 
 /// Makes a release. Nothing appears under its name unless the audit of the written files
@@ -56,6 +56,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let order = whole.as_ref().unwrap_or(&made[0].order);
     let release = Release::of(draft.store().clone())?;
     let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;
+    notes.extend(in_the_clear(&manifest));
     if let Some(people) = order.people(&Quiet(watch))?.filter(|p| p.unnamed > 0) {
         notes.push(format!(
             "{} name nobody: each counts as a person of its own",
@@ -221,6 +222,29 @@ impl Making<'_> {
         }
         Ok(None)
     }
+}
+
+/// What a steward must know if nothing hides whose row is whose, and a sensitive column is
+/// published beside it that no promise is about.
+fn in_the_clear(manifest: &Manifest) -> Option<String> {
+    let of_role = |role| manifest.columns.iter().filter(move |c| c.role == role);
+    let is_kept = |column: &&PublishedColumn| column.treatment == Treatment::Kept;
+    let is_promised = |column: &PublishedColumn| {
+        manifest.promises.iter().any(|promise| promise.columns.contains(&column.name))
+    };
+    let mut quasi = of_role(Role::Quasi);
+    if !quasi.all(|column| is_kept(&column) && !is_promised(column)) {
+        return None;
+    }
+    let clear = of_role(Role::Sensitive).filter(is_kept).filter(|c| !is_promised(c));
+    let names: Vec<String> = clear.map(|column| format!("`{}`", column.name)).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "NO PROMISE is about {}, published as it is beside quasi columns as they are: \
+             anybody who knows a person reads it",
+            names.join(", ")
+        )
+    })
 }
 
 /// Says how many rows the sub-tables of a step have.

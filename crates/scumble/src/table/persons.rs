@@ -39,8 +39,19 @@ pub struct Persons {
     shared: Lists<u32>,
     /// What each fact is.
     facts: Vec<Fact>,
-    /// For each tuple which of its entries are whose: nothing if nobody knows.
-    owners: Lists<(u32, Option<Code>)>,
+    /// For each tuple which of its entries are whose, and how many rows.
+    owners: Lists<Owner>,
+}
+
+/// Whose rows of an entry are.
+#[derive(Debug, Clone, Copy)]
+pub struct Owner {
+    /// Which entry of the tuple, counted from its first.
+    pub entry: u32,
+    /// The person; nothing if nobody knows.
+    pub person: Option<Code>,
+    /// How many rows.
+    pub rows: u64,
 }
 
 /// Something that is found in several tuples.
@@ -146,7 +157,11 @@ impl Persons {
                 if entry > own[0] && !sensitive.iter().all(same) {
                     place += 1;
                 }
-                owners.items.push((place, person[entry]));
+                owners.items.push(Owner {
+                    entry: place,
+                    person: person[entry],
+                    rows: rows[entry],
+                });
             }
             owners.end();
         }
@@ -225,8 +240,8 @@ impl Persons {
         }
     }
 
-    /// Which entries of a tuple, counted from its first, are whose; nothing if nobody knows.
-    pub fn owners(&self, tuple: TupleId) -> &[(u32, Option<Code>)] {
+    /// Which entries of a tuple are whose.
+    pub fn owners(&self, tuple: TupleId) -> &[Owner] {
         self.owners.of(tuple)
     }
 

@@ -57,6 +57,9 @@ impl Attack for BackgroundKnowledge {
         }
         found_or(found, || {
             Ok(match (apart, classes) {
+                (Some(_), _) if case.hides_rows() => {
+                    "beside coarse or noisy cells it cannot be told who is in which group"
+                }
                 (Some(_), _) => "needs the original, or what somebody knows",
                 (None, None) => no_cell_classes(case),
                 (None, Some(classes)) if classes.sensitive.is_empty() => NO_SENSITIVE,
@@ -75,6 +78,9 @@ impl Attack for BackgroundKnowledge {
 /// nothing is.
 fn of_apart(case: &Case<'_>) -> Result<Option<Attacked>> {
     let Some(values) = case.views.apart()? else { return Ok(None) };
+    if case.hides_rows() {
+        return Ok(None);
+    }
     let believers = Believers::of(case, values)?;
     let known = believers.known(case.knowledge())?;
     let target = Target {

@@ -27,7 +27,7 @@ use crate::audit::attacks::{
     Attack, NEEDS_ORIGINAL, NO_SENSITIVE, PublicAttacks, Stopped, found_or,
     no_cell_classes,
 };
-use crate::audit::cells::CellClasses;
+use crate::audit::cells::{CellClasses, GroupPeople};
 use crate::audit::grouped::{GroupedValues, largest_share};
 use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
@@ -44,7 +44,10 @@ impl Attack for Homogeneity {
 
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let mut found = Vec::new();
-        if let Some((classes, linked)) = case.views.cells()?.zip(case.linked()?) {
+        if let Some((classes, people)) = case.views.cells()?.zip(case.group_people()?) {
+            found.extend(of_people(classes, people));
+        } else if let Some((classes, linked)) = case.views.cells()?.zip(case.linked()?)
+        {
             found.extend(linked.truth.homogeneity(&linked.guesses, classes));
         }
         if let Some(values) = case.views.apart()? {
@@ -69,6 +72,34 @@ impl Attack for Homogeneity {
             "of cells a share over all people, of values apart what readers compute";
         Ok(Public::because(because, found))
     }
+}
+
+/// Guesses for everybody in every group the value that most people of it have; the numbers
+/// are those of the column where the release helps most. Nothing without sensitive columns.
+fn of_people(view: &CellClasses, people: &GroupPeople) -> Option<Attacked> {
+    let total = people.sizes.iter().sum::<u64>().max(1) as f64;
+    let of_column = |place: usize| {
+        let most = people.values[place]
+            .iter()
+            .map(|values| values.iter().map(|(_, people)| *people).max().unwrap_or(0));
+        let most: Vec<u64> = most.collect();
+        let groups = || most.iter().zip(&people.sizes);
+        let certain: u64 = groups().filter(|(m, n)| m == n).map(|(_, n)| n).sum();
+        let whole = &people.whole[place];
+        let common = whole.present().map(|(_, n)| n).max().unwrap_or(0);
+        let shares = groups().map(|(m, n)| *m as f64 / (*n).max(1) as f64);
+        Attacked {
+            name: "homogeneity".into(),
+            success: most.iter().sum::<u64>() as f64 / total,
+            chance: common as f64 / whole.total().max(1) as f64,
+            worst: shares.fold(0.0, f64::max),
+            detail: detail(json!({
+                "column": view.sensitive[place].name, "certain": certain as f64 / total,
+            })),
+        }
+    };
+    let columns = (0..view.sensitive.len()).map(of_column);
+    columns.max_by(|a, b| (a.success - a.chance).total_cmp(&(b.success - b.chance)))
 }
 
 /// A guess about the sensitive value of somebody.

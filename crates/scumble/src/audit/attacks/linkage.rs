@@ -32,7 +32,9 @@ use crate::audit::attacks::homogeneity::{Guesser, ValueGuess};
 use crate::audit::attacks::{
     Attack, NEEDS_ORIGINAL, PublicAttacks, Stopped, no_cell_classes,
 };
-use crate::audit::cells::{CellClasses, Covers, Lookup, QuasiKnowledge, Trie, Walk};
+use crate::audit::cells::{
+    CellClasses, Covers, GroupPeople, Lookup, QuasiKnowledge, Trie, Walk,
+};
 use crate::audit::checks::k_anonymity;
 use crate::audit::redrawn::RedrawnGroups;
 use crate::audit::{Attacked, Case, Public, detail};
@@ -56,6 +58,9 @@ impl Attack for Linkage {
         let classes = case.views.cells()?.ok_or_else(|| no_cell_classes(case))?;
         let linked = case.linked()?.ok_or(NEEDS_ORIGINAL)?;
         let k = k_anonymity::first(case.manifest);
+        if let Some(people) = case.group_people()? {
+            return Ok(vec![of_people(people, classes.rows, k)]);
+        }
         Ok(vec![linked.truth.linkage(&linked.guesses, classes.rows, k)])
     }
 
@@ -63,6 +68,30 @@ impl Attack for Linkage {
         let because =
             "candidates are counted on published cells, and no value is compared";
         Ok(Public::because(because, tried.to_vec()))
+    }
+}
+
+/// Somebody who knows which group a person is in picks one of its rows, and is right with
+/// every row of theirs. Everybody counts once in each of their groups.
+fn of_people(people: &GroupPeople, rows: u64, k: Option<u64>) -> Attacked {
+    let n = people.shares.len().max(1) as f64;
+    let alone = people.shares.iter().filter(|share| **share >= 1.0).count();
+    let small =
+        |k: u64| people.sizes.iter().filter(move |size| **size < k).sum::<u64>();
+    let mut detail = detail(json!({
+        "alone": alone as f64 / n, "below_k": k.map_or(0, small) as f64 / n,
+        "no_candidates": 0.0, "smallest": people.sizes.iter().min(),
+        "people": people.shares.len(), "sampled": false,
+    }));
+    if k.is_none() {
+        detail.shift_remove("below_k");
+    }
+    Attacked {
+        name: "linkage".into(),
+        success: people.shares.iter().sum::<f64>() / n,
+        chance: 1.0 / rows.max(1) as f64,
+        worst: people.shares.iter().copied().fold(0.0, f64::max),
+        detail,
     }
 }
 

@@ -13,13 +13,15 @@ use crate::audit::cells::{CellClasses, Covers, QuasiKnowledge, fitting};
 use crate::audit::given::sensitive_place;
 use crate::error::Result;
 use crate::hierarchy::Microdata;
-use crate::table::{Code, Histogram, Persons, TupleId};
+use crate::table::{Code, Histogram, Owner, Persons, TupleId};
 
 /// Who stands in which group.
 #[derive(Debug)]
 pub(crate) struct GroupPeople {
     /// How many people each group has.
     pub(crate) sizes: Vec<u64>,
+    /// For everybody in every group, which share of its rows is theirs.
+    pub(crate) shares: Vec<f64>,
     /// For each sensitive column of the classes, how many people of each group have which
     /// value.
     pub(crate) values: Vec<Vec<Vec<(Code, u64)>>>,
@@ -67,7 +69,7 @@ impl GroupPeople {
             );
             places.push(place);
         }
-        let mut people: Vec<HashSet<Who>> = vec![HashSet::new(); view.n_groups()];
+        let mut people: Vec<HashMap<Who, u64>> = vec![HashMap::new(); view.n_groups()];
         let mut having: HashSet<(usize, u32, Code, Who)> = HashSet::new();
         let mut everybody: HashSet<(usize, Code, Who)> = HashSet::new();
         let mut rows_of: HashMap<Code, OwnRows> = HashMap::new();
@@ -80,15 +82,15 @@ impl GroupPeople {
             };
             let tuple = TupleId::new(tuple);
             let entries = census.entries_of(tuple);
-            for (place, owner) in persons.owners(tuple) {
-                let Some(entry) = entries.clone().nth(*place as usize) else {
+            for Owner { entry, person: owner, rows } in persons.owners(tuple) {
+                let Some(entry) = entries.clone().nth(*entry as usize) else {
                     continue;
                 };
-                let n = if owner.is_some() { 1 } else { census.entries[entry] };
+                let (n, each) = if owner.is_some() { (1, *rows) } else { (*rows, 1) };
                 for _ in 0..n {
                     unnamed += u64::from(owner.is_none());
                     let who = (*owner, if owner.is_none() { unnamed } else { 0 });
-                    people[group as usize].insert(who);
+                    *people[group as usize].entry(who).or_default() += each;
                     let mut row = Vec::with_capacity(places.len());
                     for (column, place) in places.iter().enumerate() {
                         let code = census.sensitive[*place][entry];
@@ -127,6 +129,13 @@ impl GroupPeople {
         several.sort_unstable();
         Ok(Some(Self {
             sizes: people.iter().map(|people| people.len() as u64).collect(),
+            shares: people
+                .iter()
+                .zip(&view.sizes)
+                .flat_map(|(people, rows)| {
+                    people.values().map(|own| *own as f64 / (*rows).max(1) as f64)
+                })
+                .collect(),
             values: values.map(|all| all.into_iter().map(sorted).collect()).collect(),
             whole,
             several: several.into_iter().map(|(_, rows)| rows).collect(),

@@ -3,7 +3,8 @@
 
 use crate::audit::Case;
 use crate::audit::checks::k_anonymity::without_quasi;
-use crate::audit::checks::{columns_of, says_nothing};
+use crate::audit::checks::{columns_of, says_nothing, word};
+use crate::audit::given::needs_original;
 use crate::audit::grouped::{GroupedValues, largest_share};
 use crate::error::{Error, Result};
 use crate::hierarchy::Hierarchy;
@@ -112,6 +113,12 @@ impl<'a> PromisedValues<'a> {
                 case.views.cells()?.ok_or_else(|| says_nothing(promise, case))?;
             if classes.quasi.is_empty() {
                 return Err(without_quasi(promise));
+            }
+            // Only how many different values there are is the same of rows and people.
+            let distinct = word(promise, "kind") == Some("distinct");
+            if case.counted_word() == Some("rows") && !distinct {
+                let what = format!("{} of people cannot be rechecked", promise.name);
+                return Err(needs_original(&what));
             }
             match case.group_people()? {
                 None => in_rows.extend(classes.columns()),

@@ -19,11 +19,16 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
         return;
     }
     let tried = |name: &str| report.attacks.iter().any(|attack| attack.name == name);
-    let Present { coarse: _, weighted: _, drawn, noisy, apart, redrawn: _ } =
+    let Present { coarse, weighted: _, drawn, noisy, apart, redrawn } =
         Present::of(manifest);
-    let attacker = match (drawn || apart, tried("presence")) {
+    let rows_known = (drawn || apart) && !(coarse || noisy || redrawn);
+    let attacker = match (rows_known, tried("presence")) {
         (true, _) => "knows which row is whose",
         (false, true) => "knows the quasi values of everybody in the population",
+        (false, false) if drawn || apart => {
+            "knows the quasi values of everybody in the original table; where values are \
+             randomized or stand apart, also whose row is whose"
+        }
         (false, false) => "knows the quasi values of everybody in the original table",
     };
     let without = if drawn {

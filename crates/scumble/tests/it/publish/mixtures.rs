@@ -110,6 +110,9 @@ fn coarse_drawn_and_apart_columns_in_one_release() {
         let drawn: BTreeSet<&str> = rows.iter().map(|row| &*row["hiv"]).collect();
         assert_eq!(drawn, BTreeSet::from(["yes", "no"]));
 
+        let why = published.audit.not_applicable.iter();
+        let mut why = why.filter(|attack| attack.name == "background-knowledge");
+        assert!(why.next().unwrap().reason.contains("who is in which group"));
         // Anybody can audit it again, and ask.
         assert!(
             audited(&published.release, Some(&table), None).unwrap().private.holds()
@@ -295,6 +298,9 @@ fn columns_that_no_promise_takes_stay() {
         assert_eq!(columns.collect::<Vec<_>>().join(" "), treated);
         let rows = records(&home.path().join("release/data.csv"));
         assert_eq!((rows.len(), rows[0].len()), (120, 6));
+        let in_the_clear = promise == BREACH;
+        let notes = published.notes.join(" ");
+        assert_eq!(notes.contains("NO PROMISE is about `illness`"), in_the_clear);
         // What stays as it is, is said to be so.
         let said = published.manifest.not_promised.join(" ");
         assert!(said.contains("`illness`"), "{said}");

@@ -84,6 +84,23 @@ fn groups_have_k_people_and_a_value_of_a_person_counts_once() {
                 4,
                 2.0 / 3.0,
             ),
+            (
+                format!("k-anonymity = 4\nt-closeness = {{ t = 0.45, {columns} }}"),
+                4,
+                0.999,
+            ),
+            (
+                format!("k-anonymity = 4\nbeta-likeness = {{ beta = 2, {columns} }}"),
+                4,
+                0.999,
+            ),
+            (
+                format!(
+                    "k-anonymity = 4\nl-diversity = {{ l = 2, kind = \"entropy\", {columns} }}"
+                ),
+                4,
+                0.999,
+            ),
         ] {
             let typed = format!("[method]\nname = \"{method}\"");
             let text = recipe(true, &promise, &typed);
@@ -104,12 +121,19 @@ fn groups_have_k_people_and_a_value_of_a_person_counts_once() {
             let measured = &published.audit.promises[0].measured;
             assert_eq!(measured["k"].as_u64(), smallest.map(|n| n as u64));
             assert_eq!(measured["counted"], "people");
-            // Rows are all that anybody else can count.
-            let said = &published.manifest.promises[0].measured;
-            assert_eq!(said["counted"], "rows");
-            let alone = audited(&published.release, None, None).unwrap().private;
-            assert!(alone.holds());
-            assert_eq!(alone.promises[0].measured["counted"], "rows");
+            // Rows are all that anybody else can count, and shares of people not even that.
+            assert_eq!(published.manifest.promises[0].measured["counted"], "people");
+            match audited(&published.release, None, None) {
+                Ok(alone) if share == 1.0 => {
+                    let alone = alone.private;
+                    assert!(alone.holds());
+                    assert_eq!(alone.promises[0].measured["counted"], "rows");
+                }
+                other => {
+                    let said = other.unwrap_err().to_string();
+                    assert!(said.contains("of people cannot be rechecked without"));
+                }
+            }
             let again = audited(&published.release, Some(&table), None).unwrap();
             assert_eq!(again.private.promises[0].measured, *measured);
         }
