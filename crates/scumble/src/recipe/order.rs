@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
 use crate::promise::{About, OfPeople, Promises};
+use crate::recipe::methods::Treats;
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::{HierarchySpec, Spec};
 use crate::release::PublishedColumn;
@@ -197,7 +198,10 @@ fn check_roles(spec: &Spec) -> Result<()> {
         Some(spot) => spec.error_at(spot, error),
         None => error,
     };
+    // Values that stand apart can be grouped by chance alone.
+    let apart = spec.method.name.is_some_and(|method| method.treats() == Treats::Apart);
     if promises_groups(spec)
+        && !apart
         && !spec.columns.iter().any(|column| column.role == Role::Quasi)
     {
         return Err(at_columns(

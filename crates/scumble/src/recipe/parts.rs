@@ -9,7 +9,8 @@
 //! - l-diversity and the like of values that stay in the rows hold in these groups; drawn
 //!   columns beside them are noise that depends on nothing else.
 //! - Of values that stand apart the adversary knows already whose row is whose: coarser
-//!   cells only withhold.
+//!   cells only withhold. Their groups are formed without looking at columns that are made
+//!   coarser or blurred: rows that share a group would tell what cells and noise hide.
 //! - Bounds on draws hold whatever else is known: noise is independent of all else.
 //! - Noise of numbers counts only people who share the cells of all other quasi columns.
 //!
@@ -268,12 +269,12 @@ impl<'a> Mixture<'a> {
         if !apart.is_empty() {
             let mut promises = self.narrowed(Family::Apart, |_| true);
             promises.extend(self.narrowed(Family::Values, |name| !in_rows(name)));
-            all.push(Wanted {
-                treats: Treats::Apart,
-                columns: apart,
-                known: quasi,
-                promises,
-            });
+            // Who shares a group is published, so groups must not follow from values that are
+            // not: they would tell which row of a cell is whose.
+            let numbers = self.columns(Family::Numbers);
+            let mut known = quasi;
+            known.retain(|name| !coarse.contains(name) && !numbers.contains(name));
+            all.push(Wanted { treats: Treats::Apart, columns: apart, known, promises });
         }
         all
     }

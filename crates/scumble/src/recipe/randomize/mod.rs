@@ -95,6 +95,16 @@ impl Method for Perturbation {
             let hint = "use `uniform-perturbation` or `fine-grain-perturbation`";
             return Err(spec.error_at(*spot, error.with_hint(hint)));
         }
+        if let (Some((true, spot)), Some(_)) =
+            (&spec.method.noise.together, &spec.input.person)
+        {
+            let error = Error::recipe(
+                "`sensitive = \"compound\"` does not go with `person`: a value that stays \
+                 the same beside another that changes would be drawn again and again",
+            );
+            let hint = "randomize each column by itself";
+            return Err(spec.error_at(*spot, error.with_hint(hint)));
+        }
         let secret = Secret::read(task)?;
         let is_keyed = spec.method.noise.key_file.is_some();
         let designs = Designs::of(*self, data, task)?;

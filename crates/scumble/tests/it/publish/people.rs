@@ -289,6 +289,14 @@ fn what_does_not_serve_people_says_why() {
         "`partitioned-perturbation` does not go with `person`",
     );
     fails(
+        &recipe(
+            true,
+            "breach = { prior = 0.2, posterior = 0.5 }",
+            "[method]\nname = \"uniform-perturbation\"\nsensitive = \"compound\"",
+        ),
+        "`sensitive = \"compound\"` does not go with `person`",
+    );
+    fails(
         &format!(
             "input.population = \"everyone.csv\"\n{}",
             recipe(true, "k-map = 3", "")
