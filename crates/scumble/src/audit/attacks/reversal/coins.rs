@@ -18,8 +18,7 @@ pub(super) fn expected_below(
     let keeps = |x: u64| rule.keeps(x, below) && rule.keeps(rows - x, rest);
     let numbers = rows.saturating_sub(rest)..=below.min(rows);
     let ways = numbers.map(|x| (x, ln_choose(below, x) + ln_choose(rest, rows - x)));
-    let (mut kept, mut broken): (Vec<(u64, f64)>, Vec<(u64, f64)>) =
-        ways.partition(|(x, _)| keeps(*x));
+    let (mut kept, mut broken): (Vec<_>, Vec<_>) = ways.partition(|(x, _)| keeps(*x));
     if kept.is_empty() || broken.is_empty() {
         return None;
     }
