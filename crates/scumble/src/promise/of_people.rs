@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use crate::promise::{About, Group, GroupPromise, Promise};
-use crate::table::{Histogram, Persons, n_people, values_of_people};
+use crate::table::{Histogram, Persons};
 
 /// What another promise says, of people.
 #[derive(Debug)]
@@ -36,12 +36,11 @@ impl OfPeople {
 
     /// How many people a group has, and, if the promise looks, how many have each value.
     fn count(&self, group: Group<'_>) -> (u64, Vec<Histogram>) {
-        let facts = self.persons.facts();
         let values = match self.promise.looks_at_values() {
-            true => values_of_people(facts, group.values),
+            true => self.persons.values_of_people(group.values),
             false => Vec::new(),
         };
-        (n_people(facts, group.values), values)
+        (Persons::n_people(group.values), values)
     }
 }
 

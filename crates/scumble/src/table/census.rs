@@ -218,10 +218,10 @@ impl Census {
         self.people().iter().sum()
     }
 
-    /// An empty histogram for each sensitive column; where people are told apart, and one
+    /// An empty histogram for each sensitive column; where people are told apart, and two
     /// for them.
     pub fn histograms(&self) -> Vec<Histogram> {
-        let of_people = self.persons.as_ref().map(|persons| persons.n_codes());
+        let of_people = self.persons.iter().flat_map(|persons| persons.n_codes());
         let sizes = self.sensitive_sizes.iter().copied().chain(of_people);
         sizes.map(Histogram::new).collect()
     }
@@ -230,9 +230,8 @@ impl Census {
     /// people are told apart, as these have them.
     pub fn add_to(&self, tuple: TupleId, histograms: &mut [Histogram]) {
         if let Some(persons) = &self.persons {
-            let last = self.sensitive.len();
-            for (column, code, n) in persons.each(tuple) {
-                histograms[column.map_or(last, |column| column as usize)].add(code, n);
+            for (place, code, n) in persons.each(tuple, self.sensitive.len()) {
+                histograms[place].add(code, n);
             }
             return;
         }

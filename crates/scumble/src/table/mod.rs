@@ -34,7 +34,7 @@ pub use inputs::{Input, Inputs};
 pub use knowledge::{Stated, StatedSet};
 use numbers::decimals;
 pub use numbers::{Numbers, NumbersTask, parse_finite, snapped};
-pub use persons::{Fact, Owner, PersonCounts, Persons, n_people, values_of_people};
+pub use persons::{Owner, PersonCounts, Persons};
 pub use scan::{Dictionary, Scan, scan};
 pub(crate) use schema::Evidence;
 pub use schema::{ColumnSchema, Said, Schema, is_plain_number};

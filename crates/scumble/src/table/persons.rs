@@ -35,10 +35,12 @@ pub struct Persons {
     of_tuple: Of<TupleId, u64>,
     /// For each tuple the values of each sensitive column, and how many people have them.
     values: Lists<(u32, Code, u64)>,
-    /// For each tuple the facts in it.
-    shared: Lists<u32>,
-    /// What each fact is.
-    facts: Vec<Fact>,
+    /// For each tuple the facts in it: which histogram behind those of values, and where.
+    shared: Lists<(usize, Code)>,
+    /// How many people are facts.
+    n_shared: usize,
+    /// The facts that are values: of which column, and which.
+    facts: Vec<(u32, Code)>,
     /// For each tuple which of its entries are whose, and how many rows.
     owners: Lists<Owner>,
 }
@@ -52,20 +54,6 @@ pub struct Owner {
     pub person: Option<Code>,
     /// How many rows.
     pub rows: u64,
-}
-
-/// Something that is found in several tuples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fact {
-    /// A person.
-    Person,
-    /// A person with a value of a sensitive column.
-    Value {
-        /// Which of the sensitive columns.
-        column: u32,
-        /// The value.
-        code: Code,
-    },
 }
 
 /// A person or a person's value (of which column, and which), and a tuple it is found in.
@@ -103,7 +91,7 @@ impl<T: Clone> Lists<T> {
     }
 }
 
-/// The place of the people among the codes of the last histogram; facts follow.
+/// The place of the people among the codes of their histogram; facts follow.
 const PEOPLE: Code = Code::new(0);
 
 impl Persons {
@@ -206,15 +194,20 @@ impl Persons {
 
         found.sort_unstable();
         found.dedup();
-        let mut facts = Vec::new();
-        let mut places: Vec<(TupleId, u32)> = Vec::new();
+        let (mut facts, mut n_shared) = (Vec::new(), 0);
+        let mut places: Vec<(TupleId, (usize, Code))> = Vec::new();
         for same in found.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             if let [(_, what, _), _, ..] = same {
-                let fact = facts.len() as u32;
-                facts.push(what.map_or(Fact::Person, |(column, code)| Fact::Value {
-                    column,
-                    code,
-                }));
+                let fact = match what {
+                    None => {
+                        n_shared += 1;
+                        (0, Code::from_index(n_shared))
+                    }
+                    Some(value) => {
+                        facts.push(*value);
+                        (1, Code::from_index(facts.len() - 1))
+                    }
+                };
                 places.extend(same.iter().map(|(.., tuple)| (*tuple, fact)));
             }
         }
@@ -235,6 +228,7 @@ impl Persons {
             of_tuple,
             values,
             shared,
+            n_shared,
             facts,
             owners,
         }
@@ -252,12 +246,7 @@ impl Persons {
 
     /// Whether somebody has rows of several tuples.
     pub fn are_shared(&self) -> bool {
-        self.facts.contains(&Fact::Person)
-    }
-
-    /// What each fact is.
-    pub fn facts(&self) -> &[Fact] {
-        &self.facts
+        self.n_shared > 0
     }
 
     /// The same people of tuples in another order, some of which have nobody.
@@ -268,53 +257,53 @@ impl Persons {
             of_tuple: order.iter().map(of).collect(),
             values: self.values.reordered(order),
             shared: self.shared.reordered(order),
+            n_shared: self.n_shared,
             facts: self.facts.clone(),
             owners: self.owners.reordered(order),
             counts: self.counts,
         }
     }
 
-    /// How many codes the last histogram has.
-    pub(super) fn n_codes(&self) -> usize {
-        1 + self.facts.len()
+    /// How many codes the two histograms behind those of values have: that of the people
+    /// and who of them is a fact, and that of facts that are values.
+    pub(super) fn n_codes(&self) -> [usize; 2] {
+        [1 + self.n_shared, self.facts.len()]
     }
 
-    /// What a tuple adds to the histogram of which column, and how much. The last column is
-    /// that of the people and facts.
+    /// What a tuple adds to which histogram, and how much, if there are so many sensitive
+    /// columns.
     pub fn each(
         &self,
         tuple: TupleId,
-    ) -> impl Iterator<Item = (Option<u32>, Code, u64)> {
+        n_sensitive: usize,
+    ) -> impl Iterator<Item = (usize, Code, u64)> {
         let values = self.values.of(tuple).iter();
-        let values = values.map(|(column, code, n)| (Some(*column), *code, *n));
+        let values = values.map(|(column, code, n)| (*column as usize, *code, *n));
         let facts = self.shared.of(tuple).iter();
-        let facts = facts.map(|fact| (None, Code::new(fact + 1), 1));
-        let people = [(None, PEOPLE, self.of_tuple[tuple])];
+        let facts = facts.map(move |(which, fact)| (n_sensitive + which, *fact, 1));
+        let people = [(n_sensitive, PEOPLE, self.of_tuple[tuple])];
         values.chain(people.into_iter().filter(|(.., n)| *n > 0)).chain(facts)
     }
 }
 
-/// How many people a group has, from what its tuples add up to.
-pub fn n_people(facts: &[Fact], added: &[Histogram]) -> u64 {
-    let Some(last) = added.last() else { return 0 };
-    let too_many = repeats(facts, last).filter(|(fact, _)| *fact == Fact::Person);
-    last.count(PEOPLE) - too_many.map(|(_, n)| n).sum::<u64>()
-}
-
-/// How many people of a group have each value, from what its tuples add up to.
-pub fn values_of_people(facts: &[Fact], added: &[Histogram]) -> Vec<Histogram> {
-    let Some((last, values)) = added.split_last() else { return Vec::new() };
-    let mut values = values.to_vec();
-    for (fact, n) in repeats(facts, last) {
-        if let Fact::Value { column, code } = fact {
-            values[column as usize].take(code, n);
-        }
+impl Persons {
+    /// How many people a group has, from what its tuples add up to.
+    pub fn n_people(added: &[Histogram]) -> u64 {
+        let [.., people, _] = added else { return 0 };
+        let counted = people.count(PEOPLE);
+        // Every fact is counted as often as it is found, and should be once.
+        let facts = people.n_present() as u64 - u64::from(counted > 0);
+        counted - (people.total() - counted - facts)
     }
-    values
-}
 
-/// How often each fact of a group was counted too much.
-fn repeats(facts: &[Fact], added: &Histogram) -> impl Iterator<Item = (Fact, u64)> {
-    let found = added.present().filter(|(code, _)| *code != PEOPLE);
-    found.map(|(code, n)| (facts[code.index() - 1], n - 1))
+    /// How many people of a group have each value, from what its tuples add up to.
+    pub fn values_of_people(&self, added: &[Histogram]) -> Vec<Histogram> {
+        let [values @ .., _, facts] = added else { return Vec::new() };
+        let mut values = values.to_vec();
+        for (fact, n) in facts.present() {
+            let (column, code) = self.facts[fact.index()];
+            values[column as usize].take(code, n - 1);
+        }
+        values
+    }
 }

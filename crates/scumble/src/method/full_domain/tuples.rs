@@ -143,8 +143,7 @@ impl TupleValues {
         let mut combinations = Of::new();
         let (mut starts, mut entries) = (Of::from(EntryId::of([0])), Of::new());
         for tuple in census.tuples() {
-            for (column, code, n) in persons.each(tuple) {
-                let column = column.map_or(census.sensitive.len(), |c| c as usize);
+            for (column, code, n) in persons.each(tuple, census.sensitive.len()) {
                 let new = || combinations.push((column, vec![code]));
                 entries.push((*index.entry((column, code)).or_insert_with(new), n));
             }

@@ -5,6 +5,8 @@ mod safe;
 
 pub use safe::safe_cuts;
 
+use std::sync::Mutex;
+
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -112,7 +114,8 @@ impl Mondrian {
         let whole =
             Group { rows: census.n_rows(), people: census.n_people(), values: &values };
         check_whole(task, whole)?;
-        let cutter = Cutter { choice: *self, task, watch, whole };
+        let cutter =
+            Cutter { choice: *self, task, watch, whole, spare: Mutex::default() };
         let parts = cutter.cut_all(census.tuples().collect(), None)?;
         let grouping = grouping(task, parts);
         watch.check()?;
@@ -155,6 +158,8 @@ struct Cutter<'a> {
     task: &'a Task<'a>,
     watch: &'a dyn Watch,
     whole: Group<'a>,
+    /// Histograms that are empty, for whoever needs some.
+    spare: Mutex<Vec<Vec<Histogram>>>,
 }
 
 /// The values of a part in one column, ascending, with the part's tuples in that order.
@@ -299,8 +304,10 @@ impl Cutter<'_> {
     ) -> Vec<(bool, u64)> {
         let census = self.task.census;
         let with_values = self.task.promises.look_at_values();
-        let mut values: Vec<Histogram> =
-            if with_values { census.histograms() } else { Vec::new() };
+        let mut values: Vec<Histogram> = match with_values {
+            true => self.histograms(),
+            false => Vec::new(),
+        };
         let (mut rows, mut people) = (0, 0);
         let mut after = Vec::new();
         for slice in slices {
@@ -314,7 +321,17 @@ impl Cutter<'_> {
             let group = Group { rows, people, values: &values };
             after.push((self.task.promises.hold(group, self.whole), people));
         }
+        values.iter_mut().for_each(Histogram::clear);
+        if let (true, Ok(mut spare)) = (with_values, self.spare.lock()) {
+            spare.push(values);
+        }
         after
+    }
+
+    /// Empty histograms: where people are told apart they are large, and small parts many.
+    fn histograms(&self) -> Vec<Histogram> {
+        let spare = self.spare.lock().ok().and_then(|mut spare| spare.pop());
+        spare.unwrap_or_else(|| self.task.census.histograms())
     }
 
     /// The place of the value to cut before, if any cut is allowed.
