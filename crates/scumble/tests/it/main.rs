@@ -46,6 +46,7 @@ mod estimate {
 }
 
 mod oracle {
+    mod apart;
     mod blurred;
     mod cuts;
     mod generalized;
