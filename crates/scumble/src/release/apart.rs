@@ -69,6 +69,11 @@ pub fn name_apart(classes: &mut [Class]) {
     }
 }
 
+/// Whether a file may have the values of one of several columns that stand apart.
+pub(super) fn is_apart_file(name: &str) -> bool {
+    name.starts_with("sensitive-") && name.ends_with(".csv")
+}
+
 /// The values of a group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bucket {
