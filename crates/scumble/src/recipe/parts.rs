@@ -28,6 +28,7 @@
 
 mod check;
 mod family;
+mod places;
 
 use std::borrow::Cow;
 
@@ -35,7 +36,7 @@ use crate::error::{Error, Result};
 use crate::promise::{About, Promise};
 use crate::random::Randomness;
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
-use crate::recipe::parts::check::{check_columns, find_column};
+use crate::recipe::parts::check::check_columns;
 use crate::recipe::parts::family::Family;
 use crate::recipe::{MethodSpec, PromiseSpec, Spec};
 use crate::table::{Kind, Role};
@@ -322,84 +323,6 @@ impl<'a> Mixture<'a> {
         }
         let both = wanted.into_iter().zip(methods_of);
         both.map(|(wanted, method)| self.part(wanted, method)).collect()
-    }
-
-    /// Which of the wanted parts a method is for: one, or several columns that stand apart.
-    fn places(&self, method: &MethodSpec, wanted: &[Wanted<'a>]) -> Result<Vec<usize>> {
-        let said = method.columns.as_deref();
-        for (name, spot) in said.unwrap_or_default() {
-            find_column(self.spec, name, *spot)?;
-        }
-        let meant = |part: &&(usize, &Wanted<'a>)| match said {
-            None => true,
-            Some(said) => {
-                let named = |name: &str| said.iter().any(|(said, _)| said == name);
-                match part.1.treats {
-                    Treats::Apart => part.1.columns.iter().all(|name| named(name)),
-                    _ => said.iter().all(|(name, _)| part.1.columns.contains(&&**name)),
-                }
-            }
-        };
-        let able = |part: &(usize, &Wanted<'a>)| {
-            let keeps = |method: &dyn Method| {
-                let mut promises = part.1.promises.iter();
-                method.treats() == part.1.treats
-                    && promises.all(|p| method.keeps(p.kind.promise()) != Keeps::No)
-            };
-            match method.name {
-                Some(named) => named.treats() == part.1.treats,
-                None => METHODS.iter().any(|known| {
-                    keeps(*known)
-                        && method
-                            .keys
-                            .iter()
-                            .all(|(key, _)| known.keys().contains(&&**key))
-                }),
-            }
-        };
-        let parts: Vec<(usize, &Wanted<'a>)> = wanted.iter().enumerate().collect();
-        let fit: Vec<&(usize, &Wanted<'a>)> =
-            parts.iter().filter(|part| able(part)).filter(meant).collect();
-        let called = method.name.map_or("this method", |method| method.name());
-        // Columns that stand apart are each a part of their own.
-        let apart = fit.iter().all(|part| part.1.treats == Treats::Apart);
-        let covered = said.is_none_or(|said| said.len() == fit.len());
-        match fit[..] {
-            [one] if !apart || covered => Ok(vec![one.0]),
-            [_, ..] if apart && covered => Ok(fit.iter().map(|part| part.0).collect()),
-            [_, ..] if apart => {
-                let error = Error::recipe(format!(
-                    "`{called}` is for columns of which not all are to stand apart"
-                ));
-                let hint = "its `columns` are not those of a promise that it keeps";
-                Err(self.error_of(method, error.with_hint(hint)))
-            }
-            [] if method.name.is_some_and(|m| m.treats() == Treats::Everything) => {
-                let error = Error::recipe(format!(
-                    "`{called}` cannot be one of several methods: it decides about all rows \
-                     and columns"
-                ));
-                Err(self.error_of(method, error))
-            }
-            [] => {
-                let error = Error::recipe(format!("`{called}` has nothing to keep"));
-                let hint = match said {
-                    Some(_) => "its `columns` are not those of a promise that it keeps",
-                    None => "no promise of the recipe is one that it keeps",
-                };
-                Err(self.error_of(method, error.with_hint(hint)))
-            }
-            _ => {
-                let error = Error::recipe(format!(
-                    "it is not clear which columns `{called}` is for"
-                ));
-                let hint = match method.name {
-                    Some(_) => "say `columns = [...]`",
-                    None => "say the `name` of the method",
-                };
-                Err(self.error_of(method, error.with_hint(hint)))
-            }
-        }
     }
 
     fn error_of(&self, method: &MethodSpec, error: Error) -> Error {
