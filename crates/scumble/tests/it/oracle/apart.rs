@@ -250,7 +250,7 @@ fn divisions(rows: &[(usize, usize, usize)], seeds: u64) -> BTreeMap<[usize; 2],
 /// the same coins, only two of the four divisions would ever come about here.)
 #[test]
 fn exchanging_values_in_a_group_changes_no_groups() {
-    let seeds = 400;
+    let seeds = 150;
     let table = [(0, 0, 0), (1, 0, 0), (2, 1, 1), (3, 1, 1)];
     // 0 and 2 exchange their illnesses.
     let changed = [(0, 1, 0), (1, 0, 0), (2, 0, 1), (3, 1, 1)];
@@ -258,12 +258,12 @@ fn exchanging_values_in_a_group_changes_no_groups() {
     let of = |seen: &BTreeMap<[usize; 2], u64>, ill: usize, ward: usize| {
         seen.get(&[ill, ward]).copied().unwrap_or(0) as f64 / seeds as f64
     };
-    // Each of four divisions with probability 1/4; five standard errors are .11.
+    // Each of four divisions with probability 1/4; five standard errors are .18.
     for (ill, ward) in [(2, 2), (2, 3), (3, 2), (3, 3)] {
-        assert!((of(&one, ill, ward) - 0.25).abs() < 0.11, "{one:?}");
+        assert!((of(&one, ill, ward) - 0.25).abs() < 0.18, "{one:?}");
     }
     for ward in [2, 3] {
-        assert!((of(&other, 2, ward) - of(&one, 2, ward)).abs() < 0.16, "{other:?}");
+        assert!((of(&other, 2, ward) - of(&one, 2, ward)).abs() < 0.25, "{other:?}");
     }
 }
 
