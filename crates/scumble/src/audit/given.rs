@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::audit::domains;
 use crate::audit::views::{Present, forms_cell_classes};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
@@ -57,6 +58,7 @@ impl<'a> Original<'a> {
         manifest: &Manifest,
         watch: &dyn Watch,
     ) -> Result<(Self, Option<Microdata>)> {
+        domains::check_table(source, manifest, watch)?;
         let numbers = numbers_task(manifest)
             .map(|task| Numbers::read(source, &task, watch).map(Cow::Owned))
             .transpose()?;

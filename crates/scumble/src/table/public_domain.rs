@@ -129,7 +129,12 @@ impl Members<'_> {
         }
         match self.span {
             Some([low, high]) => {
-                let number = self.reading.number_of(text);
+                // Dates may be published in ISO 8601, whatever they were before.
+                let iso = || match self.reading.kind {
+                    Kind::Date => parse_date(text, None),
+                    Kind::Category | Kind::Number => None,
+                };
+                let number = self.reading.number_of(text).or_else(iso);
                 number.is_some_and(|number| (low..=high).contains(&number))
             }
             None if self.reading.kind == Kind::Category => self.words.contains(text),
