@@ -38,8 +38,11 @@ pub(super) fn check(views: &Views<'_>) -> Result<()> {
     let mut in_rows: Vec<(&PublishedColumn, Members<'_>)> = Vec::new();
     for (column, domain, reading) in &listed {
         let malformed = |error: Error| {
-            Error::input(format!("the domain of `{}` is impossible: {error}", column.name))
-                .with_hint("the release was changed")
+            Error::input(format!(
+                "the domain of `{}` is impossible: {error}",
+                column.name
+            ))
+            .with_hint("the release was changed")
         };
         domain.check(reading).map_err(malformed)?;
         let members = domain.members(reading);
@@ -85,8 +88,10 @@ pub(super) fn check_table(
         Some((&*column.name, domain, column.reading()))
     });
     let columns: Vec<(&str, &PublicDomain, Reading)> = columns.collect();
-    let columns: Vec<(&str, &PublicDomain, &Reading)> =
-        columns.iter().map(|(name, domain, reading)| (*name, *domain, reading)).collect();
+    let columns: Vec<(&str, &PublicDomain, &Reading)> = columns
+        .iter()
+        .map(|(name, domain, reading)| (*name, *domain, reading))
+        .collect();
     match left_domain(source, &columns, &Quiet(watch))? {
         None => Ok(()),
         Some((_, error)) => Err(Error::input(error.to_string())

@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Grain, Rule, Side};
 use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
-use crate::table::{Kind, PublicDomain, Role, Said};
+use crate::table::{Kind, PublicDomain, Reading, Role, Said};
 
 /// A column as typed.
 #[derive(Debug, Clone)]
@@ -259,6 +259,14 @@ impl DomainSpec {
             },
             false => PublicDomain::Words(item.strings()?),
         };
+        // What else is said of the column is held against it later.
+        let reading = match domain {
+            PublicDomain::Numbers(_) => Reading::number(),
+            PublicDomain::Words(_) => {
+                Reading { missing: Vec::new(), ..Reading::category() }
+            }
+        };
+        domain.check(&reading).map_err(|error| item.at(error))?;
         Ok(Self::Given(domain))
     }
 

@@ -145,10 +145,8 @@ fn field(column: DataColumn<'_>) -> Value {
 
 /// The domain of a column, if its cells are values of it.
 fn constraints(column: &PublishedColumn) -> Option<Value> {
-    let are_values = matches!(
-        column.treatment,
-        Treatment::Kept | Treatment::Drawn { .. }
-    );
+    let are_values =
+        matches!(column.treatment, Treatment::Kept | Treatment::Drawn { .. });
     let domain = column.domain.as_ref().filter(|_| are_values)?;
     match (domain, column.kind) {
         (PublicDomain::Numbers([low, high]), _) => {
@@ -160,12 +158,14 @@ fn constraints(column: &PublishedColumn) -> Option<Value> {
             Some(json!({ "enum": numbers.collect::<Vec<f64>>() }))
         }
         // Dates that are written in another way are texts to other tools.
-        (PublicDomain::Words(days), Kind::Date) => match (&days[..], &column.date_format) {
-            ([first, last], None) => {
-                Some(json!({ "minimum": first, "maximum": last }))
+        (PublicDomain::Words(days), Kind::Date) => {
+            match (&days[..], &column.date_format) {
+                ([first, last], None) => {
+                    Some(json!({ "minimum": first, "maximum": last }))
+                }
+                _ => None,
             }
-            _ => None,
-        },
+        }
     }
 }
 

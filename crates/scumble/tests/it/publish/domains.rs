@@ -1,8 +1,8 @@
 //! Columns with a public domain: what is published of them, what is refused, and that the
 //! extremes of the table no longer matter.
 
-use scumble::release::Release;
 use scumble::estimate::Evidence;
+use scumble::release::Release;
 use scumble::table::PublicDomain;
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
@@ -23,16 +23,16 @@ fn table() -> String {
 
 const TREE: &str = "a1;A;*\na2;A;*\nb1;B;*\nb2;B;*\n";
 
-const AGE: &str = "age = { role = \"quasi\", domain = [0, 99], hierarchy = { cuts = [20, 40] } }";
-const ZIP: &str =
-    "zip = { role = \"quasi\", domain = { csv = \"zips.csv\" }, hierarchy = { mask = \"right\" } }";
+const AGE: &str =
+    "age = { role = \"quasi\", domain = [0, 99], hierarchy = { cuts = [20, 40] } }";
+const ZIP: &str = "zip = { role = \"quasi\", domain = { csv = \"zips.csv\" }, hierarchy = { mask = \"right\" } }";
 const NATION: &str = "nation = { role = \"quasi\", domain = [\"b1\", \"a1\"], \
                       hierarchy = { csv = \"tree.csv\" } }";
 const WARD: &str = "ward = { role = \"sensitive\", domain = [\"east\", \"north\", \"south\", \"west\"] }";
 const COST: &str = "cost = { role = \"other\", domain = [0, 10] }";
 
 fn recipe(columns: [&str; 5], more: &str) -> String {
-    format!("input.table = \"table.csv\"\n[columns]\n{}\n{more}\n", columns.join("\n"))
+    format!("input.table = \"table.csv\"\n{more}\n[columns]\n{}\n", columns.join("\n"))
 }
 
 fn home() -> tempfile::TempDir {
@@ -70,7 +70,11 @@ fn every_method_publishes_domains_and_its_release_can_be_asked() {
         assert_eq!(domain("cost"), Some(PublicDomain::Numbers([0.0, 10.0])), "{more}");
         assert_eq!(domain("zip"), words(&["1000", "1010", "2000", "2010"]), "{more}");
         assert_eq!(domain("nation"), words(&["b1", "a1"]), "{more}");
-        assert_eq!(domain("ward"), words(&["east", "north", "south", "west"]), "{more}");
+        assert_eq!(
+            domain("ward"),
+            words(&["east", "north", "south", "west"]),
+            "{more}"
+        );
         // From the files alone, and with the table.
         let release = Release::open(&made.directory).unwrap();
         audited(&release, Some(&table()), None).unwrap();
@@ -80,7 +84,10 @@ fn every_method_publishes_domains_and_its_release_can_be_asked() {
             "SELECT COUNT(*) WHERE nation = 'a1' AND ward = 'north'",
             "SELECT AVG(age) WHERE cost >= 2",
         ] {
-            assert!(ask(&evidence, question)[0].count.is_finite(), "{more}: {question}");
+            assert!(
+                ask(&evidence, question)[0].count.is_finite(),
+                "{more}: {question}"
+            );
         }
         // Other tools are told the same, of columns that hold values.
         let package = std::fs::read(made.directory.join("datapackage.json")).unwrap();
@@ -122,15 +129,19 @@ fn refused(columns: [&str; 5], more: &str) -> String {
 #[test]
 fn what_cannot_be_a_domain_is_refused_with_its_place() {
     let k = METHODS[0];
-    let quasi = |domain: &str| format!("age = {{ role = \"quasi\", domain = {domain} }}");
+    let quasi =
+        |domain: &str| format!("age = {{ role = \"quasi\", domain = {domain} }}");
     let all = |age: &str| refused([age, ZIP, NATION, WARD, COST], k);
     for (domain, expected) in [
-        ("[19, 99]", "3:34: `domain` of `age` is from 19 to 99, but 1 number is outside; the \
-                      first is in row 1\nwiden it"),
-        ("[99, 0]", "3:34: the first number of `domain` is not below the second"),
-        ("[0, 50, 99]", "3:34: `domain` has numbers, but not two of them"),
-        ("[]", "3:34: `domain` is empty"),
-        ("[\"18\", \"18\"]", "3:34: `domain` has `18` twice"),
+        (
+            "[19, 99]",
+            "5:34: `domain` of `age` is from 19 to 99, but 1 number is outside; the \
+                      first is in row 1\nwiden it",
+        ),
+        ("[99, 0]", "5:34: the first number of `domain` is not below the second"),
+        ("[0, 50, 99]", "5:34: `domain` has numbers, but not two of them"),
+        ("[]", "5:34: `domain` is empty"),
+        ("[\"18\", \"18\"]", "5:34: `domain` has `18` twice"),
         ("{ csv = \"ages.csv\" }", "cannot read the file"),
         ("{ file = \"ages.csv\" }", "unknown key"),
     ] {
@@ -153,7 +164,10 @@ fn what_cannot_be_a_domain_is_refused_with_its_place() {
     let cost = "cost = { role = \"other\", domain = [0, 8] }";
     for more in METHODS {
         let found = refused([AGE, ZIP, NATION, WARD, cost], more);
-        assert!(found.contains("`domain` of `cost` is from 0 to 8, but 4 numbers are"), "{found}");
+        assert!(
+            found.contains("`domain` of `cost` is from 0 to 8, but 4 numbers are"),
+            "{found}"
+        );
         assert!(!found.contains("8.5"), "{found}");
     }
 }
