@@ -110,8 +110,8 @@ fn stars_masks_and_open_ranges_are_even_over_the_domain() {
         let lines: Vec<String> =
             rows.iter().map(|[a, z, n]| format!("\"{a}\",{z},{n}")).collect();
         let made = ByHand::new(columns()).rows("age,zip,nation", &lines);
-        let evidence = made.evidence().unwrap();
         made.audit(None, None).unwrap();
+        let evidence = made.evidence().unwrap();
         for (question, holds) in QUESTIONS {
             let (mut mean, mut variance) = (0.0, 0.0);
             for [age, zip, nation] in &rows {
