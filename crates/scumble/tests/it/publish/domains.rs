@@ -82,6 +82,7 @@ fn every_method_publishes_domains_and_its_release_can_be_asked() {
         for question in [
             "SELECT COUNT(*) WHERE age < 30 AND zip = '1010'",
             "SELECT COUNT(*) WHERE nation = 'a1' AND zip <> '2000'",
+            "SELECT COUNT(*) WHERE nation = 'a1' AND ward = 'north'",
             "SELECT AVG(age) WHERE cost >= 2",
         ] {
             assert!(
