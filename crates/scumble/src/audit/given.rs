@@ -60,7 +60,7 @@ impl<'a> Original<'a> {
         let numbers = numbers_task(manifest)
             .map(|task| Numbers::read(source, &task, watch).map(Cow::Owned))
             .transpose()?;
-        let columns = counted_columns(manifest);
+        let columns = counted_columns(manifest)?;
         let by_quasi = columns.iter().any(|column| column.role == Role::Quasi);
         let within = everyone.filter(|_| by_quasi);
         let within = within.map(|source| Population { source, key: &[] });
@@ -100,7 +100,7 @@ pub fn read_population(
 }
 
 /// The columns whose values are counted.
-fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
+fn counted_columns(manifest: &Manifest) -> Result<Vec<ColumnSpec>> {
     let by_cells = forms_cell_classes(manifest);
     // Beside randomized columns quasi columns are untouched, or a sample of one row of each
     // group: nothing is computed from them.
@@ -118,8 +118,13 @@ fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
         (Treatment::Drawn { .. } | Treatment::Apart, _) => true,
         (Treatment::Noisy { .. } | Treatment::Redrawn, _) => false,
     };
-    let columns = manifest.columns.iter().filter(is_counted).map(spec);
-    columns.chain(manifest.person_spec().filter(|_| by_cells)).collect()
+    let columns = manifest.columns.iter().filter(is_counted);
+    let columns = columns.map(|column| {
+        let ranges = column.ranges()?;
+        Ok(ColumnSpec { ranges, ..spec(column) })
+    });
+    let person = manifest.person_spec().filter(|_| by_cells);
+    columns.chain(person.map(Ok)).collect()
 }
 
 fn spec(column: &PublishedColumn) -> ColumnSpec {

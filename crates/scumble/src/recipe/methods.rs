@@ -16,9 +16,9 @@ use crate::recipe::generalize::Generalization;
 use crate::recipe::order::Order;
 use crate::recipe::randomize::{Perturbation, PerturbedGeneralization, Secret};
 use crate::recipe::section::listed;
-use crate::recipe::{PromiseSpec, Search, Spec};
+use crate::recipe::{ColumnSpec, PromiseSpec, Search, Spec};
 use crate::release::{Class, PromiseNote, PublishedColumn, Weighted};
-use crate::table::{Inputs, Stated};
+use crate::table::{Inputs, Role, Stated};
 use crate::watch::Watch;
 
 /// A way to make a release.
@@ -249,7 +249,13 @@ pub(super) fn methods(spec: &Spec) -> Result<Vec<&'static dyn Method>> {
 
 /// Only a method that changes numbers has a use for where they may be.
 fn check_domains(spec: &Spec, method: &dyn Method) -> Result<()> {
-    let limited = spec.columns.iter().find(|column| column.limits.is_some());
+    // Ranges that are randomized end there.
+    let draws = matches!(method.treats(), Treats::Draws);
+    let is_drawn = |column: &ColumnSpec| {
+        draws && column.role == Role::Sensitive && column.hierarchy.is_some()
+    };
+    let mut limited = spec.columns.iter().filter(|column| column.limits.is_some());
+    let limited = limited.find(|column| !is_drawn(column));
     match (limited, method.needs()) {
         (None, _) | (_, Needs::Numbers) => Ok(()),
         (Some(column), Needs::Counts | Needs::SensitiveCounts) => {

@@ -27,6 +27,8 @@ use hashbrown::{HashMap, HashSet};
 use crate::error::{Error, Result};
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::evidence::{Column, Nature, coded};
+use crate::estimate::query::ranges::Cut;
+use crate::estimate::query::{Check, Truth};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
     Class, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn, cell,
@@ -45,6 +47,8 @@ pub(crate) struct ColumnCells {
     /// For each cell, whether its probabilities are the shares of its own rows that have
     /// each value.
     pub(crate) counted: Vec<bool>,
+    /// Whether it is public where its numbers end.
+    pub(crate) ended: bool,
 }
 
 /// What a cell stands for.
@@ -90,6 +94,7 @@ impl ColumnCells {
             nature: Nature::Kept,
             rule: None,
             shared: true,
+            within: None,
         };
         columns.push(published);
         Ok(found)
@@ -123,7 +128,32 @@ impl ColumnCells {
         let text = &self.texts[cell as usize];
         matches!(self.meanings[cell as usize], Meaning::Like(_))
             || self.lattice.is_some()
+                && !self.ended
                 && (text.ends_with(", inf)") || text.starts_with("(-inf"))
+    }
+
+    /// The truth of a test for every cell: what it is for all numbers of the cell, nothing
+    /// if that depends on the number.
+    pub(crate) fn truths(
+        &self,
+        check: &Check,
+        reading: &Reading,
+    ) -> Vec<Option<Truth>> {
+        let Some(lattice) = &self.lattice else { return Vec::new() };
+        let cut = Cut::new(0, lattice, reading, vec![(0, check)]);
+        let truth = |meaning: &Meaning| match meaning {
+            Meaning::Numbers { low, high, .. } => {
+                let within =
+                    |stretch: &(f64, f64)| stretch.0 <= *high && stretch.1 >= *low;
+                let classes = cut.classes.iter().zip(&cut.truths);
+                let mut met = classes.filter(|(all, _)| all.iter().any(within));
+                let first = met.next().map(|(_, truths)| truths[0]);
+                first.filter(|_| met.next().is_none())
+            }
+            Meaning::Missing => Some(cut.truths[cut.missing()][0]),
+            Meaning::Values(_) | Meaning::Like(_) | Meaning::Open => None,
+        };
+        self.meanings.iter().map(truth).collect()
     }
 
     /// Whether a cell may stand for "not known" although nothing says so: `*` stands for
@@ -157,7 +187,8 @@ impl ColumnCells {
             found.map_err(|place| malformed(&texts[place]))?;
         like_others(&mut meanings, &texts, rows);
         let counted = vec![false; texts.len()];
-        Ok((values, Self { lattice, meanings, texts, counted }))
+        let ended = listed.domain.is_some();
+        Ok((values, Self { lattice, meanings, texts, counted, ended }))
     }
 
     /// The cells of a quasi column that has distributions, for groups that are called so.
@@ -206,7 +237,8 @@ impl ColumnCells {
             }
             _ => vec![false; groups.len()],
         };
-        Ok((values, Self { lattice: None, meanings, texts: groups.to_vec(), counted }))
+        let (lattice, texts, ended) = (None, groups.to_vec(), false);
+        Ok((values, Self { lattice, meanings, texts, counted, ended }))
     }
 }
 
@@ -316,6 +348,14 @@ fn numbers(
             let low = lattice.around(low).0 + 1.0;
             let (below, above) = lattice.around(high);
             let high = if half_open { below } else { above - 1.0 };
+            // Where the domain is public, nothing lies beyond it.
+            let (low, high) = match listed.domain {
+                Some([first, last]) => (
+                    low.max(lattice.around(first).0 + 1.0),
+                    high.min(lattice.around(last).1 - 1.0),
+                ),
+                None => (low, high),
+            };
             if low > high {
                 return Err(place);
             }

@@ -83,16 +83,20 @@ impl Sampler {
         }
     }
 
-    /// Any value of the domain, each as likely: the high half of a product, drawn again
-    /// where some would have one chance more.
+    /// Any value of the domain, each as likely.
     fn any(&self, words: &mut impl Rng) -> u32 {
-        let size = u64::from(self.size);
-        let surplus = size.wrapping_neg() % size;
-        loop {
-            let product = u128::from(words.next_u64()) * u128::from(size);
-            if product as u64 >= surplus {
-                return (product >> 64) as u32;
-            }
+        even(u64::from(self.size), words) as u32
+    }
+}
+
+/// Any number below `size`, each as likely: the high half of a product, drawn again where
+/// some would have one chance more.
+pub fn even(size: u64, words: &mut impl Rng) -> u64 {
+    let surplus = size.wrapping_neg() % size;
+    loop {
+        let product = u128::from(words.next_u64()) * u128::from(size);
+        if product as u64 >= surplus {
+            return (product >> 64) as u64;
         }
     }
 }
