@@ -23,6 +23,7 @@ mod publish {
     mod plan;
     mod presence;
     mod randomized;
+    mod randomized_numbers;
 }
 
 mod audit {
@@ -42,6 +43,7 @@ mod estimate {
     mod generalized;
     mod mixtures;
     mod randomized;
+    mod randomized_numbers;
     mod sample;
 }
 
