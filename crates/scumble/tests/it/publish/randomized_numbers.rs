@@ -139,15 +139,19 @@ fn a_mixture_has_coarse_ages_beside_drawn_costs() {
     let home = folder(&[("table.csv", &table)]);
     let recipe = "columns.id = \"drop\"\n\
         columns.age = { role = \"quasi\", type = \"number\" }\n";
-    let recipe = format!(
-        "{recipe}{COST}{BREACH}promise.k-anonymity = 5\n[[method]]\nname = \"mondrian\"\n\
-         [[method]]\nname = \"uniform-perturbation\"\npublish = \"number\"\n"
-    );
-    let published = run(home.path(), &recipe, 4).unwrap();
-    assert!(published.manifest.promises.iter().all(|promise| promise.holds));
-    assert!(costs(&published).iter().all(|cost| cost.parse::<u32>().is_ok()));
-    let audit = audited(&published.release, Some(&table), None).unwrap();
-    assert!(audit.private.promises.iter().all(|promise| promise.holds));
+    for what in ["range", "number"] {
+        let recipe = format!(
+            "{recipe}{COST}{BREACH}promise.k-anonymity = 5\n[[method]]\n\
+             name = \"mondrian\"\n[[method]]\nname = \"uniform-perturbation\"\n\
+             publish = \"{what}\"\n"
+        );
+        let published = run(home.path(), &recipe, 4).unwrap();
+        assert!(published.manifest.promises.iter().all(|promise| promise.holds));
+        let is_number = |cost: &String| cost.parse::<u32>().is_ok();
+        assert!(costs(&published).iter().all(|c| is_number(c) == (what == "number")));
+        let audit = audited(&published.release, Some(&table), None).unwrap();
+        assert!(audit.private.promises.iter().all(|promise| promise.holds));
+    }
 }
 
 #[test]
