@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::audit::domains;
 use crate::audit::views::{Present, forms_cell_classes};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
@@ -57,6 +58,7 @@ impl<'a> Original<'a> {
         manifest: &Manifest,
         watch: &dyn Watch,
     ) -> Result<(Self, Option<Microdata>)> {
+        domains::check_table(source, manifest, watch)?;
         let numbers = numbers_task(manifest)
             .map(|task| Numbers::read(source, &task, watch).map(Cow::Owned))
             .transpose()?;
@@ -95,7 +97,7 @@ pub fn read_population(
     watch: &dyn Watch,
 ) -> Result<Microdata> {
     let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
-    let columns: Vec<ColumnSpec> = quasi.map(spec).collect();
+    let columns: Vec<ColumnSpec> = quasi.map(spec).collect::<Result<_>>()?;
     Microdata::read(source, &columns, watch)
 }
 
@@ -121,19 +123,20 @@ fn counted_columns(manifest: &Manifest) -> Result<Vec<ColumnSpec>> {
     let columns = manifest.columns.iter().filter(is_counted);
     let columns = columns.map(|column| {
         let ranges = column.ranges()?;
-        Ok(ColumnSpec { ranges, ..spec(column) })
+        Ok(ColumnSpec { ranges, ..spec(column)? })
     });
     let person = manifest.person_spec().filter(|_| by_cells);
     columns.chain(person.map(Ok)).collect()
 }
 
-fn spec(column: &PublishedColumn) -> ColumnSpec {
+fn spec(column: &PublishedColumn) -> Result<ColumnSpec> {
     let rule = column.hierarchy.clone().unwrap_or(Rule::Plain);
     ColumnSpec {
         weight: weight(column.weight),
         cells: column.cells().unwrap_or(Cells::Taxonomy),
         ..ColumnSpec::new(&column.name, column.role, column.reading(), rule)
     }
+    .within(column.domain.clone())
 }
 
 /// How numbers are read row by row; nothing if none were blurred or drawn anew.

@@ -18,6 +18,7 @@ mod properties;
 mod ranges;
 mod rule;
 mod tree;
+mod within;
 
 pub use bind::{ColumnSpec, Microdata};
 pub use calendar::{Calendar, Grain};

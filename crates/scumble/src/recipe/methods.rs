@@ -16,9 +16,9 @@ use crate::recipe::generalize::Generalization;
 use crate::recipe::order::Order;
 use crate::recipe::randomize::{Perturbation, PerturbedGeneralization, Secret};
 use crate::recipe::section::listed;
-use crate::recipe::{ColumnSpec, PromiseSpec, Search, Spec};
+use crate::recipe::{PromiseSpec, Search, Spec};
 use crate::release::{Class, PromiseNote, PublishedColumn, Weighted};
-use crate::table::{Inputs, Role, Stated};
+use crate::table::{Inputs, Stated};
 use crate::watch::Watch;
 
 /// A way to make a release.
@@ -241,32 +241,9 @@ pub(super) fn methods(spec: &Spec) -> Result<Vec<&'static dyn Method>> {
         None => natural(spec)?,
     };
     for method in &methods {
-        check_domains(spec, *method)?;
         method.check(spec)?;
     }
     Ok(methods)
-}
-
-/// Only a method that changes numbers has a use for where they may be.
-fn check_domains(spec: &Spec, method: &dyn Method) -> Result<()> {
-    // Ranges that are randomized end there.
-    let draws = matches!(method.treats(), Treats::Draws);
-    let is_drawn = |column: &ColumnSpec| {
-        draws && column.role == Role::Sensitive && column.hierarchy.is_some()
-    };
-    let mut limited = spec.columns.iter().filter(|column| column.limits.is_some());
-    let limited = limited.find(|column| !is_drawn(column));
-    match (limited, method.needs()) {
-        (None, _) | (_, Needs::Numbers) => Ok(()),
-        (Some(column), Needs::Counts | Needs::SensitiveCounts) => {
-            let error = Error::recipe(format!(
-                "`{}`: a `domain` of two numbers is for columns that are blurred",
-                column.name
-            ));
-            let hint = "promise `expected-anonymity = 10`, or the like";
-            Err(spec.error_at(column.spot, error.with_hint(hint)))
-        }
-    }
 }
 
 /// What is tried if the recipe names no method: of those that keep all promises and

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Ranges, Rule};
 use crate::release::{Class, Store, Treatment};
-use crate::table::{Kind, Reading, Role};
+use crate::table::{Kind, PublicDomain, Reading, Role};
 
 /// The version of the format this library writes and reads.
 pub const FORMAT: u32 = 2;
@@ -121,9 +121,10 @@ pub struct PublishedColumn {
     /// noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimals: Option<u32>,
-    /// Where its numbers may be, both ends included, if they have noise.
+    /// The values that it may have, if somebody said so in public; where its numbers may be,
+    /// if they have noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub domain: Option<[f64; 2]>,
+    pub domain: Option<PublicDomain>,
     /// What was done to it.
     pub treatment: Treatment,
 }
@@ -158,6 +159,11 @@ impl PublishedColumn {
         }
     }
 
+    /// Where its numbers or days may be, both ends included, if that is known.
+    pub fn span(&self) -> Option<[f64; 2]> {
+        self.domain.as_ref()?.span(&self.reading())
+    }
+
     /// The level of the whole column, where there is one.
     pub fn level(&self) -> Option<usize> {
         match &self.treatment {
@@ -179,8 +185,9 @@ impl PublishedColumn {
             ))
             .with_hint("the release was changed")
         };
+        let span = self.domain.as_ref().and_then(|domain| domain.span(&self.reading()));
         let (Some(rule), Some(ends), Kind::Number) =
-            (self.hierarchy.clone(), self.domain, self.kind)
+            (self.hierarchy.clone(), span, self.kind)
         else {
             return Err(malformed("they need numbers, a hierarchy and a domain"));
         };

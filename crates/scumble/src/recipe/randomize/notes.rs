@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::hierarchy::{self, Microdata, Ranges};
+use crate::hierarchy::{self, Microdata};
 use crate::method::perturb::{Operator, ValueId};
 use crate::promise::Breaches;
 use crate::recipe::order::{Order, Origin};
@@ -13,7 +13,7 @@ use crate::recipe::{PromiseKind, Spec};
 use crate::release::{
     BoundNote, OperatorNote, PerturbationNote, PublishedColumn, SubtableNote, Treatment,
 };
-use crate::table::Role;
+use crate::table::{PublicDomain, Role};
 
 /// The column that tells the sub-table of a row.
 pub(super) fn subtable_column(values: &Values) -> String {
@@ -91,7 +91,7 @@ pub(super) fn drawn_column(
     PublishedColumn {
         treatment,
         hierarchy: ranges.map(|ranges| ranges.hierarchy().clone()),
-        domain: ranges.map(Ranges::ends),
+        domain: ranges.map(|ranges| PublicDomain::Numbers(ranges.ends())),
         decimals: ranges.map(|_| column.decimals),
         ..kept
     }

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Microdata, Ranges, Rule};
 use crate::recipe::methods::Treats;
 use crate::recipe::randomize::check::promise;
-use crate::recipe::{ColumnSpec, Spec};
+use crate::recipe::{ColumnSpec, DomainSpec, Spec};
 use crate::release::PublishedRange;
-use crate::table::Role;
+use crate::table::{PublicDomain, Role};
 
 /// What is published of numbers that are randomized as ranges.
 pub(super) fn published(spec: &Spec) -> PublishedRange {
@@ -52,7 +52,11 @@ pub(in crate::recipe) fn ranges_of(
             _ => Ok(None),
         };
     };
-    let Some(ends) = typed.limits else {
+    let ends = match &typed.domain {
+        Some(DomainSpec::Given(PublicDomain::Numbers(ends))) => Some(*ends),
+        _ => None,
+    };
+    let Some(ends) = ends else {
         let error = Error::recipe(format!(
             "`{name}` is randomized as ranges of numbers, but nobody knows where the first \
              one begins and the last one ends"

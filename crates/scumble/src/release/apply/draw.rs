@@ -8,7 +8,7 @@ use rand::Rng;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::method::perturb::{Sampler, ValueId, even};
+use crate::method::perturb::{Sampler, ValueId, below};
 use crate::method::{DrawPlan, Subtable, SubtableId};
 use crate::random::{Key, Randomness};
 use crate::release::apply::{Binding, Decided, Hand, Inputs, Streams, changed};
@@ -67,6 +67,8 @@ struct BoundSubtable {
     values: Vec<ValueId>,
     sampler: Sampler,
     key: Option<Key>,
+    /// The key of the numbers that are drawn from ranges.
+    number_key: Option<Key>,
 }
 
 impl<'a> BoundDraw<'a> {
@@ -108,15 +110,18 @@ impl<'a> BoundDraw<'a> {
         let keyed = keyed.map(|keyed| keyed.key);
         let names = || plan.columns.iter().map(|column| column.name.as_str());
         let part = |table: &Subtable| {
-            let texts = table.values.iter();
-            let texts = texts.flat_map(|value| &plan.values[*value]);
-            let domain = texts.map(String::as_str);
+            let key_of = |purpose: &'static str| {
+                let texts = table.values.iter();
+                let texts = texts.flat_map(|value| &plan.values[*value]);
+                let domain = texts.map(String::as_str);
+                let key = keyed?;
+                Some(key.narrowed([purpose].into_iter().chain(names()).chain(domain)))
+            };
             BoundSubtable {
                 values: table.values.clone(),
                 sampler: Sampler::new(&table.operator),
-                key: keyed.map(|key| {
-                    key.narrowed(["noise"].into_iter().chain(names()).chain(domain))
-                }),
+                key: key_of("noise"),
+                number_key: key_of("number"),
             }
         };
         Ok(Self {
@@ -212,7 +217,19 @@ impl<'a> BoundDraw<'a> {
                 streams.id.extend_from_slice(&original.to_le_bytes());
                 let mut words = key.words(&streams.id);
                 streams.id.truncate(length);
-                self.drawn(original, subtable, &mut words)
+                // Another matrix may be drawn by the same words one day.
+                let drawn = part.sampler.draw_by_clock(original, &mut words);
+                let value = part.values[drawn as usize];
+                // Numbers depend on the published range, and on the words of no clock: as
+                // often as a person is published with a range, it is with one number of it.
+                streams.id.extend_from_slice(&original.to_le_bytes());
+                streams.id.extend_from_slice(&value.get().to_le_bytes());
+                let numbers = match &part.number_key {
+                    Some(key) => self.numbers(value, &mut key.words(&streams.id)),
+                    None => Vec::new(),
+                };
+                streams.id.truncate(length);
+                Decided::Drawn(value, subtable, numbers)
             }
             None => self.drawn(original, subtable, &mut streams.noise),
         })
@@ -227,12 +244,17 @@ impl<'a> BoundDraw<'a> {
     ) -> Decided {
         let part = &self.parts[subtable];
         let value = part.values[part.sampler.draw(original, words) as usize];
-        let mut numbers = Vec::new();
-        for (_, steps) in self.numbers.iter().flatten() {
-            let (first, n) = steps[value].unwrap_or((0, 1));
-            numbers.push(first + even(n, words) as i64);
-        }
-        Decided::Drawn(value, subtable, numbers)
+        Decided::Drawn(value, subtable, self.numbers(value, words))
+    }
+
+    /// Draws numbers from the ranges of a value, where numbers are published.
+    fn numbers(&self, value: ValueId, words: &mut impl Rng) -> Vec<i64> {
+        let ranges = self.numbers.iter().flatten().map(|(_, steps)| steps[value]);
+        let drawn = ranges.map(|range| {
+            let (first, n) = range.unwrap_or((0, 1));
+            first + below(n, words) as i64
+        });
+        drawn.collect()
     }
 
     /// Writes what is published of a row in one of its columns.

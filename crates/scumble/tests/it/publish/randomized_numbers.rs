@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use scumble::recipe::Published;
 use scumble::release::{Parameters, PublishedRange, Treatment};
+use scumble::table::PublicDomain;
 
 use crate::builder::{audited, folder, records, run};
 
@@ -66,7 +67,8 @@ fn the_domain_is_public_and_rows_have_ranges() {
         panic!("{:?}", column.treatment);
     };
     assert_eq!((note.level, note.published), (1, PublishedRange::Range));
-    assert_eq!((column.domain, column.decimals), (Some([0.0, 9999.0]), Some(0)));
+    assert_eq!(column.domain, Some(PublicDomain::Numbers([0.0, 9999.0])));
+    assert_eq!(column.decimals, Some(0));
     let seen: std::collections::BTreeSet<String> =
         costs(&published).into_iter().collect();
     // Also the range that nobody is in.
