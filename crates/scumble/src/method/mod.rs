@@ -25,9 +25,9 @@ pub use condensation::{CondensationTask, Condensed, Moments, condense};
 pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
 pub use plan::{
-    ApartPlan, BlurPlan, BoundGroups, DrawPlan, FoundGroup, GroupPlan, NumberColumn,
-    Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, RedrawPlan, Step,
-    Subtable, SubtableId,
+    ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawPlan, FoundGroup, GroupPlan,
+    NumberColumn, Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute,
+    RedrawPlan, Step, Subtable, SubtableId,
 };
 pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;

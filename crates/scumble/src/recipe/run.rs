@@ -264,7 +264,7 @@ fn count_subtables(
     rows: &Of<SubtableId, u64>,
 ) {
     let drawn = |class: &&mut Class| {
-        class.of.iter().eq(step.columns.iter().map(|(name, _)| name))
+        class.of.iter().eq(step.columns.iter().map(|column| &column.name))
     };
     for class in manifest.classes.iter_mut().filter(drawn) {
         if let Parameters::Subtables { subtables } = &mut class.parameters {

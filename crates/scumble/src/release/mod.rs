@@ -42,5 +42,5 @@ pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
 pub use read::Release;
 pub use seen::Seen;
 pub use store::{Store, checksum};
-pub use treatment::{Class, Parameters, Treatment};
+pub use treatment::{Class, Parameters, PublishedRange, RangesNote, Treatment};
 pub use write::{Written, write_rows, write_values};

@@ -301,7 +301,10 @@ pub(crate) fn spelled_out(short: &Value) -> Value {
         let told =
             |key: &str, usual: &str| note.get(key).cloned().unwrap_or(json!(usual));
         let (breaches, noise) = (told("breaches", "upward"), told("noise", "fresh"));
-        let drawn = json!({ "kind": "drawn", "breaches": breaches, "noise": noise });
+        let ranges = note.get("ranges");
+        let drawn = json!({
+            "kind": "drawn", "breaches": breaches, "noise": noise, "ranges": ranges,
+        });
         treat(&note["columns"], drawn);
         hidden.push(note["subtable_column"].clone());
         let parameters = json!({ "kind": "subtables", "subtables": note["subtables"] });

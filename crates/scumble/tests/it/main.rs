@@ -24,6 +24,7 @@ mod publish {
     mod plan;
     mod presence;
     mod randomized;
+    mod randomized_numbers;
 }
 
 mod audit {
@@ -43,6 +44,7 @@ mod estimate {
     mod generalized;
     mod mixtures;
     mod randomized;
+    mod randomized_numbers;
     mod sample;
 }
 
