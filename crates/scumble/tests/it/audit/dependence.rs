@@ -79,7 +79,7 @@ fn found(table: &str, way: &str, seed: u64) -> Attacked {
 fn in_groups(share: u64, seed: u64) -> Attacked {
     const GROUPS: u64 = 2_000;
     let mut dice = Dice(seed);
-    let (mut rows, mut values) = (Vec::new(), String::from("group,illness,count\n"));
+    let (mut rows, mut values) = (Vec::new(), String::from("group,value,count\n"));
     for group in 1..=GROUPS {
         let mut left: Vec<u64> = (0..6).collect();
         for _ in 0..3 {
