@@ -18,7 +18,8 @@
 //! Columns are taken as published in the row of a person, and several as if each told its own:
 //! somebody who learns more, or elsewhere, gains more. What quasi cells tell is learned by a
 //! tree of few parts, which leaves a rest that a column may get the credit for. Rows of one
-//! person are taken for rows of several. In rows with the same cells only dependence is used:
+//! person are taken for rows of several. Of values apart less is learned than could be, and
+//! nothing where all groups have the same values. In rows with the same cells only dependence is used:
 //! somebody who knows the true value of another column can use it as a quasi value, too.
 //!
 //! # Cost
