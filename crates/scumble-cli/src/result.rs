@@ -218,6 +218,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             people(outside),
         ));
     }
+    warnings.extend(report.attacks.iter().filter_map(told_by_others));
     let exposed = report.attacks.iter().filter(|known| known.name == "corruption");
     let exposed = exposed.filter_map(|attack| attack.detail.get("exposed")?.as_f64());
     let exposed = exposed.reduce(f64::max);
@@ -363,6 +364,33 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         );
     }
     warnings
+}
+
+/// What is said of a protected column that others tell much about: a tenth of all people more
+/// are guessed rightly, or a hundredth are as good as known.
+fn told_by_others(attack: &Attacked) -> Option<String> {
+    const MUCH: f64 = 0.1;
+    const KNOWN: f64 = 0.01;
+    let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
+    let word = |key: &str| attack.detail.get(key).and_then(Value::as_str);
+    let gain = number("gain").filter(|_| attack.name == "dependence")?;
+    let (sure, before) = (number("sure")?, number("sure_without")?);
+    if gain < MUCH && sure - before < KNOWN {
+        return None;
+    }
+    let known = match sure > before {
+        true => format!(", and at least 95 % surely for {}", percent(sure)),
+        false => String::new(),
+    };
+    Some(format!(
+        "`{}` tells about `{}`: with it the value is guessed rightly for {} of all rows{known}, without \
+         it for {}. No promise covers that: drop `{}`, or protect both as one",
+        word("by")?,
+        word("column")?,
+        percent(attack.success),
+        percent(attack.chance),
+        word("by")?,
+    ))
 }
 
 /// The losses in one line.

@@ -30,6 +30,7 @@ mod publish {
 mod audit {
     mod blurred;
     mod buckets;
+    mod dependence;
     mod every_release;
     mod generalized;
     mod pdf;
