@@ -144,6 +144,7 @@ impl Table {
             kinds: vec![0; rows],
             kind_cells: vec![Vec::new()],
             wishes: Vec::new(),
+            persons: Vec::new(),
         };
         numbers.snap(&[DECIMALS; DRAWN]);
         Self { name: format!("{name}{size}"), numbers, classes, in_cube: true }
