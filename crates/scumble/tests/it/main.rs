@@ -50,6 +50,7 @@ mod oracle {
     mod cuts;
     mod generalized;
     mod pdf;
+    mod people;
     mod presence;
     mod values;
 }

@@ -34,9 +34,9 @@ impl Attack for Calibration {
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let rows = case.views.noisy()?.ok_or(NO_NOISE)?;
         match case.noisy_truth()? {
-            Some(NoisyTruth { found: NoisyFindings::Strict { frames, .. }, .. })
-                if case.manifest.person.is_some() =>
-            {
+            Some(NoisyTruth {
+                found: NoisyFindings::Strict { frames, .. }, ..
+            }) if case.manifest.person.is_some() => {
                 Ok(vec![by_person(rows, frames, case.manifest.left_out)])
             }
             _ if rows.note.strict => Ok(vec![by_level(rows, case.manifest.left_out)]),

@@ -137,15 +137,7 @@ fn divide(
         let laws = frame.levels.iter().map(|spreads| axes.law(spreads)).collect();
         let (rows, coordinates, levels) = (Vec::new(), Vec::new(), Vec::new());
         let (wishes, persons) = (Vec::new(), Vec::new());
-        frames.push(Framed {
-            axes,
-            rows,
-            coordinates,
-            wishes,
-            persons,
-            laws,
-            levels,
-        });
+        frames.push(Framed { axes, rows, coordinates, wishes, persons, laws, levels });
     }
     let of_kind: Vec<Vec<usize>> = numbers
         .kind_cells

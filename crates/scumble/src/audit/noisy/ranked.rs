@@ -132,7 +132,8 @@ fn rank(
     let people = company.n_people(rows(&fitting).into_iter()).max(1) as f64;
     // Whoever has the row that fits best is picked; of several one by chance.
     let least = fitting.iter().map(|(_, misfit)| *misfit).fold(f64::INFINITY, f64::min);
-    let best = fitting.into_iter().filter(|(_, misfit)| *misfit <= least * (1.0 + 1e-9));
+    let best =
+        fitting.into_iter().filter(|(_, misfit)| *misfit <= least * (1.0 + 1e-9));
     let best = rows(&best.collect::<Vec<_>>());
     let is_own = |other: &usize| match company.person(row) {
         Some(person) => company.person(*other) == Some(person),

@@ -41,9 +41,9 @@ pub(super) fn frames(task: &BlurTask<'_>) -> Vec<(BlurredFrame, Frame)> {
                 shape: task.shape,
                 people: match numbers.persons.is_empty() {
                     true => Vec::new(),
-                    false => people_of(
-                        rows.iter().map(|row| numbers.persons[*row as usize]),
-                    ),
+                    false => {
+                        people_of(rows.iter().map(|row| numbers.persons[*row as usize]))
+                    }
                 },
             };
             let blurred = BlurredFrame {

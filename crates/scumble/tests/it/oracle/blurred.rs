@@ -38,6 +38,7 @@ fn frame(shape: Shape, dims: usize, n_rows: usize, seed: u64) -> Frame {
         steps: vec![0.01; dims],
         cuts: vec![0.0; dims],
         shape,
+        people: Vec::new(),
     }
 }
 

@@ -247,6 +247,130 @@ fn who_knows_several_rows_sees_what_their_groups_have_in_common() {
 }
 
 #[test]
+fn noise_hides_people_among_people() {
+    let table = visits(200);
+    let truth = by_visit(&table);
+    let home = folder(&[("table.csv", &table)]);
+    let blurs = "expected-anonymity = { k = 6, columns = [\"age\"] }";
+    let both = format!("{blurs}\nk-anonymity = {{ k = 5, columns = [\"town\"] }}");
+    let methods = "[[method]]\nname = \"mondrian\"\n[[method]]\nname = \"blur\"\n";
+    for (promises, methods) in [(blurs, ""), (&*both, methods)] {
+        let text = recipe(true, promises, methods)
+            .replace(", hierarchy = { widths = [5, 10, 20] }", "");
+        let published = run_whole(home.path(), &text, 3).unwrap();
+        let audit = &published.audit;
+        assert!(audit.holds(), "{:?}", audit.promises);
+        // Equal ages of a person within a class are published as one.
+        let mut facts: BTreeMap<[String; 4], BTreeSet<String>> = BTreeMap::new();
+        let mut classes: BTreeMap<[String; 2], BTreeSet<String>> = BTreeMap::new();
+        for row in records(&home.path().join("release/data.csv")) {
+            let own = &truth[&row["visit"]];
+            let class = [row["town"].clone(), row["level"].clone()];
+            let [town, level] = class.clone();
+            let fact = [own["patient"].clone(), own["age"].clone(), town, level];
+            facts.entry(fact).or_default().insert(row["age"].clone());
+            classes.entry(class).or_default().insert(own["patient"].clone());
+        }
+        assert!(facts.values().all(|ages| ages.len() == 1));
+        assert!(classes.values().all(|people| people.len() >= 6), "{classes:?}");
+        let said = published.manifest.not_promised.join("\n");
+        assert!(said.contains("several rows of a person together"), "{said}");
+        // Another audit, from the files and the table, counts people, too.
+        let again = audited(&published.release, Some(&table), None).unwrap();
+        assert!(again.private.holds());
+        let rank = again.private.attacks.iter().find(|attack| attack.name == "rank");
+        assert_eq!(rank.unwrap().success, 0.0);
+        // Taken for as many people as there are rows, the table is another one.
+        let mut strangers = String::new();
+        for (number, line) in table.lines().enumerate() {
+            let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+            if number > 0 {
+                cells[1] = format!("q{number}");
+            }
+            strangers.push_str(&format!("{}\n", cells.join(",")));
+        }
+        let found = audited(&published.release, Some(&strangers), None);
+        if let Ok(found) = found {
+            let k = |audit: &scumble::audit::Report| {
+                let own =
+                    audit.promises.iter().find(|p| p.name == "expected-anonymity");
+                own.unwrap().measured["mean"].as_f64().unwrap()
+            };
+            assert!(k(&found.private) > k(&again.private));
+        }
+    }
+}
+
+#[test]
+fn a_population_has_everybody_once() {
+    let (mut table, mut everyone) = (
+        String::from("visit,patient,age,town,illness\n"),
+        String::from("patient,age,town\n"),
+    );
+    for person in 0..120 {
+        let quasi =
+            format!("{},{}", 20 + person * 13 % 40, ["Ghent", "Aalst"][person % 2]);
+        everyone.push_str(&format!("p{person},{quasi}\n"));
+        // Every third comes, up to four times.
+        for again in 0..if person % 3 == 0 { 1 + person % 4 } else { 0 } {
+            table.push_str(&format!("v{person}-{again},p{person},{quasi},flu\n"));
+        }
+    }
+    let home = folder(&[("table.csv", &table), ("everyone.csv", &everyone)]);
+    let text = |promise: &str, method: &str| {
+        format!(
+            "[input]\ntable = \"table.csv\"\npopulation = \"everyone.csv\"\nperson = \
+             \"patient\"\nkey = [\"patient\"]\n[columns]\npatient = \"identifier\"\nvisit = \
+             \"other\"\nage = {{ role = \"quasi\", type = \"number\", hierarchy = {{ widths = \
+             [5, 10, 20] }} }}\ntown = \"quasi\"\nillness = \"other\"\n[promise]\n{promise}\n\
+             [method]\nname = \"{method}\"\n"
+        )
+    };
+    let age = |cell: &str| -> (i64, i64) {
+        let ends: Vec<i64> = cell
+            .split(|c: char| !c.is_ascii_digit())
+            .filter_map(|part| part.parse().ok())
+            .collect();
+        match ends[..] {
+            [one] => (one, one),
+            [from, to] => (from, to),
+            _ => (0, 1000),
+        }
+    };
+    for (method, promise, of_table) in [
+        ("full-domain", "k-map = 7", 1),
+        ("full-domain", "k-map = 7\nk-anonymity = 3", 3),
+        ("mondrian", "k-map = 7\nk-anonymity = 3", 3),
+    ] {
+        let published = run_whole(home.path(), &text(promise, method), 2).unwrap();
+        assert!(published.audit.holds());
+        let truth = by_visit(&table);
+        let mut groups: BTreeMap<[String; 2], BTreeSet<String>> = BTreeMap::new();
+        for row in records(&home.path().join("release/data.csv")) {
+            let key = ["age", "town"].map(|name| row[name].clone());
+            groups
+                .entry(key)
+                .or_default()
+                .insert(truth[&row["visit"]]["patient"].clone());
+        }
+        for ([cell, town], present) in &groups {
+            let (from, to) = age(cell);
+            let fits = |row: &&str| {
+                let cells: Vec<&str> = row.split(',').collect();
+                let own: i64 = cells[1].parse().unwrap();
+                own >= from && own <= to && (town == "*" || town == cells[2])
+            };
+            let people = everyone.lines().skip(1).filter(fits).count();
+            assert!(people >= 7, "{cell} {town}: {people}");
+            assert!(present.len() >= of_table, "{cell} {town}: {present:?}");
+        }
+    }
+    let refused = text("delta-presence = { min = 0, max = 0.9 }", "full-domain");
+    let error = run_whole(home.path(), &refused, 1).unwrap_err().to_string();
+    assert!(error.contains("readers see how many rows a group has"), "{error}");
+}
+
+#[test]
 fn what_does_not_serve_people_says_why() {
     let table = visits(40);
     let home = folder(&[("table.csv", &table), ("everyone.csv", &table)]);
@@ -275,10 +399,28 @@ fn what_does_not_serve_people_says_why() {
         .replace("sensitive = \"illness\"", ""),
         "`anatomy` does not serve people with several rows",
     );
+    let blurs = |keys: &str| {
+        let promise =
+            format!("expected-anonymity = {{ k = 3, columns = [\"age\"]{keys} }}");
+        recipe(true, &promise, "").replace(", hierarchy = { widths = [5, 10, 20] }", "")
+    };
     fails(
-        &recipe(true, "expected-anonymity = { k = 3, columns = [\"age\"] }", "")
-            .replace(", hierarchy = { widths = [5, 10, 20] }", ""),
-        "`blur` does not serve people with several rows",
+        &blurs(", best-guess = 0.5"),
+        "`best-guess` does not serve people with several rows: somebody with several rows is \
+         found by any of them",
+    );
+    fails(
+        &blurs(", strict = false"),
+        "`strict = false` does not serve people with several rows: the scheme of the paper \
+         counts rows",
+    );
+    fails(
+        &blurs("")
+            .replace("columns = [\"age\"]", "strict = true")
+            .replace("hiv = \"sensitive\"", "hiv = \"drop\"")
+            .replace("illness = \"sensitive\"", "illness = \"drop\"")
+            .replace("[promise]", "[method]\nname = \"condensation\"\n[promise]"),
+        "`condensation` does not serve people with several rows: its groups count rows",
     );
     fails(
         &recipe(
