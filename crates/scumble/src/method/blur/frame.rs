@@ -79,6 +79,23 @@ impl Frame {
         }
     }
 
+    /// One row of everybody among some rows: first, as many as there are, those at the places
+    /// `first`.
+    pub(super) fn one_each(&self, rows: &[u32], first: &[u32]) -> (Vec<u32>, usize) {
+        let mut seen = HashSet::new();
+        let mut is_new = |row: &u32| match self.person(*row) {
+            Some(person) => seen.insert(person),
+            None => true,
+        };
+        let asked = first.iter().map(|place| rows[*place as usize]);
+        let mut chosen: Vec<u32> = asked.filter(&mut is_new).collect();
+        let n_asked = chosen.len();
+        let is_asked: HashSet<u32> = chosen.iter().copied().collect();
+        let others = rows.iter().copied().filter(|row| !is_asked.contains(row));
+        chosen.extend(others.filter(is_new));
+        (chosen, n_asked)
+    }
+
     /// Some rows of the frame as a frame of their own.
     pub(super) fn part(&self, rows: &[u32]) -> Self {
         let points = rows.iter().flat_map(|row| {

@@ -13,8 +13,6 @@
 //! # Source
 //! Ours.
 
-use hashbrown::HashSet;
-
 use super::Frame;
 use super::calibrate::rough_factors;
 use super::core::{Needs, falling_short, largest_set, need};
@@ -316,19 +314,9 @@ impl LadderSearch<'_> {
         if self.frame.people.is_empty() {
             return (self.frame.part(rows), needs(rows), some.to_vec());
         }
-        let mut seen = HashSet::new();
-        let mut is_first = |place: &u32| {
-            let person = self.frame.person(rows[*place as usize]);
-            person.is_none_or(|person| seen.insert(person))
-        };
-        let asked: Vec<u32> = some.iter().copied().filter(&mut is_first).collect();
-        let is_asked: HashSet<u32> = asked.iter().copied().collect();
-        let others = (0..rows.len() as u32).filter(|place| !is_asked.contains(place));
-        let others: Vec<u32> = others.filter(is_first).collect();
-        let chosen: Vec<u32> =
-            asked.iter().chain(&others).map(|place| rows[*place as usize]).collect();
+        let (chosen, n_asked) = self.frame.one_each(rows, some);
         let part = Frame { people: Vec::new(), ..self.frame.part(&chosen) };
-        (part, needs(&chosen), (0..asked.len() as u32).collect())
+        (part, needs(&chosen), (0..n_asked as u32).collect())
     }
 
     /// The best ladder of one level.
