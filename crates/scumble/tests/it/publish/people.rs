@@ -280,6 +280,22 @@ fn noise_hides_people_among_people() {
         assert!(again.private.holds());
         let rank = again.private.attacks.iter().find(|attack| attack.name == "rank");
         assert_eq!(rank.unwrap().success, 0.0);
+        // Without the table, what the files suffice for is judged; alone, nothing can be.
+        let blind = audited(&published.release, None, None);
+        if methods.is_empty() {
+            let error = blind.unwrap_err().to_string();
+            assert!(
+                error.contains("cannot be rechecked without the original"),
+                "{error}"
+            );
+        } else {
+            let blind = blind.unwrap().private;
+            let names: Vec<&str> = blind.promises.iter().map(|p| &*p.name).collect();
+            assert_eq!(names, ["k-anonymity"]);
+            assert!(blind.holds());
+            assert_eq!(blind.undecided.len(), 1);
+            assert_eq!(blind.undecided[0].name, "expected-anonymity");
+        }
         // Taken for as many people as there are rows, the table is another one.
         let mut strangers = String::new();
         for (number, line) in table.lines().enumerate() {
