@@ -27,7 +27,7 @@ use crate::recipe::generalize::notes::{
 };
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
-use crate::recipe::{Looks, PromiseSpec, Search, Spec, Weights};
+use crate::recipe::{Looks, Search, Spec, Weights};
 use crate::release::Weighted;
 use crate::table::GroupId;
 
@@ -109,11 +109,8 @@ impl Method for Generalization {
 
 fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
-    let of_presence =
-        |typed: &PromiseSpec| typed.kind.promise().name() == "delta-presence";
-    if task.spec.promises.iter().any(of_presence) {
-        let why = "presence is the share of people who are in the table, and readers see \
-                   how many rows a group has, not how many people; `k-map` counts people";
+    if data.census.people.is_some() {
+        let why = "a population counts everybody once";
         task.order.refuse_repeated(task.spec, data.people, name, why)?;
     }
     let promises = promises(task.spec, data);
