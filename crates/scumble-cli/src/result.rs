@@ -19,13 +19,15 @@ pub(crate) fn as_json(
 ) -> Value {
     let attacks = report.attacks.iter().map(attack_json);
     let attacks = attacks.chain(report.not_applicable.iter().map(not_applicable_json));
+    let promises = report.promises.iter().map(promise_json);
+    let promises = promises.chain(report.undecided.iter().map(undecided_json));
     let seconds = seconds.iter().map(|(stage, time)| (stage_name(*stage), json!(time)));
     json!({
         "schema": SCHEMA,
         "rows": report.rows,
         "left_out": manifest.left_out,
         "method": manifest.method,
-        "promises": report.promises.iter().map(promise_json).collect::<Value>(),
+        "promises": promises.collect::<Value>(),
         "attacks": attacks.collect::<Value>(),
         "loss": report.loss,
         "groups": report.group_sizes.iter().map(|(_, n)| n).sum::<u64>(),
@@ -72,6 +74,10 @@ fn attack_json(attack: &Attacked) -> Value {
         json!({ "name": name, "success": success, "chance": chance, "worst": worst });
     attack.detail.iter().for_each(|(key, value)| object[key] = value.clone());
     object
+}
+
+fn undecided_json(promise: &NotApplicable) -> Value {
+    json!({ "name": promise.name, "holds": null, "needs_original": promise.reason })
 }
 
 fn not_applicable_json(attack: &NotApplicable) -> Value {
@@ -160,6 +166,15 @@ pub(crate) fn attack_name(attacks: &[Attacked], attack: &Attacked) -> String {
         Some(column) => format!("{} ({column})", attack.name),
         None => attack.name.clone(),
     }
+}
+
+/// The promises that could not be decided.
+pub(crate) fn undecided_text(report: &Report) -> String {
+    let lines = report.undecided.iter();
+    let lines = lines.map(|NotApplicable { name, reason }| {
+        format!("{name}: needs the original ({reason})\n")
+    });
+    lines.collect()
 }
 
 /// The attacks that do not apply, those with the same reason together.

@@ -165,6 +165,10 @@ fn numbers_task(manifest: &Manifest) -> Option<NumbersTask<'_>> {
             .map(|name| (&**name, reading(name, Reading::category())))
             .collect(),
         wish,
+        person: manifest.person.as_ref().map(|person| {
+            let missing = person.missing.clone();
+            (&*person.column, Reading { missing, ..Reading::category() })
+        }),
     })
 }
 

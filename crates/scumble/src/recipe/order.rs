@@ -189,10 +189,10 @@ impl Order {
     }
 }
 
-/// The column that tells people apart.
-fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
-    let Some((name, spot)) = &spec.input.person else { return Ok(None) };
-    source.column(name).map_err(|error| spec.error_at(*spot, error))?;
+/// That the column that tells people apart is not published. This is to be mended before
+/// anything that follows from roles.
+pub(super) fn check_person(spec: &Spec) -> Result<()> {
+    let Some((name, spot)) = &spec.input.person else { return Ok(()) };
     let role = spec.column(name).map(|column| column.role);
     if let Some(Role::Quasi | Role::Sensitive | Role::Other) = role {
         let error = Error::recipe(format!(
@@ -200,6 +200,13 @@ fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
         ));
         return Err(spec.error_at(*spot, error.with_hint("make it an `identifier`")));
     }
+    Ok(())
+}
+
+/// The column that tells people apart.
+fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
+    let Some((name, spot)) = &spec.input.person else { return Ok(None) };
+    source.column(name).map_err(|error| spec.error_at(*spot, error))?;
     let reading =
         Reading { missing: spec.input.missing.clone(), ..Reading::category() };
     Ok(Some(ColumnSpec::new(name, Role::Identifier, reading, Rule::Plain)))

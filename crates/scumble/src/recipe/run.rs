@@ -9,7 +9,7 @@ use crate::recipe::certify::{certify, uncertified};
 use crate::recipe::join::{Joined, join};
 use crate::recipe::made::{Context, Made, plan};
 use crate::recipe::methods::{Gathered, Planned, Task};
-use crate::recipe::order::Order;
+use crate::recipe::order::{Order, check_person};
 use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, repeated};
 use crate::release::{
@@ -24,6 +24,7 @@ use crate::watch::{Quiet, Stage, Watch};
 /// confirms every promise.
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
+    check_person(spec)?;
     let parts = parts(spec)?;
     let draft = request.draft()?;
     let randomness = request.randomness()?;

@@ -56,6 +56,7 @@ mod oracle {
     mod domains;
     mod generalized;
     mod pdf;
+    mod people;
     mod presence;
     mod values;
 }
