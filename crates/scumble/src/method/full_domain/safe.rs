@@ -91,7 +91,6 @@ pub fn safe_levels<'a>(
     let (mut looks, mut refused) = (0, None);
     while let Some((next, look)) = chooser.choose(&node, &tuples, watch)? {
         looks += 1;
-        eprintln!("DBG {next:?} {look:?}");
         if !keeps(&next) || (look.chance > 0 && coin(look.chance)) {
             refused = Some(next.iter().map(|level| usize::from(*level)).collect());
             break;
