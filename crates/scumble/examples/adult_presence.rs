@@ -116,10 +116,9 @@ fn main() -> Result<()> {
             weights(&data, &found.grouping, range);
         }
     }
-    let boxes = read(|name| if name == "age" { Cells::Interval } else { Cells::Set })?;
-    let (columns, census) = (&boxes.quasi, &boxes.census);
+    let (columns, census) = (&data.quasi, &data.census);
     let task = Task { columns, census, promises: &promises, loss, limit: 0 };
-    for seed in 1..=5 {
+    for seed in 1..=3 {
         let mut coins = Randomness::of_seed(seed).stream("levels", 0);
         let name = format!("safe levels, coins {seed}");
         let found =
@@ -132,6 +131,9 @@ fn main() -> Result<()> {
             found.refused
         );
     }
+    let boxes = read(|name| if name == "age" { Cells::Interval } else { Cells::Set })?;
+    let (columns, census) = (&boxes.quasi, &boxes.census);
+    let task = Task { columns, census, promises: &promises, loss, limit: 0 };
     for seed in 1..=3 {
         let random = Randomness::of_seed(seed);
         let mut coins = random.stream("cuts", 0);

@@ -322,3 +322,126 @@ impl Numbers {
         (self.start..).zip(&self.weights).map(|(x, (kept, broken))| (x, *kept, *broken))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn range(min: f64, max: f64) -> (Decimal, Decimal) {
+        let decimal = |share| Decimal::from_f64("share", share).unwrap();
+        (decimal(min), decimal(max))
+    }
+
+    fn part(sizes: &[u64], rows: u64) -> Part {
+        let mut counts = BTreeMap::new();
+        for size in sizes {
+            *counts.entry(*size).or_default() += 1;
+        }
+        Part { people: sizes.iter().sum(), rows, sizes: counts }
+    }
+
+    /// All numbers of rows in groups, and in how many ways.
+    fn draws(sizes: &[u64], rows: u64) -> Vec<(Vec<u64>, f64)> {
+        let Some((first, rest)) = sizes.split_first() else {
+            return if rows == 0 { vec![(Vec::new(), 1.0)] } else { Vec::new() };
+        };
+        let choose = |n: u64, k: u64| -> f64 {
+            (0..k).map(|i| (n - i) as f64 / (i + 1) as f64).product()
+        };
+        let mut found = Vec::new();
+        for x in 0..=rows.min(*first) {
+            for (others, ways) in draws(rest, rows - x) {
+                found.push(([vec![x], others].concat(), ways * choose(*first, x)));
+            }
+        }
+        found
+    }
+
+    /// Two parts: the chance is the least that keeps the means in the range, by going
+    /// through all worlds of both.
+    #[test]
+    fn the_chance_is_the_least_that_is_harmless() {
+        let cases: [(&[u64], u64, &[u64], u64); 5] = [
+            (&[1, 10], 1, &[4], 1),
+            (&[2, 8, 3], 3, &[3, 3], 2),
+            (&[1, 1, 2, 6], 2, &[5, 5], 2),
+            (&[4, 2, 2, 1, 7], 4, &[1, 1, 8], 2),
+            (&[20, 30], 12, &[9, 11], 4),
+        ];
+        let (mut offered, mut needed) = (0, 0);
+        for (first, rows, second, others) in cases {
+            for (min, max, k) in
+                [(0.0, 0.3, 1), (0.0, 0.5, 1), (0.1, 0.7, 1), (0.0, 0.6, 2)]
+            {
+                let keeps = |rows: u64, people: u64| {
+                    let share = rows as f64 / people as f64;
+                    share >= min && share <= max && (rows == 0 || rows >= k)
+                };
+                let whole: [u64; 2] = [first.iter().sum(), second.iter().sum()];
+                if !keeps(rows, whole[0]) || !keeps(others, whole[1]) {
+                    continue;
+                }
+                let rule = Rule { range: range(min, max), keeps: &keeps };
+                let sizes = [first, second].concat();
+                let worlds: Vec<(Vec<u64>, f64, bool)> = draws(first, rows)
+                    .into_iter()
+                    .flat_map(|(one, n)| {
+                        draws(second, others)
+                            .into_iter()
+                            .map(move |(other, m)| ([one.clone(), other].concat(), n * m))
+                    })
+                    .map(|(drawn, ways)| {
+                        let kept =
+                            drawn.iter().zip(&sizes).all(|(x, n)| keeps(*x, *n));
+                        (drawn, ways, kept)
+                    })
+                    .collect();
+                // The worst excess over the range given a refusal, times its ways.
+                let harm = |refused: f64| {
+                    let share = |kept: bool| if kept { refused } else { 1.0 };
+                    let mut worst = f64::NEG_INFINITY;
+                    for (group, size) in sizes.iter().enumerate() {
+                        let (mut above, mut below) = (0.0, 0.0);
+                        for (drawn, ways, kept) in &worlds {
+                            let (x, n) = (drawn[group] as f64, *size as f64);
+                            above += ways * share(*kept) * (x - max * n);
+                            below += ways * share(*kept) * (min * n - x);
+                        }
+                        worst = worst.max(above).max(below);
+                    }
+                    worst
+                };
+                let all: f64 = worlds.iter().map(|(_, ways, _)| ways).sum();
+                let kept = worlds.iter().filter(|(.., kept)| *kept);
+                let kept: f64 = kept.map(|(_, ways, _)| ways).sum();
+                let parts = [part(first, rows), part(second, others)];
+                let Some(look) = LevelLook::of(&parts, &rule) else {
+                    // All must be refused, or there is nothing to accept.
+                    assert!(kept == 0.0 || harm(1.0 - 1e-9) > -1e-6, "{first:?} {max}");
+                    continue;
+                };
+                offered += 1;
+                let chance = look.chance as f64 / 2f64.powi(64);
+                assert!(harm(chance) <= all * 1e-9, "{first:?} {min} {max} {k}");
+                let accept = kept / all * (1.0 - chance);
+                assert!((look.accept - accept).abs() < 1e-6, "{look:?} {accept}");
+                if chance > 1e-6 {
+                    needed += 1;
+                    assert!(harm(chance - 1e-6) > 0.0, "{first:?} {max}: {chance}");
+                }
+            }
+        }
+        assert!(offered >= 6 && needed >= 3, "{offered} offered, {needed} need coins");
+    }
+
+    /// One row, eleven people, at most one in ten, as for cuts.
+    #[test]
+    fn the_worked_example() {
+        let keeps = |rows: u64, people: u64| 10 * rows <= people;
+        let rule = Rule { range: range(0.0, 0.1), keeps: &keeps };
+        let look = LevelLook::of(&[part(&[1, 10], 1)], &rule).unwrap();
+        assert!((look.chance as f64 / 2f64.powi(64) - 0.9).abs() < 1e-9);
+        assert!(u128::from(look.chance) * 10 >= 9 << 64, "never less than is needed");
+        assert!(LevelLook::of(&[part(&[1, 9], 1)], &rule).is_none());
+    }
+}
