@@ -136,8 +136,11 @@ impl Part {
             let keep = sizes.all(|n| (rule.keeps)(if all { *n } else { 0 }, *n));
             return keep.then_some(Judged { broken: 0.0, need: 0.0, error });
         }
-        let classes: Vec<Class> =
-            self.sizes.iter().map(|(size, n)| Class::of(self, *size, *n, rule)).collect();
+        let classes: Vec<Class> = self
+            .sizes
+            .iter()
+            .map(|(size, n)| Class::of(self, *size, *n, rule))
+            .collect();
         let whole = classes.iter().fold(Numbers::nobody(), |sum, class| {
             sum.with(&class.rest, self.rows).with(&class.one, self.rows)
         });
@@ -195,8 +198,8 @@ impl Part {
     /// The larger quotient of both sides for one group; infinite if nothing helps.
     fn need(&self, class: &Class, others: &Numbers, rule: &Rule<'_>) -> f64 {
         let size = u128::from(class.size);
-        let [min, max] =
-            [rule.range.0, rule.range.1].map(|share| (share.trillionths() as u128) * size);
+        let [min, max] = [rule.range.0, rule.range.1]
+            .map(|share| (share.trillionths() as u128) * size);
         // For max and for min: harm and relief of what is broken, help of what is kept.
         let mut sides = [(0.0, 0.0, 0.0); 2];
         for (x, kept, broken) in class.one.each() {
@@ -216,7 +219,8 @@ impl Part {
         }
         let (more, less) = (1.0 + self.error(), 1.0 - self.error());
         let quotient = |(harm, relief, help): (f64, f64, f64)| {
-            let harm = harm * more - relief * less + class.size as f64 * ONE * self.lost();
+            let harm =
+                harm * more - relief * less + class.size as f64 * ONE * self.lost();
             match (harm > 0.0, help > 0.0) {
                 (false, _) => 0.0,
                 (true, false) => f64::INFINITY,
@@ -386,13 +390,12 @@ mod tests {
                 let worlds: Vec<(Vec<u64>, f64, bool)> = draws(first, rows)
                     .into_iter()
                     .flat_map(|(one, n)| {
-                        draws(second, others)
-                            .into_iter()
-                            .map(move |(other, m)| ([one.clone(), other].concat(), n * m))
+                        draws(second, others).into_iter().map(move |(other, m)| {
+                            ([one.clone(), other].concat(), n * m)
+                        })
                     })
                     .map(|(drawn, ways)| {
-                        let kept =
-                            drawn.iter().zip(&sizes).all(|(x, n)| keeps(*x, *n));
+                        let kept = drawn.iter().zip(&sizes).all(|(x, n)| keeps(*x, *n));
                         (drawn, ways, kept)
                     })
                     .collect();

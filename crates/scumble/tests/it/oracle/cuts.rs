@@ -398,20 +398,15 @@ fn levels_without_coins_and_with_free_looks_give_people_away() {
                 }
             }
         }
-        assert!(outside * 100 > pairs, "{coins:?}: {outside} of {pairs}");
+        assert!(outside > 20, "{coins:?}: {outside} of {pairs}");
     }
 }
 
 /// Below a highest level that is not `*`, groups of it are parts from the beginning.
 #[test]
 fn a_highest_level_is_where_safe_levels_begin() {
-    let asked = Asked {
-        range: (0, 60),
-        k: None,
-        k_map: None,
-        cells: Cells::Taxonomy,
-        loss: 0,
-    };
+    let asked =
+        Asked { range: (0, 60), k: None, k_map: None, cells: Cells::Taxonomy, loss: 0 };
     let mut tables = tables(&HILL, 4, Cells::Taxonomy);
     for (_, data) in &mut tables {
         data.quasi[0].highest = 3;

@@ -98,7 +98,10 @@ impl Event {
     ///
     /// Groups are independent given their rows. With v the chance that group g breaks it
     /// and V that any does, g did with the probability v / V.
-    pub(super) fn posteriors(&self, finer: &[Finer]) -> Option<Vec<BTreeMap<u64, f64>>> {
+    pub(super) fn posteriors(
+        &self,
+        finer: &[Finer],
+    ) -> Option<Vec<BTreeMap<u64, f64>>> {
         let kept: f64 =
             self.groups.iter().flatten().map(|group| (-group.chance).ln_1p()).sum();
         let any = -kept.exp_m1();
