@@ -16,6 +16,7 @@ mod readers;
 mod publish {
     mod blurred;
     mod buckets;
+    mod domains;
     mod every_way;
     mod memory;
     mod mixtures;
@@ -46,8 +47,10 @@ mod estimate {
 }
 
 mod oracle {
+    mod apart;
     mod blurred;
     mod cuts;
+    mod domains;
     mod generalized;
     mod pdf;
     mod presence;
