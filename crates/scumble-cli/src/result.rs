@@ -228,8 +228,8 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         };
         warnings.push(format!(
             "somebody who knows how this release was searched for can place {} outside the range of \
-             delta-presence{certain}. The promise does not cover that, except with `mondrian` \
-             and `looks = \"coins\"`",
+             delta-presence{certain}. The promise does not cover that, except with \
+             `looks = \"coins\"`",
             people(outside),
         ));
     }

@@ -22,7 +22,9 @@ pub use blur::{
 };
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, Moments, condense};
-pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
+pub use full_domain::{
+    Found, FoundSafely, FullDomain, MOST_CANDIDATES, lattice_size, safe_levels,
+};
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
 pub use plan::{
     ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawPlan, FoundGroup, GroupPlan,

@@ -170,8 +170,12 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         ),
         "reversal" if manifest.method.each().iter().any(by_coins) => format!(
             "Holds the population, looks at published groups without their weights, and knows \
-             how the release was cut: that a group stayed whole because coins, or a promise, \
-             refused one cut of it. {} For {} that is outside of the promised range. {}{}",
+             how its groups were found: that {} because coins, or a promise, refused one that \
+             was finer. {} For {} that is outside of the promised range. {}{}",
+            match manifest.method.each().iter().any(|method| method.levels.is_some()) {
+                true => "levels stayed as they are",
+                false => "a group stayed whole",
+            },
             believed(attack),
             match attack.count("outside") {
                 0 => "nobody".to_owned(),

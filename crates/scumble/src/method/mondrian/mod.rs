@@ -3,6 +3,7 @@
 mod look;
 mod safe;
 
+pub(super) use safe::public_columns;
 pub use safe::safe_cuts;
 
 use std::sync::Mutex;

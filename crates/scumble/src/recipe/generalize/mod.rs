@@ -50,7 +50,7 @@ impl Method for Generalization {
 
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::FullDomain => &["loss", "suppression", "cells"],
+            Self::FullDomain => &["loss", "suppression", "cells", "looks"],
             Self::Mondrian => &[
                 "loss",
                 "suppression",
@@ -80,13 +80,18 @@ impl Method for Generalization {
 
     fn check(&self, spec: &Spec) -> Result<()> {
         match self {
-            Self::FullDomain => Ok(()),
+            Self::FullDomain => looks::check_levels(spec),
             Self::Mondrian => looks::check(spec),
         }
     }
 
     fn stands_alone(&self, spec: &Spec) -> bool {
-        looks(self.name(), spec) == Some(Looks::Coins)
+        let coins = looks(self.name(), spec) == Some(Looks::Coins);
+        match self {
+            // Cuts lose less: levels are for recipes that cuts are not for.
+            Self::FullDomain => coins && Self::Mondrian.check(spec).is_err(),
+            Self::Mondrian => coins,
+        }
     }
 
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
@@ -215,6 +220,13 @@ fn planned(
     if let Some(looks) = looks {
         parameters.insert("looks".to_owned(), json!(looks.name()));
     }
+    // Which levels were refused last follows from what is published.
+    if let Some(refused) = &search.refused {
+        let named = columns.iter().zip(refused);
+        let named: Map<_, _> =
+            named.map(|(c, level)| (c.name.clone(), json!(level))).collect();
+        parameters.insert("refused".to_owned(), named.into());
+    }
     if let Some((column, value)) = search.strategy {
         parameters.insert("column".to_owned(), json!(column.name()));
         parameters.insert("value".to_owned(), json!(value.name()));
@@ -247,6 +259,7 @@ fn planned(
             spec,
             &columns,
             looks,
+            grouping.levels().is_some(),
             weighting.map(|(way, _)| way),
         ),
         knowledge: None,
@@ -376,14 +389,24 @@ fn search(
     };
     let watched = task.watch.over(&grouping_task);
     let mut search = Search::default();
+    let by_coins = looks(name, spec) == Some(Looks::Coins);
     let grouping = match name {
+        "full-domain" if by_coins => {
+            let mut coins = task.randomness.stream("levels", 0);
+            let found =
+                method::safe_levels(watched, |chance| coins.next_u64() < chance)?;
+            search.lattice = found.lattice;
+            search.checked = found.looks;
+            search.refused = found.refused;
+            found.grouping
+        }
         "full-domain" => {
             let found = method::FullDomain.find(watched)?;
             search.lattice = found.lattice;
             search.checked = found.checked;
             found.grouping
         }
-        _ if looks(name, spec) == Some(Looks::Coins) => {
+        _ if by_coins => {
             let mut coins = task.randomness.stream("cuts", 0);
             method::safe_cuts(watched, |chance| coins.next_u64() < chance)?
         }
