@@ -122,6 +122,25 @@ impl Inputs {
         }
     }
 
+    /// Whether `typed` stands for a file that not only its owner can read.
+    #[cfg(unix)]
+    pub(crate) fn is_readable_by_others(&self, typed: &str) -> Result<bool> {
+        use std::os::unix::fs::PermissionsExt;
+        if !matches!(self.given.get(typed), None | Some(Input::File(_))) {
+            return Ok(false);
+        }
+        let path = self.path(typed)?;
+        let known = fs::metadata(&path)
+            .map_err(|error| Error::io("read the key", path.display().to_string(), error))?;
+        Ok(known.is_file() && known.permissions().mode() & 0o077 != 0)
+    }
+
+    /// Elsewhere permissions are not so simple.
+    #[cfg(not(unix))]
+    pub(crate) fn is_readable_by_others(&self, _typed: &str) -> Result<bool> {
+        Ok(false)
+    }
+
     /// The file that `typed` stands for.
     fn path(&self, typed: &str) -> Result<PathBuf> {
         match (self.given.get(typed), &self.folder) {

@@ -96,7 +96,7 @@ impl Source {
         let mut file = File::open(path).map_err(fail)?;
         // A pipe can be read only once, and a table is read twice.
         let store = match file.metadata().map_err(fail)?.is_file() {
-            true => Store::of_file(file).map_err(fail)?,
+            true => Store::of_file(file, path).map_err(fail)?,
             false => Store::Spool(spooled(&mut file).map_err(fail)?),
         };
         let ending = path.extension().unwrap_or_default().to_string_lossy();

@@ -2,7 +2,9 @@
 
 use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
 
+use crate::seam::{Op, seam};
 use crate::table::held::{Held, PieceId};
 
 /// The bytes of a table.
@@ -10,7 +12,7 @@ use crate::table::held::{Held, PieceId};
 pub(super) enum Store {
     /// A file that others can write to: what is read of it is held against what was read
     /// before.
-    File(File, Held),
+    File(File, PathBuf, Held),
     /// A file without a name, which nobody else has.
     Spool(File),
     Memory(Vec<u8>),
@@ -18,14 +20,14 @@ pub(super) enum Store {
 
 impl Store {
     /// A file that has a name.
-    pub(super) fn of_file(file: File) -> io::Result<Self> {
+    pub(super) fn of_file(file: File, path: &Path) -> io::Result<Self> {
         let held = Held::new(file.metadata()?.len());
-        Ok(Self::File(file, held))
+        Ok(Self::File(file, path.to_path_buf(), held))
     }
 
     pub(super) fn len(&self) -> io::Result<u64> {
         match self {
-            Self::File(file, _) | Self::Spool(file) => Ok(file.metadata()?.len()),
+            Self::File(file, ..) | Self::Spool(file) => Ok(file.metadata()?.len()),
             Self::Memory(bytes) => Ok(bytes.len() as u64),
         }
     }
@@ -36,8 +38,11 @@ impl Store {
         position: u64,
         buffer: &mut [u8],
     ) -> io::Result<usize> {
+        if let Self::File(_, path, _) = self {
+            seam(path, Op::Read)?;
+        }
         match self {
-            Self::File(file, _) | Self::Spool(file) => {
+            Self::File(file, ..) | Self::Spool(file) => {
                 let mut filled = 0;
                 while filled < buffer.len() {
                     let rest = &mut buffer[filled..];
@@ -63,7 +68,7 @@ impl Store {
     /// What was read of the file, if others can write to it.
     pub(super) fn held(&self) -> Option<&Held> {
         match self {
-            Self::File(_, held) => Some(held),
+            Self::File(_, _, held) => Some(held),
             Self::Spool(_) | Self::Memory(_) => None,
         }
     }
