@@ -13,9 +13,9 @@ use crate::recipe::order::Order;
 use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, repeated};
 use crate::release::{
-    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Manifest, Parameters,
-    PersonNote, PublishedColumn, Release, SENSITIVE_FILE, SOFTWARE, StepBinding,
-    Treatment, write_cells, write_datapackage, write_rows, write_values,
+    Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, Draft, FORMAT, Manifest,
+    Parameters, PersonNote, PublishedColumn, Release, SENSITIVE_FILE, SOFTWARE,
+    StepBinding, Treatment, write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -50,9 +50,14 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let Audit { private: audit, public } = audit;
     certify(&mut manifest, &audit)?;
     certify(&mut manifest, &public)?;
-    manifest.write(draft.store())?;
     write_datapackage(&manifest, draft.store())?;
     draft.store().write(PAGE_FILE, page(&manifest, &public).as_bytes())?;
+    for file in [DATAPACKAGE_FILE, PAGE_FILE] {
+        let checksum = draft.store().checksum(file)?;
+        manifest.checksums.insert(file.to_owned(), checksum);
+    }
+    // Last, since it vouches for all other files.
+    manifest.write(draft.store())?;
     let order = whole.as_ref().unwrap_or(&made[0].order);
     let release = Release::of(draft.store().clone())?;
     let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;

@@ -60,7 +60,8 @@ impl Draft {
         // with that of another.
         let name = blake3::hash(name.as_encoded_bytes()).to_hex();
         let prefix = format!(".scumble-{}", &name[..16]);
-        let lock = Lock::take(&parent.join(format!("{prefix}.lock"))).map_err(cannot)?;
+        let lock =
+            Lock::take(&parent.join(format!("{prefix}.lock"))).map_err(cannot)?;
         let Some(lock) = lock else {
             return Err(Error::input("another run is publishing here")
                 .in_file(shown(&target))
@@ -70,8 +71,7 @@ impl Draft {
             sweep(&parent, &prefix, &target).map_err(cannot)?;
             check_free(&target, replace)?;
         }
-        let scratch =
-            private_folder(&format!("{prefix}-"), &parent).map_err(cannot)?;
+        let scratch = private_folder(&format!("{prefix}-"), &parent).map_err(cannot)?;
         let store = Store::Directory(scratch.path().to_path_buf());
         Ok(Self {
             store,

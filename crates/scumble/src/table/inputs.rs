@@ -130,8 +130,9 @@ impl Inputs {
             return Ok(false);
         }
         let path = self.path(typed)?;
-        let known = fs::metadata(&path)
-            .map_err(|error| Error::io("read the key", path.display().to_string(), error))?;
+        let known = fs::metadata(&path).map_err(|error| {
+            Error::io("read the key", path.display().to_string(), error)
+        })?;
         Ok(known.is_file() && known.permissions().mode() & 0o077 != 0)
     }
 

@@ -89,9 +89,8 @@ impl Stated {
         seen: &mut HashSet<Vec<String>>,
     ) -> Result<()> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let mut reader = csv::ReaderBuilder::new()
-            .delimiter(delimiter(bytes))
-            .from_reader(bytes);
+        let mut reader =
+            csv::ReaderBuilder::new().delimiter(delimiter(bytes)).from_reader(bytes);
         let fault = |error: csv::Error| {
             let line = error.position().map_or(1, csv::Position::line);
             Error::input("the line does not have as many cells as the header")

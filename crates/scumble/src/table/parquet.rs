@@ -27,6 +27,10 @@ const BATCH_ROWS: usize = 8192;
 /// to skip to the middle of one costs little, since whole pages are passed over.
 const PIECE_ROWS: usize = 1 << 17;
 
+/// What a column of a row group may hold once it is unfolded: a file of some kilobytes must
+/// not swallow the memory.
+const MOST_UNFOLDED: i64 = 1 << 30;
+
 /// A table in a Parquet file.
 #[derive(Debug)]
 pub(super) struct Parquet {
@@ -59,6 +63,16 @@ impl Parquet {
         let metadata = metadata.flatten().ok_or_else(|| {
             Error::input("this is not a Parquet file, or it is damaged")
         })?;
+        let groups = metadata.metadata().row_groups().iter();
+        let mut sizes =
+            groups.flat_map(|group| group.columns()).map(|c| c.uncompressed_size());
+        if sizes.any(|size| size > MOST_UNFOLDED) {
+            return Err(Error::input(format!(
+                "a column of a row group unfolds to more than {} MB",
+                MOST_UNFOLDED >> 20
+            ))
+            .with_hint("write the file with smaller row groups"));
+        }
         Ok(Self { chunks, bytes, metadata })
     }
 

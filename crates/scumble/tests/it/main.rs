@@ -28,6 +28,8 @@ mod publish {
 
 mod fault {
     mod changed;
+    mod leak;
+    mod mutated;
 }
 
 mod audit {

@@ -32,9 +32,9 @@ impl Secret {
             let id = vec![order.source.column(name)?];
             return Ok(Some(Self { key: Key::of_words(secret), id }));
         };
-        let (shown, bytes) = inputs.bytes(path, "read the key").map_err(|error| {
-            error.with_hint(HOW_TO_MAKE_ONE)
-        })?;
+        let (shown, bytes) = inputs
+            .bytes(path, "read the key")
+            .map_err(|error| error.with_hint(HOW_TO_MAKE_ONE))?;
         if inputs.is_readable_by_others(path)? {
             return Err(Error::input("the key can be read by others")
                 .in_file(&shown)

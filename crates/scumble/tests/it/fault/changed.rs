@@ -14,6 +14,7 @@ use scumble::error::Result;
 use scumble::recipe::{Published, Request, Spec, publish};
 use scumble::watch::{Stage, Unwatched, Watch};
 
+use crate::builder::keep_private;
 use crate::publish::every_way::{WAYS, Way, files};
 
 /// How a file is changed, without a new one taking its place.
@@ -78,6 +79,7 @@ fn home() -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     for (name, bytes) in files() {
         fs::write(home.path().join(name), bytes).unwrap();
+        keep_private(&home.path().join(name));
     }
     home
 }
@@ -182,6 +184,31 @@ fn all_parts_of_a_recipe_read_one_table() {
         let done = run(home.path(), recipe, &meddler);
         let told = format!("{change:?} at {stage:?}");
         assert!(is_refused(home.path(), "people.csv", done, &told), "{told}");
+    }
+}
+
+/// A key that others can read is no secret.
+#[cfg(unix)]
+#[test]
+fn a_key_that_others_can_read_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let way = WAYS.iter().find(|way| way.is_keyed()).unwrap();
+    let home = home();
+    let key = home.path().join("key");
+    run(home.path(), &way.recipe(""), &Unwatched).unwrap();
+    fs::remove_dir_all(home.path().join("release")).unwrap();
+    for mode in [0o640, 0o604, 0o644] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        let error = run(home.path(), &way.recipe(""), &Unwatched).unwrap_err();
+        let shown = key.display();
+        assert_eq!(
+            error.to_string(),
+            format!("{shown}: the key can be read by others")
+        );
+        assert_eq!(
+            error.hints(),
+            [format!("keep it for yourself: `chmod 600 {shown}`")]
+        );
     }
 }
 
