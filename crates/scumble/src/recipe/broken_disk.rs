@@ -5,11 +5,12 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use crate::error::Result;
+use crate::estimate::Evidence;
 use crate::recipe::{Published, Request, Spec, publish};
 use crate::release::Release;
 use crate::seam::{Faults, Op};
 use crate::watch::Unwatched;
-use crate::{Evidence, Result};
 
 /// The files of a folder.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {

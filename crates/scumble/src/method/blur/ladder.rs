@@ -214,8 +214,6 @@ impl LadderSearch<'_> {
         let mut rises = 0;
         let patience = if depth == 0 && rows.len() <= 5_000 { 2 } else { 1 };
         let mut found = None;
-        // Rows that need no noise would have it lowered for ever. It falls by a step each time,
-        // so below this bound there is an end.
         let lowest = sample[0].max(factor * NARROWEST);
         while factor.is_finite() && factor > lowest && rises < patience {
             // Where a step loses this many, the next ones lose all: rows leave for want of
@@ -352,14 +350,12 @@ impl LadderSearch<'_> {
     /// The least factor that hides all rows at one level.
     fn hiding_all(&self, rows: &[u32], sample: &[f64]) -> Option<f64> {
         let mut factor = sample.last().copied().filter(|factor| factor.is_finite())?;
-        for step in 0.. {
-            if step == MOST_RAISES || self.needs.watch.is_cancelled() {
-                return None;
-            }
+        // So often raised, it is more than ten thousandfold: none hides all.
+        for _ in 0..2_000 {
             let law = self.frame.law(factor);
             let short = falling_short(self.frame, &law, rows, self.needs);
             if short.is_empty() {
-                break;
+                return Some(factor);
             }
             let (part, needs) = self.part(rows);
             let every = short.len().div_ceil(SAMPLE);
@@ -369,10 +365,9 @@ impl LadderSearch<'_> {
             if found.is_infinite() {
                 return None;
             }
-            // Where the sample needs no noise there would be nothing that a step could raise.
-            factor = (factor * 1.005).max(found).max(LEAST_RAISED);
+            factor = (factor * 1.005).max(found).max(NARROWEST);
         }
-        Some(factor)
+        None
     }
 
     /// The least factor that hides all but `spare` rows at one level, and how many it
@@ -414,15 +409,9 @@ impl LadderSearch<'_> {
     }
 }
 
-/// A first level with so little of the noise it began with is not worth looking at.
+/// Less noise, as a part of what a search began with or in deviations, is not looked for:
+/// where rows need none, there would be no end.
 const NARROWEST: f64 = 1e-6;
-
-/// After so many raises by a two-hundredth the noise is some twenty thousand times what the
-/// sample needs: there is none that hides all.
-const MOST_RAISES: u32 = 2_000;
-
-/// The noise of a level that must have some, in standard deviations.
-const LEAST_RAISED: f64 = 1e-6;
 
 /// Rows are unevenly close if the ninth tenth needs so many times the noise of the first.
 const UNEVEN: f64 = 1.6;

@@ -157,7 +157,8 @@ fn hold(times: u64, read: impl Fn(&mut ChaCha20Rng)) {
 fn read_all(source: &Source) {
     let columns: Vec<_> = source.columns().collect();
     let _ = source.fold(&columns, || (), |(), _, _| Ok(()), &Unwatched);
-    let _ = inspect(source, &Options::default(), &Unwatched);
+    let options = Options { table: "t.csv".to_owned(), delimiter: None };
+    let _ = inspect(source, &options);
 }
 
 #[test]
