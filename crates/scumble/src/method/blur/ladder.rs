@@ -350,7 +350,6 @@ impl LadderSearch<'_> {
     /// The least factor that hides all rows at one level.
     fn hiding_all(&self, rows: &[u32], sample: &[f64]) -> Option<f64> {
         let mut factor = sample.last().copied().filter(|factor| factor.is_finite())?;
-        // So often raised, it is more than ten thousandfold: none hides all.
         for _ in 0..2_000 {
             let law = self.frame.law(factor);
             let short = falling_short(self.frame, &law, rows, self.needs);
@@ -409,8 +408,7 @@ impl LadderSearch<'_> {
     }
 }
 
-/// Less noise, as a part of what a search began with or in deviations, is not looked for:
-/// where rows need none, there would be no end.
+/// Less noise than this is not looked for: where rows need none, there would be no end.
 const NARROWEST: f64 = 1e-6;
 
 /// Rows are unevenly close if the ninth tenth needs so many times the noise of the first.
