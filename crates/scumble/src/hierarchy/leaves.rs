@@ -244,10 +244,14 @@ mod tests {
             let tree = Tree::parse(text, "tree.csv").expect("a tree");
             tree.check(&Reading::number()).expect_err("refused").to_string()
         };
-        assert_eq!(message("1;*\none;*\n"), "the leaf `one` is not a number");
+        assert_eq!(
+            message("1;*\none;*\n"),
+            "the leaf in line 2 of the hierarchy is not a number"
+        );
         assert_eq!(
             message("1;x;*\n1.0;y;*\n"),
-            "the leaves `1` and `1.0` are the same number with different parents"
+            "the leaves in lines 1 and 2 of the hierarchy are the same number with \
+             different parents"
         );
     }
 }

@@ -71,7 +71,8 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
             }
         ));
     }
-    let release = Release::of(draft.publish()?)?;
+    // Nothing may fail any more once it has appeared.
+    let release = release.moved_to(draft.publish()?);
     let mut search = joined.search;
     if made.iter().any(|made| made.planned.grouping.is_some()) {
         search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();

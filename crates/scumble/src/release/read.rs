@@ -78,6 +78,11 @@ impl Release {
         Ok(())
     }
 
+    /// The same release, which was moved as a whole.
+    pub(crate) fn moved_to(self, store: Store) -> Self {
+        Self { store, ..self }
+    }
+
     /// Whether another release has taken its place.
     fn was_replaced(&self) -> bool {
         let now = Self::of(self.store.clone());

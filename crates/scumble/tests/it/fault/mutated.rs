@@ -297,7 +297,8 @@ fn releases_and_plans() {
         for asked in [
             "SELECT COUNT(*) FROM r WHERE age > 30",
             "SELECT illness, COUNT(*) FROM r GROUP BY illness",
-            "SELECT AVG(zip), SHARE(town = 'Ghent') FROM r",
+            "SELECT AVG(zip) FROM r",
+            "SELECT SHARE(town = 'Ghent') FROM r",
         ] {
             let _ = evidence.answer(&Query::parse(asked).unwrap(), Way::Inverse);
         }
