@@ -39,13 +39,14 @@ impl Change {
             }
             Self::CutOff => {
                 let kept = bytes.iter().enumerate().rev();
-                let ends = kept.filter(|(_, byte)| **byte == b'\n');
-                let (end, _) = ends.skip(10).next().unwrap();
+                let mut ends = kept.filter(|(_, byte)| **byte == b'\n');
+                let (end, _) = ends.nth(10).unwrap();
                 let file = OpenOptions::new().write(true).open(path).unwrap();
                 file.set_len(end as u64 + 1).unwrap();
             }
             Self::Append => {
-                let row = bytes.split_inclusive(|byte| *byte == b'\n').last().unwrap();
+                let row =
+                    bytes.split_inclusive(|byte| *byte == b'\n').next_back().unwrap();
                 let mut file = OpenOptions::new().append(true).open(path).unwrap();
                 file.write_all(&row.repeat(500)).unwrap();
             }

@@ -224,8 +224,11 @@ fn questions() {
     });
 }
 
+/// The files of a release, by their names.
+type Files = Vec<(String, Vec<u8>)>;
+
 /// Releases of all kinds, with their plans.
-fn published() -> Vec<(Vec<(String, Vec<u8>)>, String)> {
+fn published() -> Vec<(Files, String)> {
     let publish = |recipe: String| {
         let spec = Spec::parse(&recipe, "recipe.toml").unwrap();
         let given = files().map(|(name, bytes)| (name.to_owned(), Input::Bytes(bytes)));
