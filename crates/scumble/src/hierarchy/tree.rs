@@ -8,6 +8,7 @@ use hashbrown::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::hierarchy::ROOT_LABEL;
 
 /// A tree of words: for every leaf, the nodes above it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -117,9 +118,29 @@ impl Tree {
         let numbers = kept.iter().map(|place| lines[*place].0).collect();
         let lines: Vec<Vec<String>> =
             kept.iter().map(|place| cells(place).collect()).collect();
+        Ok(Self::of(lines, numbers))
+    }
+
+    /// Values that coarsen to nothing but everything, in this order.
+    pub(super) fn flat(values: &[String]) -> Self {
+        let line = |value: &String| vec![value.clone(), ROOT_LABEL.to_owned()];
+        Self::of(values.iter().map(line).collect(), (1..=values.len()).collect())
+    }
+
+    /// The tree without the leaves that are not wanted; nothing if none is.
+    pub(super) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
+        let lines = self.lines.iter().zip(&self.numbers);
+        let lines = lines.filter(|(line, _)| is_wanted(&line[0]));
+        let (lines, numbers): (Vec<Vec<String>>, Vec<usize>) =
+            lines.map(|(line, number)| (line.clone(), *number)).unzip();
+        (!lines.is_empty()).then(|| Self::of(lines, numbers))
+    }
+
+    /// Lines that are in order.
+    fn of(lines: Vec<Vec<String>>, numbers: Vec<usize>) -> Self {
         let leaves: Vec<String> = lines.iter().map(|line| line[0].clone()).collect();
         let index = leaves.iter().cloned().zip(0..).collect();
-        Ok(Self { lines, numbers, leaves, index })
+        Self { lines, numbers, leaves, index }
     }
 
     /// The leaves, depth-first: those below one node stand together.

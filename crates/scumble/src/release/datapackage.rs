@@ -10,7 +10,7 @@ use crate::release::{
     CELLS_FILE, DataColumn, DataFormat, Manifest, Parameters, PublishedColumn,
     SENSITIVE_FILE, Store, Treatment,
 };
-use crate::table::Kind;
+use crate::table::{Kind, PublicDomain, parse_number};
 
 /// The file's name.
 pub const DATAPACKAGE_FILE: &str = "datapackage.json";
@@ -31,12 +31,21 @@ pub fn write_datapackage(manifest: &Manifest, store: &Store) -> Result<()> {
                     ("weight", "number"),
                 ],
             )),
-            Parameters::Values { file, .. } => resources.push(table(
-                manifest,
-                file,
-                "The sensitive values of each group, and how many rows have each",
-                &[("group", "integer"), ("value", "string"), ("count", "integer")],
-            )),
+            Parameters::Values { file, .. } => {
+                let about = match &*class.of {
+                    [column] if file != SENSITIVE_FILE => format!(
+                        "The values of {column} in each group, and how many rows have each"
+                    ),
+                    _ => "The sensitive values of each group, and how many rows have each"
+                        .to_owned(),
+                };
+                resources.push(table(
+                    manifest,
+                    file,
+                    &about,
+                    &[("group", "integer"), ("value", "string"), ("count", "integer")],
+                ));
+            }
             Parameters::Subtables { .. }
             | Parameters::Frames { .. }
             | Parameters::Levels
@@ -84,7 +93,7 @@ fn table(
     let name = match file {
         CELLS_FILE => "cells",
         SENSITIVE_FILE => "sensitive",
-        _ => "values",
+        other => other.strip_suffix(".csv").unwrap_or(other),
     };
     let format = ("csv", "text/csv");
     let mut resource = resource(manifest, name, file, format, fields.collect(), &[""]);
@@ -133,9 +142,40 @@ fn field(column: DataColumn<'_>) -> Value {
             ("integer", "how many rows of the table a row stands for".to_owned())
         }
     };
+    if let DataColumn::Cells(listed) = column
+        && let Some(constraints) = constraints(listed)
+    {
+        field.insert("constraints".to_owned(), constraints);
+    }
     field.insert("type".to_owned(), kind.into());
     field.insert("description".to_owned(), about.into());
     Value::Object(field)
+}
+
+/// The domain of a column, if its cells are values of it.
+fn constraints(column: &PublishedColumn) -> Option<Value> {
+    let are_values =
+        matches!(column.treatment, Treatment::Kept | Treatment::Drawn { .. });
+    let domain = column.domain.as_ref().filter(|_| are_values)?;
+    match (domain, column.kind) {
+        (PublicDomain::Numbers([low, high]), _) => {
+            Some(json!({ "minimum": low, "maximum": high }))
+        }
+        (PublicDomain::Words(words), Kind::Category) => Some(json!({ "enum": words })),
+        (PublicDomain::Words(words), Kind::Number) => {
+            let numbers = words.iter().filter_map(|word| parse_number(word));
+            Some(json!({ "enum": numbers.collect::<Vec<f64>>() }))
+        }
+        // Dates that are written in another way are texts to other tools.
+        (PublicDomain::Words(days), Kind::Date) => {
+            match (&days[..], &column.date_format) {
+                ([first, last], None) => {
+                    Some(json!({ "minimum": first, "maximum": last }))
+                }
+                _ => None,
+            }
+        }
+    }
 }
 
 /// The type of a published column's cells, and what was done to it.

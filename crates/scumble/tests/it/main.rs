@@ -17,6 +17,7 @@ mod readers;
 mod publish {
     mod blurred;
     mod buckets;
+    mod domains;
     pub(crate) mod every_way;
     mod memory;
     mod mixtures;
@@ -53,8 +54,10 @@ mod estimate {
 }
 
 mod oracle {
+    mod apart;
     mod blurred;
     mod cuts;
+    mod domains;
     mod generalized;
     mod pdf;
     mod presence;

@@ -255,7 +255,12 @@ pub(super) fn output(
                 Output::Group(of_kind(|step| matches!(step, Step::Group(_)))?)
             }
             Parameters::Values { .. } => {
-                Output::Group(of_kind(|step| matches!(step, Step::Apart(_)))?)
+                let of = |step: &Step| match step {
+                    Step::Apart(apart) => class.of == [apart.column.as_str()],
+                    _ => false,
+                };
+                let step = steps.iter().position(of);
+                Output::Group(step.ok_or_else(|| misfit("a group"))?)
             }
             Parameters::Moments { .. } => {
                 Output::Group(of_kind(|step| matches!(step, Step::Redraw(_)))?)

@@ -228,6 +228,7 @@ impl<'a> BoundPlan<'a> {
         let mut inputs = Inputs::default();
         let mut starts = binding.block_starts.to_vec();
         let mut steps = Vec::with_capacity(binding.plan.steps.len());
+        let mut n_apart = 0;
         for (place, step) in binding.plan.steps.iter().enumerate() {
             steps.push(match step {
                 Step::Group(plan) => BoundStep::Group(BoundGroup::new(
@@ -247,8 +248,9 @@ impl<'a> BoundPlan<'a> {
                     let mut group_of_row = Vec::new();
                     if streamed {
                         (group_of_row, starts) =
-                            rows::assign(plan, place, binding, watch)?;
+                            rows::assign(plan, (place, n_apart), binding, watch)?;
                     }
+                    n_apart += 1;
                     BoundStep::Apart { group_of_row, plan }
                 }
                 Step::Blur(plan) => BoundStep::Blur {
