@@ -4,7 +4,8 @@
 //! the columns: generalized, published as weights (`pdf`), by group (`buckets`), randomized,
 //! blurred, or held against a population (`presence`). `oracle` has what is compared with brute
 //! force, `contract` what everything of a kind owes, `cancel` what is left when nobody waits.
-//! `builder` makes tables, recipes and releases for all of them.
+//! `fault` has what goes wrong outside: files that change, runs that are killed, inputs that are
+//! damaged. `builder` makes tables, recipes and releases for all of them.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 mod builder;
@@ -17,7 +18,7 @@ mod publish {
     mod blurred;
     mod buckets;
     mod domains;
-    mod every_way;
+    pub(crate) mod every_way;
     mod memory;
     mod mixtures;
     mod people;
@@ -25,6 +26,12 @@ mod publish {
     mod presence;
     mod randomized;
     mod randomized_numbers;
+}
+
+mod fault {
+    mod changed;
+    mod leak;
+    mod mutated;
 }
 
 mod audit {

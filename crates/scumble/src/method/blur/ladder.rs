@@ -214,7 +214,8 @@ impl LadderSearch<'_> {
         let mut rises = 0;
         let patience = if depth == 0 && rows.len() <= 5_000 { 2 } else { 1 };
         let mut found = None;
-        while factor.is_finite() && factor > sample[0] && rises < patience {
+        let lowest = sample[0].max(factor * NARROWEST);
+        while factor.is_finite() && factor > lowest && rises < patience {
             // Where a step loses this many, the next ones lose all: rows leave for want of
             // those that left.
             let most_lost = current.len() * 2 / 5;
@@ -346,11 +347,11 @@ impl LadderSearch<'_> {
     /// The least factor that hides all rows at one level.
     fn hiding_all(&self, rows: &[u32], sample: &[f64]) -> Option<f64> {
         let mut factor = sample.last().copied().filter(|factor| factor.is_finite())?;
-        loop {
+        for _ in 0..2_000 {
             let law = self.frame.law(factor);
             let short = falling_short(self.frame, &law, rows, self.needs);
             if short.is_empty() {
-                break;
+                return Some(factor);
             }
             let every = short.len().div_ceil(SAMPLE);
             let some: Vec<u32> = short.iter().step_by(every).copied().collect();
@@ -360,9 +361,9 @@ impl LadderSearch<'_> {
             if found.is_infinite() {
                 return None;
             }
-            factor = (factor * 1.005).max(found);
+            factor = (factor * 1.005).max(found).max(NARROWEST);
         }
-        Some(factor)
+        None
     }
 
     /// The least factor that hides all but `spare` rows at one level, and how many it
@@ -403,6 +404,9 @@ impl LadderSearch<'_> {
         Some((high, rows.len() - kept.len()))
     }
 }
+
+/// Less noise than this is not looked for: where rows need none, there would be no end.
+const NARROWEST: f64 = 1e-6;
 
 /// Rows are unevenly close if the ninth tenth needs so many times the noise of the first.
 const UNEVEN: f64 = 1.6;
