@@ -65,8 +65,8 @@ pub struct Key {
 /// A key shorter than this can be guessed.
 const SHORTEST_KEY: usize = 16;
 
-/// A key with fewer different bytes was not made by chance: random ones of this length have
-/// fewer than one time in 10^12.
+/// A key with fewer different bytes was hardly made by chance: of 16 random hexadecimal
+/// digits one in some millions has fewer than 5 different ones, of 16 random bytes none.
 const LEAST_DIFFERENT: usize = 5;
 
 /// What to do without a key.

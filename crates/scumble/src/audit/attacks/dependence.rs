@@ -107,8 +107,8 @@ impl Attack for Dependence {
 enum Target<'a> {
     /// One that was randomized, or several as one, and what is believed of each sub-table.
     Drawn(&'a DrawnColumn, Vec<Vec<f64>>),
-    /// The one that stands apart.
-    Apart(&'a str, &'a ApartValues),
+    /// One that stands apart, and the column that tells the group of a row.
+    Apart(&'a ApartValues, String),
     /// One in rows with the same cells.
     Shown(&'a str),
 }
@@ -117,14 +117,15 @@ impl Target<'_> {
     fn names(&self) -> Vec<&str> {
         match self {
             Self::Drawn(column, _) => column.names.iter().map(String::as_str).collect(),
-            Self::Apart(name, _) | Self::Shown(name) => vec![name],
+            Self::Apart(values, _) => vec![&values.column.name],
+            Self::Shown(name) => vec![name],
         }
     }
 
     fn n_values(&self) -> usize {
         match self {
             Self::Drawn(column, _) => column.values.len(),
-            Self::Apart(_, values) => values.column.domain.len(),
+            Self::Apart(values, _) => values.column.domain.len(),
             Self::Shown(_) => 1,
         }
     }
@@ -138,8 +139,16 @@ fn targets<'a>(case: &Case<'a>) -> Result<Vec<Target<'a>>> {
             Target::Drawn(column, shares.collect())
         }));
     }
-    if let Some(values) = case.views.apart()? {
-        targets.push(Target::Apart(&values.column.name, values));
+    for values in case.views.apart()? {
+        let notes = case.manifest.buckets().into_iter();
+        let note = notes.filter(|note| note.column == values.column.name).last();
+        let told_by = note.map(|note| note.told_by).ok_or_else(|| {
+            Error::input(format!(
+                "nothing tells the groups of `{}`",
+                values.column.name
+            ))
+        })?;
+        targets.push(Target::Apart(values, told_by));
     }
     if case.views.present.coarse && case.views.cells()?.is_some() {
         let kept = case.manifest.columns.iter().filter(|column| {
@@ -178,17 +187,28 @@ impl<'a> View<'a> {
         let subtables: Vec<&str> = subtables
             .filter_map(|name| case.manifest.header().into_iter().find(|h| *h == name))
             .collect();
-        let grouped = manifest.header().into_iter().find(|name| *name == GROUP_COLUMN);
-        let by_group =
-            grouped.filter(|_| case.views.present.apart || case.views.present.weighted);
-        let mut names: Vec<&str> = by_group.into_iter().collect();
+        let apart = targets.iter().filter_map(|target| match target {
+            Target::Apart(values, told_by) => Some((*values, told_by.as_str())),
+            Target::Drawn(..) | Target::Shown(_) => None,
+        });
+        let apart: Vec<(&ApartValues, &str)> = apart.collect();
+        let is_group = |name: &&str| {
+            let weighted = case.views.present.weighted && *name == GROUP_COLUMN;
+            weighted || apart.iter().any(|(_, told_by)| told_by == name)
+        };
+        let mut names: Vec<&str> =
+            manifest.header().into_iter().filter(is_group).collect();
         names.extend(quasi.iter().map(|column| &*column.name));
         let told: Vec<&PublishedColumn> =
             telling.iter().copied().filter(in_rows).collect();
         names.extend(told.iter().map(|column| &*column.name));
         names.extend(&subtables);
         let n_values = targets.iter().map(Target::n_values).max().unwrap_or(1);
-        let most = (MOST_VALUES / n_values.max(1)).clamp(5_000, MOST_ROWS);
+        let most = match apart.len() {
+            // Whole groups of one column are not whole groups of another.
+            2.. => usize::MAX,
+            _ => (MOST_VALUES / n_values.max(1)).clamp(5_000, MOST_ROWS),
+        };
         let rows = Rows::read(
             case.views.rows(),
             &names,
@@ -218,8 +238,8 @@ impl<'a> View<'a> {
             let (of_row, n) = (coded.of_row.clone(), coded.texts.len());
             view.features.push(Feature::certain(name, of_row, n, false));
         }
-        if let Some(values) = case.views.apart()? {
-            let groups = view.groups(values.groups.len())?;
+        for (values, told_by) in apart {
+            let groups = view.groups(values.groups.len(), told_by)?;
             let shares = |group: usize| {
                 let size = values.groups.size(group).max(1) as f64;
                 let values = values.groups.values(group).iter();
@@ -238,15 +258,15 @@ impl<'a> View<'a> {
 
     fn coded(&self, name: &str) -> &Coded {
         let place = self.names.iter().position(|known| *known == name);
-        &self.rows.columns[place.unwrap_or(0)]
+        &self.rows.columns[place.expect("columns that are asked for were read")]
     }
 
     /// The group of each row. Groups are called 1, 2, 3 and so on, and stand in the order of
     /// these texts.
-    fn groups(&self, n_groups: usize) -> Result<Vec<u32>> {
+    fn groups(&self, n_groups: usize, told_by: &str) -> Result<Vec<u32>> {
         let mut names: Vec<String> = (1..=n_groups).map(|n| n.to_string()).collect();
         names.sort_unstable();
-        let coded = self.coded(GROUP_COLUMN);
+        let coded = self.coded(told_by);
         let place = |text: &str| {
             let place = names.binary_search_by(|name| name.as_str().cmp(text));
             place.map_err(|_| Error::input("a row is of a group that is not there"))
@@ -351,9 +371,9 @@ impl<'a> View<'a> {
                     half_of: by_row().collect(),
                 })
             }
-            Target::Apart(_, values) => {
+            Target::Apart(values, told_by) => {
                 let groups = &values.groups;
-                let published = self.groups(groups.len())?;
+                let published = self.groups(groups.len(), told_by)?;
                 let mut shares = vec![0.0; values.column.domain.len()];
                 let mut lists = Vec::with_capacity(groups.len());
                 for group in 0..groups.len() {

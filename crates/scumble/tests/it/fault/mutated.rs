@@ -337,7 +337,7 @@ fn rows_that_are_classified() {
         };
         let numbers = classifier.columns().iter();
         let numbers = numbers.map(|name| (name.as_str(), Reading::number())).collect();
-        let task = NumbersTask { numbers, exact: Vec::new(), wish: None };
+        let task = NumbersTask { numbers, exact: Vec::new(), wish: None, person: None };
         let Ok(rows) = Numbers::read(&source, &task, &Unwatched) else { return };
         let count = [1, 5, usize::MAX][random.random_range(0..3)];
         for row in 0..rows.n_rows {
