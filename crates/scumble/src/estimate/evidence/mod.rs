@@ -97,12 +97,9 @@ impl Evidence {
             }
             false => {
                 let exact = known.iter().map(|c| (c.name(), reading(*c))).collect();
-                let task = NumbersTask {
-                    numbers: numbers.task(),
-                    exact,
-                    wish: None,
-                    person: None,
-                };
+                let all = numbers.task();
+                let task =
+                    NumbersTask { numbers: all, exact, wish: None, person: None };
                 let read = seen.numbers(&task, watch)?;
                 (Distinct::of_numbers(&read, known.len()), Some(read))
             }
