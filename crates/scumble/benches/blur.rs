@@ -65,6 +65,7 @@ fn numbers(mut values: Vec<f64>, dims: usize) -> Numbers {
         kinds: vec![0; values.len() / dims],
         kind_cells: vec![Vec::new()],
         wishes: Vec::new(),
+        persons: Vec::new(),
         values,
     }
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::population::not_in_population;
-use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
+use crate::hierarchy::{Cells, Column, Population, Ranges, Rule, Uncovered};
 use crate::table::{
     Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Of,
     PersonCounts, PublicDomain, Reading, Role, Scan, Source, scan,
@@ -35,6 +35,11 @@ pub struct ColumnSpec {
     pub cells: Cells,
     /// Values that belong to the domain even if the table does not have them.
     pub also: Vec<String>,
+    /// The ranges that stand for its numbers, if they are counted as ranges: these are then
+    /// its values, with nothing above them.
+    pub ranges: Option<Ranges>,
+    /// How many decimals these numbers have, once the table was read.
+    pub decimals: u32,
     /// The values that it may have, if that is public.
     pub domain: Option<PublicDomain>,
 }
@@ -53,6 +58,8 @@ impl ColumnSpec {
             weight: 1.0,
             cells: Cells::Taxonomy,
             also: Vec::new(),
+            ranges: None,
+            decimals: 0,
             domain: None,
         }
     }
@@ -195,11 +202,19 @@ impl Microdata {
             let also = spec.also.iter().chain(listed.unwrap_or_default());
             let also = also.map(|text| text.as_str().into());
             let texts: Vec<Box<str>> = known().cloned().chain(also).collect();
-            let (domain, mut codes) = spec
-                .rule
-                .domain(&texts, &spec.reading)
-                .map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
-            let domain = domain.limited(public.and_then(|p| p.span(&spec.reading)));
+            let found = match &spec.ranges {
+                Some(ranges) => ranges.domain(&texts, &spec.reading),
+                None => spec.rule.domain(&texts, &spec.reading),
+            };
+            let (domain, mut codes) =
+                found.map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
+            let domain = match &spec.ranges {
+                Some(ranges) => {
+                    spec.decimals = ranges.decimals(&texts, &spec.reading);
+                    domain
+                }
+                None => domain.limited(public.and_then(|p| p.span(&spec.reading))),
+            };
             codes.truncate(known().count());
             more_maps.push(Of::from(codes.split_off(own.0.texts.len())));
             maps.push(Of::from(codes));
@@ -297,7 +312,10 @@ const MOST_LEVELS: usize = 100;
 
 /// Binds the hierarchy and checks the levels.
 fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Column> {
-    let hierarchy = spec.rule.bind(&domain, &spec.reading);
+    let hierarchy = match spec.ranges {
+        Some(_) => Rule::Plain.bind(&domain, &spec.reading),
+        None => spec.rule.bind(&domain, &spec.reading),
+    };
     let height = hierarchy.height();
     if height > MOST_LEVELS {
         return Err(Error::recipe(format!(
@@ -378,7 +396,9 @@ fn uncovered_error(
     from: &[(&Dictionary, &Source)],
     mut uncovered: Uncovered,
 ) -> Error {
-    let (Uncovered::NotOfKind(places) | Uncovered::NoLeaf(places)) = &mut uncovered;
+    let (Uncovered::NotOfKind(places)
+    | Uncovered::NoLeaf(places)
+    | Uncovered::Beyond(places)) = &mut uncovered;
     // The first file that has any; places count on from one to the next.
     let mut start = 0;
     let mut blamed = from.first().copied();
@@ -416,6 +436,11 @@ fn uncovered_error(
         Uncovered::NoLeaf(places) => {
             let hint = "add a line for each value to the hierarchy file";
             (places, "not in its hierarchy".to_owned(), hint.to_owned())
+        }
+        Uncovered::Beyond(places) => {
+            let hint = "widen the `domain` of the column, by what is possible and not by what \
+                        the table has";
+            (places, "beyond its `domain`".to_owned(), hint.to_owned())
         }
     };
     let own = places.iter().filter(|place| **place < dictionary.texts.len());

@@ -30,6 +30,8 @@ use hashbrown::{HashMap, HashSet};
 use crate::error::{Error, Result};
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::evidence::{Column, Nature, coded};
+use crate::estimate::query::ranges::Cut;
+use crate::estimate::query::{Check, Truth};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
     Class, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn, cell,
@@ -95,6 +97,7 @@ impl ColumnCells {
             nature: Nature::Kept,
             rule: None,
             shared: true,
+            within: None,
         };
         columns.push(published);
         Ok(found)
@@ -130,6 +133,30 @@ impl ColumnCells {
             || self.lattice.is_some()
                 && !self.bounded
                 && (text.ends_with(", inf)") || text.starts_with("(-inf"))
+    }
+
+    /// The truth of a test for every cell: what it is for all numbers of the cell, nothing
+    /// if that depends on the number.
+    pub(crate) fn truths(
+        &self,
+        check: &Check,
+        reading: &Reading,
+    ) -> Vec<Option<Truth>> {
+        let Some(lattice) = &self.lattice else { return Vec::new() };
+        let cut = Cut::new(0, lattice, reading, vec![(0, check)]);
+        let truth = |meaning: &Meaning| match meaning {
+            Meaning::Numbers { low, high, .. } => {
+                let within =
+                    |stretch: &(f64, f64)| stretch.0 <= *high && stretch.1 >= *low;
+                let classes = cut.classes.iter().zip(&cut.truths);
+                let mut met = classes.filter(|(all, _)| all.iter().any(within));
+                let first = met.next().map(|(_, truths)| truths[0]);
+                first.filter(|_| met.next().is_none())
+            }
+            Meaning::Missing => Some(cut.truths[cut.missing()][0]),
+            Meaning::Values(_) | Meaning::Like(_) | Meaning::Open => None,
+        };
+        self.meanings.iter().map(truth).collect()
     }
 
     /// Whether a cell may stand for "not known" although nothing says so: `*` stands for

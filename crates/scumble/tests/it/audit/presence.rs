@@ -252,7 +252,9 @@ fn levels_that_coins_refused_give_nobody_away() {
     let told = |method: Value| {
         let hand = by_hand(vec![quasi("x", "set")], &["*"], presence(0.0, 0.1))
             .with("method", method);
-        attack(&hand.audit(None, &*population).unwrap(), "reversal").detail.clone()
+        attack(&hand.audit(None, population.as_str()).unwrap(), "reversal")
+            .detail
+            .clone()
     };
     let levels = json!({ "x": 1 });
     let coins = told(json!({

@@ -645,7 +645,7 @@ fn each_column_is_attacked_and_has_its_own_losses() {
         .iter()
         .map(|attack| (&*attack.name, attack.detail["column"].as_str().unwrap()))
         .collect();
-    let names = ["inference", "corruption", "averaging"];
+    let names = ["inference", "corruption", "averaging", "dependence"];
     let wanted = names.map(|name| [(name, "disease"), (name, "number")]);
     assert_eq!(found, wanted.concat());
     let loss = |name: &str| report.loss[name];
