@@ -153,8 +153,9 @@ impl Evidence {
         let counts = *measure == Measure::Count;
         let drawn = !question.noises.is_empty();
         let plain = all(|n| matches!(n, Nature::Kept | Nature::Drawn(..)));
+        let shared = question.shared(measure)?;
         if drawn && counts && plain && !question.splits {
-            return question.answer_noisy(way);
+            return Ok(widened(question.answer_noisy(way)?, shared));
         }
         if drawn && way != Way::Inverse {
             return Err(Error::recipe(
@@ -167,7 +168,7 @@ impl Evidence {
         let places = question.places(measure)?;
         let own = |groups: &&Groups| places.contains(&groups.sensitive);
         let apart: Vec<&Groups> = self.groups.iter().filter(own).collect();
-        match (&*apart, numbers) {
+        let answers = match (&*apart, numbers) {
             ([], None) => question.answer_uncertain(measure),
             ([groups], None)
                 if counts && all(|n| matches!(n, Nature::Kept | Nature::Apart)) =>
@@ -182,7 +183,8 @@ impl Evidence {
                  randomized or blurred ones",
             )
             .with_hint("ask about one column that stands apart at a time")),
-        }
+        };
+        Ok(widened(answers?, shared))
     }
 
     /// That there is a way to choose, if one was.
@@ -197,7 +199,27 @@ impl Evidence {
     }
 }
 
+/// Answers of rows of which so many share their noise on average: variances are as many times
+/// those of rows whose noise is their own.
+fn widened(mut answers: Vec<Estimate>, shared: f64) -> Vec<Estimate> {
+    for error in answers.iter_mut().filter_map(|answer| answer.standard_error.as_mut())
+    {
+        *error *= shared.sqrt();
+    }
+    answers
+}
+
 impl<'a> Question<'a> {
+    /// How many rows share the noise of a row in the columns that are asked about, on
+    /// average; 1 if each has its own.
+    fn shared(&self, measure: &Measure) -> Result<f64> {
+        let evidence = self.evidence;
+        let names = self.places(measure)?.into_iter();
+        let names = names.map(|place| &evidence.columns[place].name);
+        let shared = names.filter_map(|name| evidence.shared.get(name).copied());
+        Ok(shared.fold(1.0, f64::max))
+    }
+
     /// What was done to the columns that the question is about.
     fn natures(&self, measure: &Measure) -> Result<Vec<Nature>> {
         let columns = &self.evidence.columns;
