@@ -50,7 +50,7 @@ pub struct Condensed {
     /// The rows of each group.
     pub groups: Of<GroupId, Vec<RowId>>,
     /// The moments of each group.
-    pub moments: Of<GroupId, Moments>,
+    pub moments: Of<GroupId, GroupMoments>,
 }
 
 impl Condensed {
@@ -83,27 +83,27 @@ pub fn condense<'a>(
         ))
         .with_hint("take such rows out, or use `method = \"blur\"`"));
     }
-    let scaled = Scaled::of(numbers);
+    let scaled = Standardized::of(numbers);
     let mut groups = Vec::new();
     for (kind, rows) in by_kind(numbers).into_iter().enumerate() {
         groups.extend(grouped(task, &scaled, kind, &rows)?);
     }
     let moments = groups.par_iter().map(|rows| {
         task.watch.check()?;
-        Ok(Moments::of(&scaled, rows))
+        Ok(GroupMoments::of(&scaled, rows))
     });
     let moments = moments.collect::<Result<Vec<_>>>()?.into();
     Ok(Condensed { groups: groups.into(), moments })
 }
 
 /// Numbers in units of their standard deviations.
-struct Scaled {
+struct Standardized {
     dims: usize,
     units: Vec<f64>,
     values: Vec<f64>,
 }
 
-impl Scaled {
+impl Standardized {
     fn of(numbers: &Numbers) -> Self {
         let (dims, n) = (numbers.n_columns(), numbers.n_rows.max(1) as f64);
         let unit = |axis: usize| {
@@ -141,7 +141,7 @@ fn by_kind(numbers: &Numbers) -> Vec<Vec<RowId>> {
 /// again.
 fn grouped(
     task: Watched<'_, CondensationTask<'_>>,
-    scaled: &Scaled,
+    scaled: &Standardized,
     kind: usize,
     rows: &[RowId],
 ) -> Result<Vec<Vec<RowId>>> {
@@ -200,15 +200,15 @@ fn grouped(
 
 /// Mean and covariance of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Moments {
+pub struct GroupMoments {
     /// The mean.
     pub mean: Vec<f64>,
     /// Directions in which rows vary independently, each as long as the standard deviation.
     pub axes: Vec<Vec<f64>>,
 }
 
-impl Moments {
-    fn of(scaled: &Scaled, rows: &[RowId]) -> Self {
+impl GroupMoments {
+    fn of(scaled: &Standardized, rows: &[RowId]) -> Self {
         let dims = scaled.dims;
         let mean = scaled.mean(rows);
         let mut covariance = DMatrix::<f64>::zeros(dims, dims);
@@ -332,9 +332,9 @@ mod tests {
     /// deviation was multiplied by `twist`.
     fn largest_error(twist: f64) -> f64 {
         let numbers = table(200, 1, 1);
-        let scaled = Scaled::of(&numbers);
+        let scaled = Standardized::of(&numbers);
         let rows: Vec<RowId> = RowId::first(200).collect();
-        let mut moments = Moments::of(&scaled, &rows);
+        let mut moments = GroupMoments::of(&scaled, &rows);
         let in_units = |row: &[f64]| -> Vec<f64> {
             row.iter().zip(&scaled.units).map(|(value, unit)| value / unit).collect()
         };

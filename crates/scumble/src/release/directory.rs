@@ -15,12 +15,12 @@ use crate::release::{MANIFEST_FILE, Store};
 pub struct Draft {
     store: Store,
     /// Where the directory will be; nothing if the release stays in memory.
-    place: Option<Place>,
+    place: Option<PendingDirectory>,
 }
 
 /// A directory that will be renamed.
 #[derive(Debug)]
-struct Place {
+struct PendingDirectory {
     // Goes before the folders around it.
     scratch: TempDir,
     _around: Around,
@@ -54,7 +54,7 @@ impl Draft {
         let store = Store::Directory(scratch.path().to_path_buf());
         Ok(Self {
             store,
-            place: Some(Place { scratch, _around: around, target, replace }),
+            place: Some(PendingDirectory { scratch, _around: around, target, replace }),
         })
     }
 
@@ -91,7 +91,7 @@ impl Draft {
     }
 }
 
-impl Place {
+impl PendingDirectory {
     /// Renames the finished release into place.
     fn rename(self) -> Result<()> {
         check_free(&self.target, self.replace)?;

@@ -36,9 +36,9 @@ use numbers::decimals;
 pub use numbers::{Numbers, NumbersTask, parse_finite, snapped};
 pub use persons::{Owner, PersonCounts, Persons};
 pub use scan::{Dictionary, Scan, scan};
-pub(crate) use schema::Evidence;
+pub(crate) use schema::TypeEvidence;
 pub use schema::{ColumnSchema, Said, Schema, is_plain_number};
-pub use source::{Folded, ReadOptions, Source, Spot};
+pub use source::{Folded, ReadOptions, RowPlace, Source};
 pub use value::{Reading, format_date, format_number, parse_date, parse_number};
 
 use serde::{Deserialize, Serialize};

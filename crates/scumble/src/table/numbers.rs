@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::table::{ColumnId, Folded, Reading, Source, Spot};
+use crate::table::{ColumnId, Folded, Reading, RowPlace, Source};
 use crate::watch::Watch;
 
 /// Which columns to read.
@@ -216,8 +216,8 @@ struct WorkerRows {
     cells: Vec<Vec<Box<str>>>,
     index: HashMap<Vec<Box<str>>, u32>,
     wishes: Vec<f64>,
-    spots: Vec<Spot>,
-    fault: Option<(Spot, usize, CellFault)>,
+    spots: Vec<RowPlace>,
+    fault: Option<(RowPlace, usize, CellFault)>,
 }
 
 impl WorkerRows {
@@ -235,7 +235,7 @@ impl WorkerRows {
     }
 
     /// Keeps the first fault.
-    fn fault(&mut self, spot: Spot, column: usize, fault: CellFault) {
+    fn fault(&mut self, spot: RowPlace, column: usize, fault: CellFault) {
         if self.fault.is_none_or(|(known, ..)| spot < known) {
             self.fault = Some((spot, column, fault));
         }

@@ -16,8 +16,8 @@ use parquet::arrow::arrow_reader::{
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::arrow::{check_flat, fold_blocks, show_rows};
-use crate::table::source::{Fault, Spot, Work};
-use crate::table::store::{Store, spooled};
+use crate::table::source::{Fault, RowPlace, Work};
+use crate::table::store::{TableBytes, spooled};
 use crate::watch::Watch;
 
 /// Few enough rows that a batch of text stays in the cache.
@@ -40,7 +40,7 @@ pub(super) struct Parquet {
 
 /// A run of rows inside a row group, the work of one worker at a time.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct RowRun {
     group: usize,
     offset: usize,
     n_rows: usize,
@@ -48,15 +48,15 @@ struct Piece {
 
 impl Parquet {
     /// Reads the schema.
-    pub(super) fn open(store: Store, path: Option<&Path>) -> Result<Self> {
+    pub(super) fn open(store: TableBytes, path: Option<&Path>) -> Result<Self> {
         let fail =
             |source| Error::new(ErrorKind::Io { action: "read the file", source });
         let bytes = store.len().map_err(fail)?;
         let file = match store {
-            Store::File(file) => {
+            TableBytes::File(file) => {
                 file.into_inner().unwrap_or_else(PoisonError::into_inner)
             }
-            Store::Memory(bytes) => {
+            TableBytes::Memory(bytes) => {
                 spooled(&mut io::Cursor::new(bytes)).map_err(fail)?
             }
         };
@@ -81,7 +81,7 @@ impl Parquet {
         &self,
         columns: &[usize],
         start: impl Fn() -> S + Sync,
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()> + Sync,
         watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
         check_flat(self.schema(), columns)?;
@@ -98,14 +98,14 @@ impl Parquet {
     }
 
     /// Row groups, cut so that workers finish at about the same time.
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<RowRun> {
         let groups = self.metadata.metadata().row_groups();
         let mut pieces = Vec::new();
         for (group, metadata) in groups.iter().enumerate() {
             let size = usize::try_from(metadata.num_rows()).unwrap_or(0);
             for offset in (0..size).step_by(PIECE_ROWS) {
                 let n_rows = PIECE_ROWS.min(size - offset);
-                pieces.push(Piece { group, offset, n_rows });
+                pieces.push(RowRun { group, offset, n_rows });
             }
         }
         pieces
@@ -113,10 +113,10 @@ impl Parquet {
 
     fn read_piece<S>(
         &self,
-        piece: Piece,
+        piece: RowRun,
         number: u32,
         columns: &[usize],
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()>,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()>,
         state: &mut S,
     ) -> Result<u32, Fault> {
         let group = piece.group + 1;
@@ -129,7 +129,7 @@ impl Parquet {
         let mut present = columns.to_vec();
         present.sort_unstable();
         present.dedup();
-        let mut at = Spot { block: number, row: 0 };
+        let mut at = RowPlace { block: number, row: 0 };
         let mut reader = guarded(|| self.reader(piece, columns).ok())
             .flatten()
             .ok_or_else(|| Fault::new(number, 0, damaged))?;
@@ -150,7 +150,7 @@ impl Parquet {
 
     fn reader(
         &self,
-        piece: Piece,
+        piece: RowRun,
         columns: &[usize],
     ) -> Result<ParquetRecordBatchReader, parquet::errors::ParquetError> {
         let schema = self.metadata.parquet_schema();

@@ -6,13 +6,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// The bytes of a table.
 #[derive(Debug)]
-pub(super) enum Store {
+pub(super) enum TableBytes {
     /// Behind a lock, because reading moves the file's position.
     File(Mutex<File>),
     Memory(Vec<u8>),
 }
 
-impl Store {
+impl TableBytes {
     pub(super) fn len(&self) -> io::Result<u64> {
         match self {
             Self::File(file) => {

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::ColumnCells;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
 use crate::estimate::sample::of_table;
@@ -35,7 +35,7 @@ pub struct Evidence {
     /// How many rows of the table each of them stands for, if they are a sample.
     pub(in crate::estimate) stands_for: Option<Vec<f64>>,
     /// Rows and values of each group, if values are in a file of their own.
-    pub(in crate::estimate) groups: Option<Groups>,
+    pub(in crate::estimate) groups: Option<GroupMembers>,
     /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
     /// columns are one distinct row.
     pub(in crate::estimate) blurred: Option<Blurred>,
@@ -162,7 +162,7 @@ impl Evidence {
                 Some(numbers.map_err(|what| in_file(Error::input(what)))?)
             }
         };
-        let groups = Groups::read(&seen, &mut columns, &rows, watch)?;
+        let groups = GroupMembers::read(&seen, &mut columns, &rows, watch)?;
         let table = of_table(layout, &columns);
         let found =
             Self { columns, noises, rows, stands_for, groups, blurred, cells, table };

@@ -40,7 +40,9 @@ use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Evidence, Nature};
-use crate::estimate::laws::reconstruct::{Moments, Spread, Way, reconstruct_watched};
+use crate::estimate::laws::reconstruct::{
+    ErrorTerms, VarianceTerms, Way, reconstruct_watched,
+};
 use crate::estimate::query::question::{Open, OpenClass, Question};
 use crate::estimate::query::{Measure, Query};
 use crate::watch::Watched;
@@ -98,18 +100,23 @@ impl Estimate {
 
 /// What is added up for an answer.
 #[derive(Debug, Default)]
-struct Sum {
+struct AnswerSum {
     count: f64,
     at_most: f64,
     unbiased: f64,
-    moments: Moments,
+    moments: VarianceTerms,
     /// Rows of which noise may hide more than the published ones show.
     hidden: f64,
     unknown: bool,
 }
 
-impl Sum {
-    fn add(&mut self, count: f64, at_most: f64, unbiased: Option<(f64, Moments)>) {
+impl AnswerSum {
+    fn add(
+        &mut self,
+        count: f64,
+        at_most: f64,
+        unbiased: Option<(f64, VarianceTerms)>,
+    ) {
         self.count += count;
         self.at_most += at_most;
         match unbiased {
@@ -208,7 +215,7 @@ impl<'a> Question<'a> {
     /// Counts where nothing but noise has to be undone.
     fn answer_noisy(&self, way: Way) -> Result<Vec<Estimate>> {
         let evidence = self.evidence;
-        let mut sums: BTreeMap<Vec<u32>, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<u32>, AnswerSum> = BTreeMap::new();
         if self.group_by.is_empty() {
             sums.entry(Vec::new()).or_default();
         }
@@ -219,8 +226,8 @@ impl<'a> Question<'a> {
         }
         let all = (0..evidence.rows.len()).map(|entry| evidence.weight(entry).1);
         let all: f64 = all.sum();
-        let estimate = |(codes, sum): (Vec<u32>, Sum)| {
-            let Moments { squares, rows } = sum.moments;
+        let estimate = |(codes, sum): (Vec<u32>, AnswerSum)| {
+            let VarianceTerms { squares, rows } = sum.moments;
             let variance = match evidence.stands_for {
                 None => sum.moments.variance(),
                 Some(_) => (squares - rows * rows / all).max(0.0),
@@ -244,7 +251,7 @@ impl<'a> Question<'a> {
         class: &OpenClass,
         open: &Open<'a>,
         way: Way,
-        sums: &mut BTreeMap<Vec<u32>, Sum>,
+        sums: &mut BTreeMap<Vec<u32>, AnswerSum>,
     ) -> Result<()> {
         let size = open.joint.size();
         let (mut published, mut squares) = (vec![0.0; size], vec![0.0; size]);
@@ -265,7 +272,7 @@ impl<'a> Question<'a> {
             sums.entry(codes(noisy)).or_default().add(
                 total,
                 total,
-                Some((total, Moments { squares: rows, rows })),
+                Some((total, VarianceTerms { squares: rows, rows })),
             );
             return Ok(());
         }
@@ -274,10 +281,10 @@ impl<'a> Question<'a> {
         self.watch.check()?;
         let spread = match self.evidence.stands_for {
             None => done.spread,
-            Some(_) => Spread::new(&open.joint, &squares),
+            Some(_) => ErrorTerms::new(&open.joint, &squares),
         };
         let alone = open.answers.iter().all(|(_, cells)| cells.len() == 1);
-        let single = spread.as_ref().filter(|_| alone).map(Spread::single);
+        let single = spread.as_ref().filter(|_| alone).map(ErrorTerms::single);
         let mut set = vec![false; size];
         for (noisy, cells) in &open.answers {
             cells.iter().for_each(|cell| set[*cell] = true);

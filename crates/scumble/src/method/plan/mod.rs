@@ -15,7 +15,7 @@ pub use group::{GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRout
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::method::condensation::Moments;
+use crate::method::condensation::GroupMoments;
 use crate::method::perturb::Operator;
 use crate::method::perturb::ValueId;
 use crate::method::{Blurred, Buckets};
@@ -118,7 +118,7 @@ pub struct RedrawPlan {
     /// The columns.
     pub columns: Vec<NumberColumn>,
     /// The moments of each group.
-    pub groups: Of<GroupId, Moments>,
+    pub groups: Of<GroupId, GroupMoments>,
     /// The group of each row of the table, from 0.
     pub group_of_row: Of<RowId, GroupId>,
 }

@@ -31,10 +31,10 @@ use crate::method::{
 };
 use crate::random::Randomness;
 use crate::release::Layout;
-use crate::release::apply::emit::{Output, output};
+use crate::release::apply::emit::{CellSource, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
 use crate::table::{
-    ClassId, Code, ColumnId, GroupId, Of, Source, Spot, parse_finite, snapped,
+    ClassId, Code, ColumnId, GroupId, Of, RowPlace, Source, parse_finite, snapped,
 };
 use crate::watch::Watch;
 
@@ -101,7 +101,7 @@ pub(super) struct BoundPlan<'a> {
     /// The columns of the table that are read.
     pub(super) inputs: Vec<ColumnId>,
     steps: Vec<BoundStep<'a>>,
-    outputs: Vec<Output>,
+    outputs: Vec<CellSource>,
     is_random: bool,
 }
 
@@ -176,7 +176,7 @@ impl Streams {
     }
 
     /// Begins a block, if it is a new one.
-    pub(super) fn enter(&mut self, randomness: &Randomness, spot: Spot) {
+    pub(super) fn enter(&mut self, randomness: &Randomness, spot: RowPlace) {
         if self.block != Some(spot.block) {
             self.block = Some(spot.block);
             let block = u64::from(spot.block);
@@ -200,9 +200,9 @@ impl Streams {
 
 /// The columns that are read, each once.
 #[derive(Default)]
-pub(super) struct Inputs(Vec<ColumnId>);
+pub(super) struct ReadColumns(Vec<ColumnId>);
 
-impl Inputs {
+impl ReadColumns {
     /// Where a column stands among those that are read.
     fn seek(&mut self, column: ColumnId) -> usize {
         self.0.iter().position(|known| *known == column).unwrap_or_else(|| {
@@ -225,7 +225,7 @@ impl<'a> BoundPlan<'a> {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let source = binding.source;
-        let mut inputs = Inputs::default();
+        let mut inputs = ReadColumns::default();
         let mut starts = binding.block_starts.to_vec();
         let mut steps = Vec::with_capacity(binding.plan.steps.len());
         for (place, step) in binding.plan.steps.iter().enumerate() {
@@ -296,7 +296,7 @@ impl<'a> BoundPlan<'a> {
     pub(super) fn decide(
         &self,
         hand: &mut Hand,
-        spot: Spot,
+        spot: RowPlace,
         cells: &[&str],
     ) -> Result<Option<u64>> {
         hand.streams.enter(self.binding.randomness, spot);
