@@ -22,11 +22,12 @@
 use nalgebra::{DMatrix, SymmetricEigen};
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::random::Randomness;
+use crate::random::{PurposeStreams, Randomness};
 use crate::space::Space;
 use crate::table::{GroupId, Numbers, Of, RowId, snapped};
 use crate::watch::Watched;
@@ -58,10 +59,12 @@ impl Condensed {
     pub fn values(&self, decimals: &[u32], randomness: &Randomness) -> Vec<f64> {
         let n_rows: usize = self.groups.iter().map(Vec::len).sum();
         let mut values = vec![0.0; n_rows * decimals.len()];
+        let streams = GroupMoments::streams(randomness);
         for (rows, moments) in self.groups.iter().zip(&self.moments) {
             for row in rows {
                 let place = &mut values[row.index() * decimals.len()..];
-                let drawn = moments.draw(decimals, u64::from(row.get()), randomness);
+                let drawn =
+                    moments.draw(decimals, streams.stream(u64::from(row.get())));
                 place[..decimals.len()].copy_from_slice(&drawn);
             }
         }
@@ -234,32 +237,32 @@ impl GroupMoments {
         }
     }
 
-    /// What is published of the row of this number: drawn evenly along each axis, with its
+    /// Where chance comes from: a stream for the number of each row.
+    pub fn streams(randomness: &Randomness) -> PurposeStreams {
+        randomness.streams("condensed rows")
+    }
+
+    /// What is published of the row of this stream: drawn evenly along each axis, with its
     /// variance, and rounded.
-    pub fn draw(
-        &self,
-        decimals: &[u32],
-        row: u64,
-        randomness: &Randomness,
-    ) -> Vec<f64> {
-        let mut generator = randomness.stream("condensed rows", row);
+    pub fn draw(&self, decimals: &[u32], mut stream: ChaCha20Rng) -> Vec<f64> {
         let mut drawn = self.mean.clone();
         for axis in &self.axes {
             // An even choice between -1/2 and 1/2 has a variance of a twelfth.
-            let step = (generator.random::<f64>() - 0.5) * 12f64.sqrt();
+            let step = (stream.random::<f64>() - 0.5) * 12f64.sqrt();
             for (value, part) in drawn.iter_mut().zip(axis) {
                 *value += step * part;
             }
         }
-        let rounded = drawn.iter().zip(decimals);
-        rounded.map(|(value, decimals)| snapped(*value, *decimals)).collect()
+        for (value, decimals) in drawn.iter_mut().zip(decimals) {
+            *value = snapped(*value, *decimals);
+        }
+        drawn
     }
 }
 
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
-    use rand_chacha::ChaCha20Rng;
 
     use super::*;
 
@@ -340,10 +343,10 @@ mod tests {
         };
         let mean = in_units(&moments.mean);
         moments.axes.iter_mut().flatten().for_each(|part| *part *= twist);
-        let randomness = Randomness::of_seed(8);
+        let streams = GroupMoments::streams(&Randomness::of_seed(8));
         let draws = 20_000;
         let drawn: Vec<Vec<f64>> = (0..draws)
-            .map(|row| in_units(&moments.draw(&[9; 3], row, &randomness)))
+            .map(|row| in_units(&moments.draw(&[9; 3], streams.stream(row))))
             .collect();
         let moment =
             |a: usize, b: usize, rows: &mut dyn Iterator<Item = &[f64]>, n: f64| {

@@ -27,9 +27,10 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Cover, Microdata};
 use crate::method::perturb::ValueId;
 use crate::method::{
-    ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step, SubtableId,
+    ApartPlan, BlurPlan, GroupMoments, NoiseDrawer, NumberColumn, Plan, RedrawPlan,
+    Step, SubtableId,
 };
-use crate::random::Randomness;
+use crate::random::{PurposeStreams, Randomness};
 use crate::release::Layout;
 use crate::release::apply::emit::{CellSource, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
@@ -111,7 +112,7 @@ enum BoundStep<'a> {
     Draw(BoundDraw<'a>),
     Apart { group_of_row: Vec<Option<GroupId>>, plan: &'a ApartPlan },
     Blur { drawer: NoiseDrawer<'a>, inputs: Vec<usize>, plan: &'a BlurPlan },
-    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32> },
+    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32>, streams: PurposeStreams },
 }
 
 impl BoundStep<'_> {
@@ -264,9 +265,11 @@ impl<'a> BoundPlan<'a> {
                         .collect::<Result<_>>()?,
                     plan,
                 },
-                Step::Redraw(plan) => {
-                    BoundStep::Redraw { plan, decimals: decimals(&plan.columns) }
-                }
+                Step::Redraw(plan) => BoundStep::Redraw {
+                    plan,
+                    decimals: decimals(&plan.columns),
+                    streams: GroupMoments::streams(binding.randomness),
+                },
             });
         }
         let mut outputs = Vec::new();
@@ -343,15 +346,10 @@ impl<'a> BoundPlan<'a> {
                     drawer.draw(hand.row, &hand.truth, &mut drawn, randomness);
                     Decided::Numbers(drawn)
                 }
-                BoundStep::Redraw { plan, decimals } => {
+                BoundStep::Redraw { plan, decimals, streams } => {
                     let group = plan.group_of_row.get(hand.row).ok_or_else(changed)?;
-                    let moments = &plan.groups[*group];
-                    let row = hand.row as u64;
-                    Decided::Numbers(moments.draw(
-                        decimals,
-                        row,
-                        self.binding.randomness,
-                    ))
+                    let stream = streams.stream(hand.row as u64);
+                    Decided::Numbers(plan.groups[*group].draw(decimals, stream))
                 }
             };
         }
