@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::audit::domains;
 use crate::audit::views::{Present, forms_cell_classes};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Population, Rule};
@@ -57,10 +58,11 @@ impl<'a> Original<'a> {
         manifest: &Manifest,
         watch: &dyn Watch,
     ) -> Result<(Self, Option<Microdata>)> {
+        domains::check_table(source, manifest, watch)?;
         let numbers = numbers_task(manifest)
             .map(|task| Numbers::read(source, &task, watch).map(Cow::Owned))
             .transpose()?;
-        let columns = counted_columns(manifest);
+        let columns = counted_columns(manifest)?;
         let by_quasi = columns.iter().any(|column| column.role == Role::Quasi);
         let within = everyone.filter(|_| by_quasi);
         let within = within.map(|source| Population { source, key: &[] });
@@ -95,12 +97,12 @@ pub fn read_population(
     watch: &dyn Watch,
 ) -> Result<Microdata> {
     let quasi = manifest.columns.iter().filter(|column| column.role == Role::Quasi);
-    let columns: Vec<ColumnSpec> = quasi.map(spec).collect();
+    let columns: Vec<ColumnSpec> = quasi.map(spec).collect::<Result<_>>()?;
     Microdata::read(source, &columns, watch)
 }
 
 /// The columns whose values are counted.
-fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
+fn counted_columns(manifest: &Manifest) -> Result<Vec<ColumnSpec>> {
     let by_cells = forms_cell_classes(manifest);
     // Beside randomized columns quasi columns are untouched, or a sample of one row of each
     // group: nothing is computed from them.
@@ -119,16 +121,17 @@ fn counted_columns(manifest: &Manifest) -> Vec<ColumnSpec> {
         (Treatment::Noisy { .. } | Treatment::Redrawn, _) => false,
     };
     let columns = manifest.columns.iter().filter(is_counted).map(spec);
-    columns.chain(manifest.person_spec().filter(|_| by_cells)).collect()
+    columns.chain(manifest.person_spec().filter(|_| by_cells).map(Ok)).collect()
 }
 
-fn spec(column: &PublishedColumn) -> ColumnSpec {
+fn spec(column: &PublishedColumn) -> Result<ColumnSpec> {
     let rule = column.hierarchy.clone().unwrap_or(Rule::Plain);
     ColumnSpec {
         weight: weight(column.weight),
         cells: column.cells().unwrap_or(Cells::Taxonomy),
         ..ColumnSpec::new(&column.name, column.role, column.reading(), rule)
     }
+    .within(column.domain.clone())
 }
 
 /// How numbers are read row by row; nothing if none were blurred or drawn anew.

@@ -15,6 +15,7 @@ mod bands;
 mod case;
 mod cells;
 pub mod checks;
+mod domains;
 mod drawn;
 mod given;
 mod grouped;
@@ -169,6 +170,7 @@ impl Report {
 pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<Audit> {
     let views = Views::open(release, watch)?;
     views.read()?;
+    domains::check(&views)?;
     let manifest = views.manifest;
     let counted = given.original.and_then(|original| original.counted.as_deref());
     let alone = counted.and_then(without_others);

@@ -8,7 +8,7 @@ use crate::hierarchy::population::not_in_population;
 use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
 use crate::table::{
     Census, Code, ColumnId, Counts, Dictionary, Domain, Kind, Of, PersonCounts,
-    Reading, Role, Scan, Source, TypeEvidence, scan,
+    PublicDomain, Reading, Role, Scan, Source, TypeEvidence, scan,
 };
 use crate::watch::Watch;
 
@@ -35,6 +35,8 @@ pub struct ColumnSpec {
     pub cells: Cells,
     /// Values that belong to the domain even if the table does not have them.
     pub also: Vec<String>,
+    /// The values that it may have, if that is public.
+    pub domain: Option<PublicDomain>,
 }
 
 impl ColumnSpec {
@@ -51,7 +53,17 @@ impl ColumnSpec {
             weight: 1.0,
             cells: Cells::Taxonomy,
             also: Vec::new(),
+            domain: None,
         }
+    }
+
+    /// The same column with a public domain. Fails if the two do not go together.
+    pub fn within(self, domain: Option<PublicDomain>) -> Result<Self> {
+        let rule = match &domain {
+            Some(domain) => self.rule.within(domain, &self.reading)?,
+            None => self.rule,
+        };
+        Ok(Self { rule, domain, ..self })
     }
 }
 
@@ -179,12 +191,16 @@ impl Microdata {
                 spec.reading.kind = seen.kind();
             }
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
-            let also = spec.also.iter().map(|text| text.as_str().into());
+            let public = spec.domain.as_ref();
+            let listed = public.and_then(|domain| domain.words(&spec.reading));
+            let also = spec.also.iter().chain(listed.unwrap_or_default());
+            let also = also.map(|text| text.as_str().into());
             let texts: Vec<Box<str>> = known().cloned().chain(also).collect();
             let (domain, mut codes) = spec
                 .rule
                 .domain(&texts, &spec.reading)
                 .map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
+            let domain = domain.limited(public.and_then(|p| p.span(&spec.reading)));
             codes.truncate(known().count());
             more_maps.push(Of::from(codes.split_off(own.0.texts.len())));
             maps.push(Of::from(codes));
@@ -399,7 +415,7 @@ fn uncovered_error(
             (places, format!("not {what}"), format!("{form}; {missing}"))
         }
         Uncovered::NoLeaf(places) => {
-            let hint = "add a line for each value to the hierarchy file, or the value to `domain`";
+            let hint = "add a line for each value to the hierarchy file";
             (places, "not in its hierarchy".to_owned(), hint.to_owned())
         }
     };

@@ -129,6 +129,11 @@ pub(super) struct Lookup<'a> {
 }
 
 impl Lookup<'_> {
+    /// Whether a text that is not missing is a leaf.
+    pub(super) fn has(&self, text: &str, reading: &Reading) -> bool {
+        self.place(text, reading.number_of(text), false).is_some()
+    }
+
     fn place(&self, text: &str, number: Option<f64>, missing: bool) -> Option<usize> {
         match self.kind {
             Kind::Category => {

@@ -17,6 +17,7 @@ mod population;
 mod properties;
 mod rule;
 mod tree;
+mod within;
 
 pub use bind::{ColumnSpec, Microdata};
 pub use calendar::{Calendar, Grain};

@@ -8,6 +8,7 @@ use hashbrown::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::hierarchy::ROOT_LABEL;
 
 /// A tree of words: for every leaf, the nodes above it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,9 +107,27 @@ impl Tree {
         let cells = |place: &usize| lines[*place].1.iter().map(|cell| cell.1.clone());
         let lines: Vec<Vec<String>> =
             kept.iter().map(|place| cells(place).collect()).collect();
+        Ok(Self::of(lines))
+    }
+
+    /// Values that coarsen to nothing but everything, in this order.
+    pub(super) fn flat(values: &[String]) -> Self {
+        let line = |value: &String| vec![value.clone(), ROOT_LABEL.to_owned()];
+        Self::of(values.iter().map(line).collect())
+    }
+
+    /// The tree without the leaves that are not wanted; nothing if none is.
+    pub(super) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
+        let lines = self.lines.iter().filter(|line| is_wanted(&line[0]));
+        let lines: Vec<Vec<String>> = lines.cloned().collect();
+        (!lines.is_empty()).then(|| Self::of(lines))
+    }
+
+    /// Lines that are in order.
+    fn of(lines: Vec<Vec<String>>) -> Self {
         let leaves: Vec<String> = lines.iter().map(|line| line[0].clone()).collect();
         let index = leaves.iter().cloned().zip(0..).collect();
-        Ok(Self { lines, leaves, index })
+        Self { lines, leaves, index }
     }
 
     /// The leaves, depth-first: those below one node stand together.

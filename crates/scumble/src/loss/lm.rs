@@ -3,6 +3,9 @@
 //! A node or set of M values in a domain of D costs `(M - 1) / (D - 1)`, a range of numbers
 //! its width over the column's range, at most 1; the mean over cells. A left-out cell costs
 //! 1. "Not known" beside a range of numbers costs one value more.
+//! A public domain is the one that counts: ranges are cut to it, and the extremes of the table
+//! do not matter. Without one the column's range is from the least to the largest number there
+//! is.
 //!
 //! # Source
 //! `iyengar2002transforming`.
@@ -21,9 +24,10 @@ impl CellLoss for Lm {
 
     fn cell(&self, column: &Column, cover: &Cover) -> f64 {
         let values = column.domain.len();
-        if values < 2 {
+        if values < 2 && column.domain.limits().is_none() {
             return 0.0;
         }
+        let values = values.max(2);
         let one_more = 1.0 / (values as f64 - 1.0);
         let share = match cover {
             Cover::Node { level, node } => {
@@ -37,7 +41,17 @@ impl CellLoss for Lm {
             }
             Cover::Set(_) => None,
         };
-        let by_values = || (cover.n_values(&column.hierarchy) as f64 - 1.0) * one_more;
+        let by_values = || match cover {
+            // Everything, however few numbers of the domain the table has.
+            Cover::Node { level, .. }
+                if column.domain.limits().is_some()
+                    && *level > 0
+                    && *level == column.hierarchy.height() =>
+            {
+                1.0
+            }
+            _ => (cover.n_values(&column.hierarchy) as f64 - 1.0) * one_more,
+        };
         share.unwrap_or_else(by_values).min(1.0)
     }
 
@@ -53,6 +67,11 @@ impl CellLoss for Lm {
 /// Width over range; open ends are where the data end.
 fn width_share(column: &Column, (start, end): (f64, f64)) -> Option<f64> {
     let (smallest, largest) = column.domain.range()?;
+    // Where it is public which numbers there may be, a cell stands for no others.
+    let (start, end) = match column.domain.limits() {
+        Some([low, high]) => (start.clamp(low, high), end.clamp(low, high)),
+        None => (start, end),
+    };
     let range = largest - smallest;
     let start = if start.is_finite() { start } else { smallest.min(end) };
     let end = if end.is_finite() { end } else { largest.max(start) };

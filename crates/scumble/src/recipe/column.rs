@@ -1,10 +1,10 @@
 //! Columns of a recipe: role, type, hierarchy.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hierarchy::{Grain, Rule, Side};
 use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
-use crate::table::{Kind, Role, Said};
+use crate::table::{Kind, PublicDomain, Reading, Role, Said};
 
 /// A column as typed.
 #[derive(Debug, Clone)]
@@ -29,10 +29,19 @@ pub struct ColumnSpec {
     pub highest: Option<usize>,
     /// How much its loss counts; positive and finite.
     pub weight: Option<f64>,
-    /// The values the column may have, in order, if said.
-    pub domain: Option<Vec<String>>,
-    /// From where to where its numbers may be, if said.
-    pub limits: Option<[f64; 2]>,
+    /// The values the column may have, whatever the table has, if said.
+    pub domain: Option<DomainSpec>,
+    /// Where the domain stands, if there is one.
+    pub domain_spot: Option<Spot>,
+}
+
+/// A public domain as typed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DomainSpec {
+    /// Two numbers, or a list of values.
+    Given(PublicDomain),
+    /// Values in a file, one a line, whose path is as typed: relative to the recipe's folder.
+    Csv(String),
 }
 
 /// A hierarchy as typed.
@@ -71,13 +80,18 @@ impl ColumnSpec {
 
     /// What its values are, if its type, hierarchy or domain says so.
     pub(super) fn said_kind(&self) -> Option<Kind> {
-        let ruled = self.hierarchy.as_ref().map(|hierarchy| match hierarchy {
-            HierarchySpec::Rule(rule) => rule.default_kind().unwrap_or(Kind::Category),
-            HierarchySpec::Csv(_) => Kind::Category,
-        });
-        let limits = self.limits.map(|_| Kind::Number);
-        let domain = self.domain.as_ref().map(|_| Kind::Category);
-        self.kind.or(ruled).or(limits).or(domain)
+        let ruled = match &self.hierarchy {
+            Some(HierarchySpec::Rule(rule)) => rule.default_kind(),
+            Some(HierarchySpec::Csv(_)) | None => None,
+        };
+        let listed = match &self.domain {
+            Some(DomainSpec::Given(PublicDomain::Numbers(_))) => Some(Kind::Number),
+            Some(DomainSpec::Given(PublicDomain::Words(_)) | DomainSpec::Csv(_)) => {
+                Some(Kind::Category)
+            }
+            None => self.hierarchy.as_ref().map(|_| Kind::Category),
+        };
+        self.kind.or(ruled).or(listed)
     }
 
     /// What is said of it for a [`crate::table::Schema`].
@@ -103,7 +117,7 @@ impl ColumnSpec {
             highest: None,
             weight: None,
             domain: None,
-            limits: None,
+            domain_spot: None,
         };
         if !item.is_table() {
             if item.value.get_ref().as_str().is_none() {
@@ -140,12 +154,8 @@ impl ColumnSpec {
             );
         }
         column.weight = weight.map(|item| positive(&item)).transpose()?;
-        if let Some(item) = domain {
-            match numbers(&item)? {
-                Some(limits) => column.limits = Some(limits),
-                None => column.domain = Some(distinct(&item)?),
-            }
-        }
+        column.domain_spot = domain.as_ref().map(Item::spot);
+        column.domain = domain.map(|item| DomainSpec::read(&item)).transpose()?;
         Ok(column)
     }
 }
@@ -226,33 +236,70 @@ fn positive(item: &Item<'_>) -> Result<f64> {
     Ok(number)
 }
 
-/// `[0, 120]`: from where to where numbers may be; nothing if there are no numbers in it.
-fn numbers(item: &Item<'_>) -> Result<Option<[f64; 2]>> {
-    let items = item.list("a list of values, or two numbers")?;
-    if items.first().is_none_or(|first| first.float().is_err()) {
-        return Ok(None);
-    }
-    match item.floats()?[..] {
-        [low, high] if low < high => Ok(Some([low, high])),
-        [_, _] => {
-            Err(item.error("the first number of `domain` is not below the second"))
+impl DomainSpec {
+    fn read(item: &Item<'_>) -> Result<Self> {
+        if item.is_table() {
+            let mut section = item.section()?;
+            let csv = section.need("csv")?;
+            section.done()?;
+            return csv.string().map(|path| Self::Csv(path.to_owned()));
         }
-        _ => Err(item.error("`domain` has numbers, but not two of them").with_hint(
-            "write `[0, 120]` for numbers from 0 to 120; values need quotes",
-        )),
+        let items =
+            item.list("two numbers, a list of values, or `{ csv = \"file\" }`")?;
+        let are_numbers = items.first().is_some_and(|first| first.float().is_ok());
+        let domain = match are_numbers {
+            true => match item.floats()?[..] {
+                [low, high] => PublicDomain::Numbers([low, high]),
+                _ => {
+                    let error = item.error("`domain` has numbers, but not two of them");
+                    return Err(error.with_hint(
+                        "write `[0, 120]` for numbers from 0 to 120; values need quotes",
+                    ));
+                }
+            },
+            false => PublicDomain::Words(item.strings()?),
+        };
+        // What else is said of the column is held against it later.
+        let reading = match domain {
+            PublicDomain::Numbers(_) => Reading::number(),
+            PublicDomain::Words(_) => {
+                Reading { missing: Vec::new(), ..Reading::category() }
+            }
+        };
+        domain.check(&reading).map_err(|error| item.at(error))?;
+        Ok(Self::Given(domain))
     }
-}
 
-/// A list of strings without repetitions.
-fn distinct(item: &Item<'_>) -> Result<Vec<String>> {
-    let values = item.strings()?;
-    if values.is_empty() {
-        return Err(item.error("`domain` is empty, but needs at least one value"));
-    }
-    let mut sorted: Vec<&str> = values.iter().map(String::as_str).collect();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(item.error(format!("`domain` has `{}` twice", pair[0]))),
-        None => Ok(values),
+    /// The domain itself. `read` finds the text of a file, and what the file is called.
+    pub(super) fn found(
+        &self,
+        read: impl FnOnce(&str) -> Result<(String, String)>,
+    ) -> Result<PublicDomain> {
+        let path = match self {
+            Self::Given(domain) => return Ok(domain.clone()),
+            Self::Csv(path) => path,
+        };
+        let (file, text) = read(path)?;
+        let mut lines = csv::ReaderBuilder::new();
+        let mut lines =
+            lines.has_headers(false).flexible(true).from_reader(text.as_bytes());
+        let mut values = Vec::new();
+        for record in lines.records() {
+            let record = record.map_err(|error| {
+                let line = error.position().map_or(1, |at| at.line() as usize);
+                Error::input("the line cannot be read").at(&*file, line, 1)
+            })?;
+            let line = record.position().map_or(1, |at| at.line() as usize);
+            match record.len() {
+                1 => values.push(record[0].to_owned()),
+                n => {
+                    let error = format!("the line has {n} cells, but wanted one value");
+                    return Err(Error::input(error)
+                        .at(&*file, line, 1)
+                        .with_hint("a value with a comma stands in quotes"));
+                }
+            }
+        }
+        Ok(PublicDomain::Words(values))
     }
 }

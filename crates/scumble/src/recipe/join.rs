@@ -47,7 +47,8 @@ pub(super) fn join(
         let own = made.iter().find(|made| made.part.columns.contains(name));
         let mut own = own.into_iter().flat_map(|made| &made.planned.columns);
         let own = own.find(|column| column.name == *name);
-        own.cloned().unwrap_or_else(|| order.kept(spec, name, *origin))
+        let own = own.cloned().unwrap_or_else(|| order.kept(spec, name, *origin));
+        order.domains.published(own)
     };
     let columns: Vec<PublishedColumn> = order.published.iter().map(column).collect();
     let mut promises: Vec<PromiseNote> =

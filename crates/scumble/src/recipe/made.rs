@@ -10,7 +10,7 @@ use crate::recipe::parts::Part;
 use crate::recipe::{Request, Spec, blurring, generalize, together};
 use crate::release::{Keyed, StepBinding};
 use crate::table::Role;
-use crate::watch::{Stage, Watch};
+use crate::watch::{Quiet, Stage, Watch};
 
 /// What all parts of a run share.
 #[derive(Clone, Copy)]
@@ -70,6 +70,8 @@ impl<'a> Prepared<'a> {
         if let Some(plan) = &request.plan {
             follow(spec, &part.methods, plan, &mut order)?;
         }
+        let own = |name: &str| part.columns.iter().any(|column| column == name);
+        order.check_domains(spec, own, &Quiet(watch))?;
         watch.stage(Stage::Read, order.source.bytes());
         let data = gather(spec, &order, part.methods[0], watch)?;
         Ok(Self { part, order, data })

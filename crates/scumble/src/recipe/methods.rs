@@ -241,26 +241,9 @@ pub(super) fn methods(spec: &Spec) -> Result<Vec<&'static dyn Method>> {
         None => natural(spec)?,
     };
     for method in &methods {
-        check_domains(spec, *method)?;
         method.check(spec)?;
     }
     Ok(methods)
-}
-
-/// Only a method that changes numbers has a use for where they may be.
-fn check_domains(spec: &Spec, method: &dyn Method) -> Result<()> {
-    let limited = spec.columns.iter().find(|column| column.limits.is_some());
-    match (limited, method.needs()) {
-        (None, _) | (_, Needs::Numbers) => Ok(()),
-        (Some(column), Needs::Counts | Needs::SensitiveCounts) => {
-            let error = Error::recipe(format!(
-                "`{}`: a `domain` of two numbers is for columns that are blurred",
-                column.name
-            ));
-            let hint = "promise `expected-anonymity = 10`, or the like";
-            Err(spec.error_at(column.spot, error.with_hint(hint)))
-        }
-    }
 }
 
 /// What is tried if the recipe names no method: of those that keep all promises and

@@ -6,6 +6,7 @@ mod bucketize;
 mod certify;
 mod column;
 mod compare;
+mod domains;
 mod follow;
 mod generalize;
 mod join;
@@ -31,7 +32,7 @@ mod spec_tests;
 mod together;
 
 pub use blur::BlurSpec;
-pub use column::{ColumnSpec, HierarchySpec};
+pub use column::{ColumnSpec, DomainSpec, HierarchySpec};
 pub use compare::{
     Asked, BANDS, Band, Ends, Grid, MOST_POINTS, MOST_WORDS, Measured, Point, Vary,
     Workload, Yardstick, YardstickOptions,

@@ -5,11 +5,14 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
 use crate::promise::{About, OfPeople, Promises};
+use crate::recipe::domains::Domains;
 use crate::recipe::methods::Treats;
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::{HierarchySpec, Spec};
 use crate::release::PublishedColumn;
-use crate::table::{Inputs, PersonCounts, ReadOptions, Reading, Role, Source};
+use crate::table::{
+    Inputs, PersonCounts, PublicDomain, ReadOptions, Reading, Role, Source,
+};
 use crate::watch::Watch;
 
 /// Where the cells of a published column come from.
@@ -49,6 +52,8 @@ pub(super) struct Order {
     pub(super) unnamed: Vec<String>,
     /// Identifiers and dropped columns: left out.
     pub(super) removed: Vec<String>,
+    /// The values that columns may have, where the recipe says.
+    pub(super) domains: Domains,
 }
 
 impl Order {
@@ -72,10 +77,12 @@ impl Order {
         }
 
         check_population(spec, &source, population.as_ref())?;
+        let domains = Domains::read(spec, inputs)?;
         let mut columns = Vec::new();
         for typed in &spec.columns {
             if matches!(typed.role, Role::Quasi | Role::Sensitive) {
-                columns.push(column_spec(spec, typed, inputs)?);
+                let domain = domains.of(&typed.name);
+                columns.push(column_spec(spec, typed, domain, inputs)?);
             }
         }
         columns.extend(person(spec, &source)?);
@@ -84,6 +91,7 @@ impl Order {
             published: Vec::new(),
             unnamed: Vec::new(),
             removed: Vec::new(),
+            domains,
             source,
             population,
         };
@@ -146,6 +154,17 @@ impl Order {
             people.repeated, people.people
         );
         Err(spec.error_at(*spot, error.with_hint(hint)))
+    }
+
+    /// Checks that the table keeps to the domains of the columns that are meant.
+    pub(super) fn check_domains(
+        &self,
+        spec: &Spec,
+        is_meant: impl Fn(&str) -> bool,
+        watch: &dyn Watch,
+    ) -> Result<()> {
+        let tables = (&self.source, self.population.as_ref());
+        self.domains.check(spec, tables, is_meant, watch)
     }
 
     /// A column that is published as it is.
@@ -261,11 +280,10 @@ fn check_roles(spec: &Spec) -> Result<()> {
             return at(Error::recipe("`mondrian` cannot keep `highest`")
                 .with_hint("use `full-domain`, or leave `highest` out"));
         }
-        if column.domain.is_some() && column.hierarchy.is_some() {
-            return at(Error::recipe(
-                "a column has a `domain` or a `hierarchy`, not both",
-            )
-            .with_hint("the hierarchy says which values there are"));
+        if column.domain.is_some()
+            && matches!(column.role, Role::Identifier | Role::Drop)
+        {
+            return at(Error::recipe("a `domain` is for columns that are published"));
         }
         if column.format.is_some() && column.kind != Some(crate::table::Kind::Date) {
             return at(Error::recipe("`format` is for columns of type `date`"));
@@ -278,12 +296,11 @@ fn check_roles(spec: &Spec) -> Result<()> {
 fn column_spec(
     spec: &Spec,
     typed: &crate::recipe::ColumnSpec,
+    domain: Option<&PublicDomain>,
     inputs: &Inputs,
 ) -> Result<ColumnSpec> {
     let rule = match &typed.hierarchy {
-        None => {
-            typed.domain.as_ref().map_or(Ok(Rule::Plain), |domain| listed(domain))?
-        }
+        None => Rule::Plain,
         Some(HierarchySpec::Rule(rule)) => rule.clone(),
         Some(HierarchySpec::Csv(path)) => {
             let (name, text) = inputs.text(path)?;
@@ -298,7 +315,7 @@ fn column_spec(
         date_format: typed.format.clone(),
     };
     rule.check(&reading).map_err(at)?;
-    Ok(ColumnSpec {
+    let column = ColumnSpec {
         name: typed.name.clone(),
         role: typed.role,
         reading,
@@ -314,20 +331,14 @@ fn column_spec(
             .filter(|c| *c != Cells::Pdf)
             .unwrap_or(Cells::Taxonomy),
         also: Vec::new(),
-    })
+        domain: None,
+    };
+    let at = |error| spec.error_at(typed.domain_spot.unwrap_or(typed.spot), error);
+    column.within(domain.cloned()).map_err(at)
 }
 
 /// Whether a recipe promises something of groups.
 fn promises_groups(spec: &Spec) -> bool {
     let mut promises = spec.promises.iter().map(|typed| typed.kind.promise());
     promises.any(|promise| !matches!(promise.about(), About::Draws(_)))
-}
-
-/// A public list of values: themselves or `*`, in this order.
-fn listed(domain: &[String]) -> Result<Rule> {
-    let lines: Vec<String> = domain
-        .iter()
-        .map(|value| format!("\"{}\";*\n", value.replace('"', "\"\"")))
-        .collect();
-    Ok(Rule::Tree(Tree::parse(&lines.concat(), "domain")?))
 }

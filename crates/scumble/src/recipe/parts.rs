@@ -380,14 +380,10 @@ impl<'a> Mixture<'a> {
                 if !numbers.contains(&&*column.name) {
                     column.kind = Some(Kind::Category);
                     column.format = None;
-                    column.hierarchy = None;
+                    (column.hierarchy, column.domain) = (None, None);
                     (column.lowest, column.highest, column.weight) = (None, None, None);
                 }
             }
-        }
-        // Where numbers may be is for those who change them.
-        for column in spec.columns.iter_mut().filter(|c| known.contains(&&*c.name)) {
-            column.limits = None;
         }
         spec.promises = promises;
         spec.method =

@@ -31,6 +31,12 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let mut made = plan(&parts, &context)?;
     let is_divided = parts.iter().any(|part| !part.is_whole(spec));
     let whole = is_divided.then(|| Order::open(spec, &request.inputs)).transpose()?;
+    if let Some(whole) = &whole {
+        let is_kept = |name: &str| {
+            !parts.iter().any(|part| part.columns.iter().any(|column| column == name))
+        };
+        whole.check_domains(spec, is_kept, &Quiet(watch))?;
+    }
 
     let making = Making { context: &context, draft: &draft, is_divided };
     let (joined, mut manifest, audit) = loop {

@@ -10,7 +10,7 @@ use crate::release::{
     CELLS_FILE, DataColumn, DataFormat, Manifest, Parameters, PublishedColumn,
     SENSITIVE_FILE, Store, Treatment,
 };
-use crate::table::Kind;
+use crate::table::{Kind, PublicDomain, parse_number};
 
 /// The file's name.
 pub const DATAPACKAGE_FILE: &str = "datapackage.json";
@@ -133,9 +133,40 @@ fn field(column: DataColumn<'_>) -> Value {
             ("integer", "how many rows of the table a row stands for".to_owned())
         }
     };
+    if let DataColumn::Cells(listed) = column
+        && let Some(constraints) = constraints(listed)
+    {
+        field.insert("constraints".to_owned(), constraints);
+    }
     field.insert("type".to_owned(), kind.into());
     field.insert("description".to_owned(), about.into());
     Value::Object(field)
+}
+
+/// The domain of a column, if its cells are values of it.
+fn constraints(column: &PublishedColumn) -> Option<Value> {
+    let are_values =
+        matches!(column.treatment, Treatment::Kept | Treatment::Drawn { .. });
+    let domain = column.domain.as_ref().filter(|_| are_values)?;
+    match (domain, column.kind) {
+        (PublicDomain::Numbers([low, high]), _) => {
+            Some(json!({ "minimum": low, "maximum": high }))
+        }
+        (PublicDomain::Words(words), Kind::Category) => Some(json!({ "enum": words })),
+        (PublicDomain::Words(words), Kind::Number) => {
+            let numbers = words.iter().filter_map(|word| parse_number(word));
+            Some(json!({ "enum": numbers.collect::<Vec<f64>>() }))
+        }
+        // Dates that are written in another way are texts to other tools.
+        (PublicDomain::Words(days), Kind::Date) => {
+            match (&days[..], &column.date_format) {
+                ([first, last], None) => {
+                    Some(json!({ "minimum": first, "maximum": last }))
+                }
+                _ => None,
+            }
+        }
+    }
 }
 
 /// The type of a published column's cells, and what was done to it.

@@ -244,7 +244,7 @@ impl Manifest {
     fn numbers(&self, class: &Class) -> Option<Vec<BlurredColumn>> {
         let column = |name: &String| {
             let column = self.column(name)?;
-            let (decimals, domain) = (column.decimals?, column.domain?);
+            let (decimals, domain) = (column.decimals?, column.span()?);
             Some(BlurredColumn { name: name.clone(), decimals, domain })
         };
         class.of.iter().map(column).collect()

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Rule};
 use crate::release::{Class, Store, Treatment};
-use crate::table::{Kind, Reading, Role};
+use crate::table::{Kind, PublicDomain, Reading, Role};
 
 /// The version of the format this library writes and reads.
 pub const FORMAT: u32 = 2;
@@ -121,9 +121,10 @@ pub struct PublishedColumn {
     /// noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decimals: Option<u32>,
-    /// Where its numbers may be, both ends included, if they have noise.
+    /// The values that it may have, if somebody said so in public; where its numbers may be,
+    /// if they have noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub domain: Option<[f64; 2]>,
+    pub domain: Option<PublicDomain>,
     /// What was done to it.
     pub treatment: Treatment,
 }
@@ -156,6 +157,11 @@ impl PublishedColumn {
             | Treatment::Apart
             | Treatment::Redrawn => None,
         }
+    }
+
+    /// Where its numbers or days may be, both ends included, if that is known.
+    pub fn span(&self) -> Option<[f64; 2]> {
+        self.domain.as_ref()?.span(&self.reading())
     }
 
     /// The level of the whole column, where there is one.

@@ -17,6 +17,8 @@ pub struct Domain {
     // last one if that is "not known".
     numbers: Of<Code, f64>,
     missing: Option<Code>,
+    // Where numbers may be, if that is public.
+    limits: Option<[f64; 2]>,
 }
 
 /// Which of the given texts are not of the column's kind, as places in the list.
@@ -79,7 +81,7 @@ impl Domain {
     }
 
     fn empty(kind: Kind) -> Self {
-        Self { kind, texts: Of::new(), numbers: Of::new(), missing: None }
+        Self { kind, texts: Of::new(), numbers: Of::new(), missing: None, limits: None }
     }
 
     fn push(&mut self, text: String, number: f64) -> Code {
@@ -139,8 +141,23 @@ impl Domain {
         self.missing
     }
 
-    /// The smallest and the largest number, if the values are numbers or dates.
+    /// The same values of a column whose numbers are known to be from the first of these to
+    /// the last.
+    pub(crate) fn limited(self, limits: Option<[f64; 2]>) -> Self {
+        Self { limits: limits.filter(|_| self.kind != Kind::Category), ..self }
+    }
+
+    /// Where its numbers may be, both ends included, if that is public.
+    pub fn limits(&self) -> Option<[f64; 2]> {
+        self.limits
+    }
+
+    /// The smallest and the largest number that there is, if the values are numbers or dates;
+    /// the smallest and the largest that there may be, if that is public.
     pub fn range(&self) -> Option<(f64, f64)> {
+        if let Some([low, high]) = self.limits {
+            return Some((low, high));
+        }
         let numbers = match self.missing {
             Some(code) => self.numbers.get(..code.index())?,
             None => &self.numbers,

@@ -16,6 +16,7 @@ mod readers;
 mod publish {
     mod blurred;
     mod buckets;
+    mod domains;
     mod every_way;
     mod memory;
     mod mixtures;
@@ -48,6 +49,7 @@ mod estimate {
 mod oracle {
     mod blurred;
     mod cuts;
+    mod domains;
     mod generalized;
     mod pdf;
     mod presence;

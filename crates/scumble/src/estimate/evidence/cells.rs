@@ -6,6 +6,9 @@
 //! of a range or the values of a set, by weight for a pdf cell. Numbers of a
 //! range are those with the column's decimals.
 //!
+//! A public domain says which values there are: `*` is even over all of it, a node or mask over
+//! its values below, and ranges end where it does.
+//!
 //! What a release does not list is taken from other rows, not made up. `*` in a column whose
 //! values nobody lists stands for what other rows have there, in the same shares, and a mask
 //! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
@@ -45,6 +48,8 @@ pub(crate) struct ColumnCells {
     /// For each cell, whether its probabilities are the shares of its own rows that have
     /// each value.
     pub(crate) counted: Vec<bool>,
+    /// Whether it is public which values there are.
+    pub(crate) bounded: bool,
 }
 
 /// What a cell stands for.
@@ -123,6 +128,7 @@ impl ColumnCells {
         let text = &self.texts[cell as usize];
         matches!(self.meanings[cell as usize], Meaning::Like(_))
             || self.lattice.is_some()
+                && !self.bounded
                 && (text.ends_with(", inf)") || text.starts_with("(-inf"))
     }
 
@@ -157,7 +163,8 @@ impl ColumnCells {
             found.map_err(|place| malformed(&texts[place]))?;
         like_others(&mut meanings, &texts, rows);
         let counted = vec![false; texts.len()];
-        Ok((values, Self { lattice, meanings, texts, counted }))
+        let bounded = listed.domain.is_some();
+        Ok((values, Self { lattice, meanings, texts, counted, bounded }))
     }
 
     /// The cells of a quasi column that has distributions, for groups that are called so.
@@ -206,7 +213,8 @@ impl ColumnCells {
             }
             _ => vec![false; groups.len()],
         };
-        Ok((values, Self { lattice: None, meanings, texts: groups.to_vec(), counted }))
+        let (lattice, texts, bounded) = (None, groups.to_vec(), true);
+        Ok((values, Self { lattice, meanings, texts, counted, bounded }))
     }
 }
 
@@ -217,23 +225,30 @@ fn words(
     texts: &[Box<str>],
 ) -> Result<(Vec<Box<str>>, Vec<Meaning>), usize> {
     let reading = listed.reading();
-    let rule = listed.hierarchy.clone().unwrap_or(Rule::Plain);
-    let masked = matches!(rule, Rule::Mask(_)) && form == Form::Taxonomy;
-    let tree = matches!(rule, Rule::Tree(_));
+    let mut rule = listed.hierarchy.clone().unwrap_or(Rule::Plain);
+    let mut known: Vec<Box<str>> = Vec::new();
+    if let Some(domain) = &listed.domain {
+        rule = rule.within(domain, &reading).map_err(|_| 0usize)?;
+        let values = domain.words(&reading).unwrap_or_default();
+        known.extend(values.iter().map(|value| value.as_str().into()));
+    }
+    // A tree has all its leaves, a public list all values there are.
+    let listed_all = matches!(rule, Rule::Tree(_)) || !known.is_empty();
+    let masked = matches!(rule, Rule::Mask(_)) && form == Form::Taxonomy && !listed_all;
     let missing = |text: &str| reading.is_missing(text);
     // A mask is open unless it hides nothing.
     let open = |text: &str| {
-        text == ROOT_LABEL && !tree || masked && text.contains('*') && !missing(text)
+        text == ROOT_LABEL && !listed_all
+            || masked && text.contains('*') && !missing(text)
     };
-    let mut known: Vec<Box<str>> = Vec::new();
     for (place, text) in texts.iter().enumerate().filter(|(_, text)| !open(text)) {
         let (named, or_missing) = match form {
             Form::Taxonomy => (vec![text.to_string()], false),
             _ if **text == *ROOT_LABEL => (Vec::new(), false),
             _ => cell::named(form, text).ok_or(place)?,
         };
-        // A tree has all its leaves; what is not known may be none of them.
-        let own = named.into_iter().filter(|text| !tree || missing(text));
+        // What is not known may be none of the values that are listed.
+        let own = named.into_iter().filter(|text| !listed_all || missing(text));
         known.extend(own.map(String::into_boxed_str));
         known.extend(or_missing.then(|| reading.missing_text().into()));
     }
@@ -304,6 +319,10 @@ fn numbers(
         }
     };
     let mut lattice = Lattice::new(&listed.name, decimals, [0.0, 0.0]);
+    let domain = listed
+        .span()
+        .map(|[low, high]| (lattice.around(low).0 + 1.0, lattice.around(high).1 - 1.0));
+    let (least, most) = domain.unwrap_or((f64::NEG_INFINITY, f64::INFINITY));
     let mut meanings = Vec::with_capacity(texts.len());
     for (place, text) in texts.iter().enumerate() {
         meanings.push(if reading.is_missing(text) {
@@ -316,13 +335,25 @@ fn numbers(
             let low = lattice.around(low).0 + 1.0;
             let (below, above) = lattice.around(high);
             let high = if half_open { below } else { above - 1.0 };
+            let (low, high) = (low.max(least), high.min(most));
             if low > high {
                 return Err(place);
             }
             Meaning::Numbers { low, high, missing }
         });
     }
-    close(&mut meanings);
+    match domain {
+        Some((low, high)) => {
+            let may_lack = |meaning: &Meaning| match meaning {
+                Meaning::Numbers { missing, .. } => *missing,
+                _ => *meaning == Meaning::Missing,
+            };
+            let missing = meanings.iter().any(may_lack);
+            let open = meanings.iter_mut().filter(|m| **m == Meaning::Open);
+            open.for_each(|m| *m = Meaning::Numbers { low, high, missing });
+        }
+        None => close(&mut meanings),
+    }
     lattice.low = f64::INFINITY;
     lattice.high = f64::NEG_INFINITY;
     for meaning in &meanings {

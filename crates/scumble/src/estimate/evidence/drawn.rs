@@ -44,7 +44,8 @@ impl DrawnColumns {
         };
         let places: Vec<usize> =
             class.of.iter().map(|name| place(name)).collect::<Result<_>>()?;
-        let n_rows = columns.first().map_or(0, |column| column.codes.len());
+        // Columns of numbers have no codes: those that were drawn do.
+        let n_rows = places.first().map_or(0, |place| columns[*place].codes.len());
         let subtable_of = match &class.column {
             None if notes.len() == 1 => vec![0; n_rows],
             None => {

@@ -4,15 +4,35 @@
 //! A value is published as another with exactly the probability the operator says, if the
 //! words are even and independent: there is no rounding, and no remainder of a division.
 //!
+//! Draws by a clock ([`Sampler::draw_by_clock`]) are nested: if the same words are used for
+//! several operators that keep every value alike ([`Operator::Uniform`]), all that is
+//! published tells what the operator that keeps most tells alone.
+//!
+//! *Proof.* A clock runs down from 2^40. Each of its stops is an even draw from the numbers
+//! below the one before, and at each stop the value is drawn anew from the whole domain. An
+//! operator that keeps a value with probability b / 2^40 publishes what the value was when
+//! the clock passed b: after all stops from b on, and before those below it. No stop is at b
+//! or later with probability b / 2^40, since the first is even among 2^40 numbers and every
+//! other one is below it; otherwise the value is one that was drawn. Given what happened
+//! down to b, the next stop is even among the numbers below b: it does not depend on what
+//! happened before. So what an operator with b' below b publishes is made from what the one
+//! with b published and from draws that depend on nothing else. ∎
+//!
 //! # Limits
 //! Not of constant time: how long a draw takes depends on what is drawn.
+//! Where values are kept with probabilities of their own, the second of two operators adds
+//! what the ratio of the two probabilities of a value tells, and nothing if it is the same
+//! for all values. Two different general operators share their words and are not nested.
 //!
 //! # Cost
-//! One or two words a draw on average. A general operator needs a table of O(m²) for m
-//! values.
+//! One or two words a draw on average; by a clock, two for every stop, of which there are
+//! ln(1 / p) on average for a value that is kept with probability p, at most 28. A general
+//! operator needs a table of O(m²) for m values.
 //!
 //! # Source
-//! Walker's alias tables, made as Vose does, here in integers; `walker1977alias`.
+//! Walker's alias tables, made as Vose does, here in integers; `walker1977alias`. The clock
+//! is ours: in continuous time it is a Poisson process of redraws, looked at when it is as
+//! old as minus the logarithm of p.
 
 use rand::Rng;
 
@@ -66,11 +86,7 @@ impl Sampler {
     pub fn draw(&self, original: u32, words: &mut impl Rng) -> u32 {
         match &self.table {
             DrawTable::Keep(bounds) => {
-                let bound = match bounds.as_slice() {
-                    [one] => *one,
-                    each => each[original as usize],
-                };
-                if words.next_u64() >> 24 < bound {
+                if words.next_u64() >> 24 < bound_of(bounds, original) {
                     return original;
                 }
                 self.any(words)
@@ -83,16 +99,46 @@ impl Sampler {
         }
     }
 
-    /// Any value of the domain, each as likely: the high half of a product, drawn again
-    /// where some would have one chance more.
-    fn any(&self, words: &mut impl Rng) -> u32 {
-        let size = u64::from(self.size);
-        let surplus = size.wrapping_neg() % size;
-        loop {
-            let product = u128::from(words.next_u64()) * u128::from(size);
-            if product as u64 >= surplus {
-                return (product >> 64) as u32;
+    /// The same, with words that are used again for other operators on the same domain: how
+    /// many words are used before a stop of the clock, and for what, is the same for all.
+    pub fn draw_by_clock(&self, original: u32, words: &mut impl Rng) -> u32 {
+        let DrawTable::Keep(bounds) = &self.table else {
+            return self.draw(original, words);
+        };
+        let bound = bound_of(bounds, original);
+        let (mut value, mut clock) = (original, ONE);
+        while clock > bound {
+            clock = below(clock, words);
+            if clock < bound {
+                break;
             }
+            value = self.any(words);
+        }
+        value
+    }
+
+    /// Any value of the domain, each as likely.
+    fn any(&self, words: &mut impl Rng) -> u32 {
+        below(u64::from(self.size), words) as u32
+    }
+}
+
+/// Below which number of 40 bits a value is kept.
+fn bound_of(bounds: &[u64], original: u32) -> u64 {
+    match bounds {
+        [one] => *one,
+        each => each[original as usize],
+    }
+}
+
+/// Any number below `size`, each as likely: the high half of a product, drawn again where
+/// some would have one chance more.
+fn below(size: u64, words: &mut impl Rng) -> u64 {
+    let surplus = size.wrapping_neg() % size;
+    loop {
+        let product = u128::from(words.next_u64()) * u128::from(size);
+        if product as u64 >= surplus {
+            return (product >> 64) as u64;
         }
     }
 }

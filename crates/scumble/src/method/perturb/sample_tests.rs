@@ -28,12 +28,20 @@ fn chi_square(seen: &[u32], expected: &[f64]) -> (f64, f64) {
 }
 
 fn follows(sampler: &Sampler, operator: &Operator, seed: u64) -> bool {
+    draws_follow(|original, words| sampler.draw(original, words), operator, seed)
+}
+
+fn draws_follow(
+    draw: impl Fn(u32, &mut ChaCha20Rng) -> u32,
+    operator: &Operator,
+    seed: u64,
+) -> bool {
     let m = operator.size();
     let mut words = ChaCha20Rng::seed_from_u64(seed);
     (0..m).all(|original| {
         let mut seen = vec![0u32; m];
         for _ in 0..DRAWS {
-            seen[sampler.draw(original as u32, &mut words) as usize] += 1;
+            seen[draw(original as u32, &mut words) as usize] += 1;
         }
         let expected: Vec<f64> =
             (0..m).map(|row| operator.entry(row, original)).collect();
@@ -69,6 +77,61 @@ fn draws_follow_the_operator() {
     for operator in examples() {
         assert!(follows(&Sampler::new(&operator), &operator, 11), "{operator:?}");
     }
+}
+
+#[test]
+fn draws_by_a_clock_follow_the_operator() {
+    for operator in examples() {
+        let sampler = Sampler::new(&operator);
+        let draw =
+            |original, words: &mut ChaCha20Rng| sampler.draw_by_clock(original, words);
+        assert!(draws_follow(draw, &operator, 12), "{operator:?}");
+    }
+}
+
+/// What a second, noisier operator publishes of those that the first one published as they
+/// are is as likely whether the value was kept or drawn again: with words that are used for
+/// both in any other way, somebody whose two values differ has the first one for certain.
+#[test]
+fn what_a_noisier_operator_adds_does_not_depend_on_the_value() {
+    let (more, less) = (round_down(0.6), round_down(0.24));
+    let first = Sampler::new(&Operator::Uniform { keep: more, size: 3 });
+    let second = Sampler::new(&Operator::Uniform { keep: less, size: 3 });
+    let words = |person| ChaCha20Rng::seed_from_u64(person);
+    let caught = |draw: &dyn Fn(&Sampler, u32, u64) -> u32| {
+        (0..3u32).any(|original| {
+            (0..3u32).any(|shown| {
+                let of = (0..u64::from(DRAWS))
+                    .filter(|person| draw(&first, original, *person) == shown);
+                let mut seen = [0u32; 3];
+                of.for_each(|person| {
+                    seen[draw(&second, original, person) as usize] += 1;
+                });
+                let n: u32 = seen.iter().sum();
+                let stays = less / more;
+                let expected = |place: u32| {
+                    (1.0 - stays) / 3.0 + if place == shown { stays } else { 0.0 }
+                };
+                // As `chi_square`, for as many as there are.
+                let total: f64 = (0..3)
+                    .map(|place| {
+                        let mean = expected(place) * f64::from(n);
+                        (f64::from(seen[place as usize]) - mean).powi(2) / mean
+                    })
+                    .sum();
+                let x = 1e6f64.ln();
+                total > (2.0 + 2.0 * (2.0 * x).sqrt() + 2.0 * x) * 1.1
+            })
+        })
+    };
+    let by_clock = |sampler: &Sampler, original, person| {
+        sampler.draw_by_clock(original, &mut words(person))
+    };
+    assert!(!caught(&by_clock));
+    let at_once = |sampler: &Sampler, original, person| {
+        sampler.draw(original, &mut words(person))
+    };
+    assert!(caught(&at_once));
 }
 
 #[test]
@@ -142,7 +205,11 @@ fn the_same_words_give_the_same_draws() {
         let sampler = Sampler::new(&operator);
         let run = || {
             let mut words = ChaCha20Rng::seed_from_u64(5);
-            (0..1000).map(|i| sampler.draw(i % 5, &mut words)).collect::<Vec<u32>>()
+            let draws = (0..1000).map(|i| match i % 2 {
+                0 => sampler.draw(i % 5, &mut words),
+                _ => sampler.draw_by_clock(i % 5, &mut words),
+            });
+            draws.collect::<Vec<u32>>()
         };
         assert_eq!(run(), run());
     }

@@ -108,9 +108,6 @@ fn check_columns(
             ))
             .with_hint("rename the column, or `drop` it"));
         }
-        if column.limits.is_some() && column.role != Role::Quasi {
-            return at(Error::recipe("a `domain` of two numbers is for quasi columns"));
-        }
         if column.role == Role::Quasi {
             if column.kind == Some(Kind::Date) {
                 return at(Error::recipe(format!("`{}` cannot blur dates", method))
@@ -118,10 +115,12 @@ fn check_columns(
                         "turn the column into a number, such as days or an age",
                     ));
             }
-            if column.limits.is_some() && column.kind == Some(Kind::Category) {
+            let listed = column.domain.as_ref().filter(|d| d.numbers().is_none());
+            if listed.is_some() && column.kind == Some(Kind::Number) {
                 return at(Error::recipe(
-                    "a `domain` of two numbers is for columns of type `number`",
-                ));
+                    "a `domain` that lists values does not go with noise",
+                )
+                .with_hint("write `[0, 120]` for numbers from 0 to 120"));
             }
             if column.lowest.is_some_and(|lowest| lowest > 0) {
                 return at(Error::recipe(format!(

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::recipe::order::Order;
-use crate::recipe::{ColumnSpec, Missing, Spec};
+use crate::recipe::{ColumnSpec, DomainSpec, Missing, Spec};
 use crate::table::{Kind, Numbers, NumbersTask, Reading, Role, Said, Schema};
 use crate::watch::Watch;
 
@@ -139,38 +139,21 @@ impl<'a> Quasi<'a> {
             .collect()
     }
 
-    /// From where to where the numbers of each column go: what the recipe says, which must
-    /// hold of all rows, or else a rounded range that is wider than theirs.
-    pub(super) fn domains(
-        &self,
-        spec: &Spec,
-        numbers: &Numbers,
-    ) -> Result<Vec<[f64; 2]>> {
+    /// From where to where the numbers of each column go: what the recipe says, which holds
+    /// of all rows, or else a rounded range that is wider than theirs.
+    pub(super) fn domains(&self, numbers: &Numbers) -> Vec<[f64; 2]> {
         let domain = |(place, column): (usize, &&ColumnSpec)| {
-            let values = numbers.values.iter().skip(place).step_by(numbers.n_columns());
-            let Some([low, high]) = column.limits else {
-                let known = values.copied().filter(|value| !value.is_nan());
+            let said = column.domain.as_ref().and_then(DomainSpec::numbers);
+            said.unwrap_or_else(|| {
+                let values = numbers.values.iter().skip(place);
+                let values = values.step_by(numbers.n_columns()).copied();
+                let known = values.filter(|value| !value.is_nan());
                 let ends = known
                     .fold([f64::INFINITY, f64::NEG_INFINITY], |[a, b], x| {
                         [a.min(x), b.max(x)]
                     });
-                return Ok(widened(ends));
-            };
-            let outside = |value: &f64| *value < low || *value > high;
-            let mut out = values.enumerate().filter(|(_, value)| outside(value));
-            let Some((first, _)) = out.next() else { return Ok([low, high]) };
-            let count = 1 + out.count();
-            let are = if count == 1 { "number is" } else { "numbers are" };
-            let error = Error::recipe(format!(
-                "`domain` of `{}` is from {low} to {high}, but {count} {are} outside; the \
-                 first is in row {}",
-                column.name,
-                first + 1
-            ));
-            Err(spec.error_at(
-                column.spot,
-                error.with_hint("widen it, or take the rows out: it must be true"),
-            ))
+                widened(ends)
+            })
         };
         self.numbers.iter().enumerate().map(domain).collect()
     }

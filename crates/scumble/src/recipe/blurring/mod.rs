@@ -200,7 +200,7 @@ impl NumberRows {
         quasi.check_sizes(order, &numbers)?;
         let decimals = Quasi::decimals(&numbers);
         numbers.snap(&decimals);
-        let domains = quasi.domains(spec, &numbers)?;
+        let domains = quasi.domains(&numbers);
         let names = |columns: &[&crate::recipe::ColumnSpec]| {
             columns.iter().map(|column| column.name.clone()).collect()
         };

@@ -11,7 +11,7 @@ use crate::recipe::blurring::NumberRows;
 use crate::recipe::order::{Order, Origin};
 use crate::release::{BlurNote, BlurredColumn, FrameNote, PublishedColumn, Treatment};
 use crate::space::{FrameKind, Shape};
-use crate::table::{Kind, Reading, Role};
+use crate::table::{Kind, PublicDomain, Reading, Role};
 
 /// What was made, for the manifest.
 pub(super) struct BlurNotes<'a> {
@@ -119,7 +119,8 @@ impl BlurNotes<'_> {
             };
             PublishedColumn {
                 decimals: number.map(|place| self.rows.decimals[place]),
-                domain: number.map(|place| self.rows.domains[place]),
+                domain: number
+                    .map(|place| PublicDomain::Numbers(self.rows.domains[place])),
                 treatment: treatment(name),
                 ..PublishedColumn::kept(name, origin.role(), reading)
             }

@@ -203,7 +203,8 @@ impl<'a> BoundDraw<'a> {
                 streams.id.extend_from_slice(&original.to_le_bytes());
                 let mut words = key.words(&streams.id);
                 streams.id.truncate(length);
-                part.sampler.draw(original, &mut words)
+                // Another matrix may be drawn by the same words one day.
+                part.sampler.draw_by_clock(original, &mut words)
             }
             None => part.sampler.draw(original, &mut streams.noise),
         };

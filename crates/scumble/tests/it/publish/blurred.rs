@@ -562,9 +562,9 @@ fn bad_input_is_refused_with_its_place() {
     );
     says(
         small,
-        "columns = { x = { role = \"quasi\", domain = [0, 9] }, y = \"quasi\" }\n\
-         promise.k-anonymity = 2",
-        "a `domain` of two numbers is for columns that are blurred",
+        "columns = { x = { role = \"quasi\", type = \"number\", domain = [\"1\", \"2\"] }, \
+         y = \"quasi\" }\npromise.expected-anonymity = 2",
+        "a `domain` that lists values does not go with noise\nwrite `[0, 120]`",
     );
     says(
         small,

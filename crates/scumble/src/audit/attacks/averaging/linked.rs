@@ -3,8 +3,8 @@
 //! # Guarantee
 //! Rows are linked where their untouched columns are the same and alone so in every
 //! release; the likelihoods of what was published are multiplied. Releases with keyed noise
-//! and the same domain draw with the same numbers, see [`together`]: with the same matrix
-//! the second tells nothing, with another one much about people whose value changed.
+//! and the same domain draw by the same clock, see [`together`]: with the same matrix, or
+//! with others that keep all values alike, all of them tell what the least noisy one tells.
 //!
 //! # Limits
 //! People whose untouched columns are not alone are not attacked, nor people who are not in
@@ -310,27 +310,23 @@ fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
     }
 }
 
-/// How likely a value is published as it was by matrices that share their draws: one number
-/// decides in each whether the value is kept, and if not, one value is drawn for all.
+/// How likely a value is published as it was by matrices that share a clock: the one that
+/// keeps the value most often is drawn first, and each further one changes what the one
+/// before it published, as often as it keeps the value less.
 fn together(published: &[(&[f64], usize)], value: usize) -> f64 {
-    let Some((keep, _)) = published.first() else { return 1.0 };
-    let even = 1.0 / keep.len() as f64;
-    // Kept wherever the value itself is published, and not where another one is.
-    let (mut least, mut most, mut drawn) = (1.0f64, 0.0f64, None);
-    for (keep, place) in published {
-        if *place == value {
-            least = least.min(keep[value]);
-        } else if drawn.is_some_and(|known| known != *place) {
-            return 0.0;
-        } else {
-            drawn = Some(*place);
-            most = most.max(keep[value]);
-        }
+    let mut order: Vec<(f64, usize)> =
+        published.iter().map(|(keep, place)| (keep[value], *place)).collect();
+    order.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let even = published.first().map_or(1.0, |(keep, _)| 1.0 / keep.len() as f64);
+    let (mut likely, mut before, mut state) = (1.0, 1.0, value);
+    for (keep, place) in order {
+        // Nothing is kept less often than never.
+        let stays = if before > 0.0 { keep / before } else { 1.0 };
+        let same = if place == state { stays } else { 0.0 };
+        likely *= same + (1.0 - stays) * even;
+        (before, state) = (keep, place);
     }
-    match drawn {
-        None => least + (1.0 - least) * even,
-        Some(_) => (least - most).max(0.0) * even,
-    }
+    likely
 }
 
 /// Compares guesses with the truth.
@@ -374,7 +370,7 @@ fn score(
 mod tests {
     use super::*;
 
-    /// By every number that decides and every value that can be drawn.
+    /// By every way that a clock of ten numbers can run down.
     #[test]
     fn shared_draws_are_as_likely_as_counted() {
         let keeps = [[0.2, 0.5, 0.0], [0.3, 0.5, 0.7], [0.9, 0.1, 0.4]];
@@ -384,20 +380,50 @@ mod tests {
                 let sighted: Vec<(&[f64], usize)> =
                     keeps.iter().map(|keep| &keep[..]).zip(places).collect();
                 for n in 1..=3 {
-                    let mut counted = 0;
-                    for (decides, drawn) in
-                        (0..10).flat_map(|d| (0..3).map(move |v| (d, v)))
-                    {
-                        let fits = sighted[..n].iter().all(|(keep, place)| {
-                            let kept = (f64::from(decides) + 0.5) / 10.0 < keep[value];
-                            *place == if kept { value } else { drawn }
-                        });
-                        counted += u32::from(fits);
-                    }
                     let found = together(&sighted[..n], value);
-                    assert!((found - f64::from(counted) / 30.0).abs() < 1e-12);
+                    let counted = run(10, value, &sighted[..n], value);
+                    assert!((found - counted).abs() < 1e-12, "{found} {counted}");
                 }
             }
+        }
+    }
+
+    /// How likely a clock that stands at `clock`, with a value that is now `state`, leads to
+    /// all that was published.
+    fn run(clock: u32, state: usize, seen: &[(&[f64], usize)], value: usize) -> f64 {
+        let bound = |keep: &[f64]| (keep[value] * 10.0).round() as u32;
+        let fits = |down_to: u32| {
+            let passed = seen.iter().filter(|(keep, _)| {
+                (down_to..clock).contains(&bound(keep))
+                    || bound(keep) == 10 && clock == 10
+            });
+            passed.clone().all(|(_, place)| *place == state)
+        };
+        if clock == 0 {
+            let last = seen.iter().filter(|(keep, _)| bound(keep) == 0);
+            return f64::from(u8::from(last.clone().all(|(_, place)| *place == state)));
+        }
+        let each = 1.0 / f64::from(clock);
+        let stops = (0..clock).filter(|stop| fits(stop + 1));
+        let after = |stop: u32| -> f64 {
+            (0..3).map(|drawn| run(stop, drawn, seen, value) / 3.0).sum()
+        };
+        stops.map(|stop| each * after(stop)).sum()
+    }
+
+    /// Matrices that keep all values alike, one more often than the others: what these add
+    /// is as likely whatever the value.
+    #[test]
+    fn the_matrix_that_keeps_most_tells_everything() {
+        let keeps = [[0.6; 4], [0.5; 4], [0.05; 4]];
+        for seen in 0..64 {
+            let places = [seen % 4, seen / 4 % 4, seen / 16];
+            let sighted: Vec<(&[f64], usize)> =
+                keeps.iter().map(|keep| &keep[..]).zip(places).collect();
+            let adds: Vec<f64> = (0..4)
+                .map(|value| together(&sighted, value) / together(&sighted[..1], value))
+                .collect();
+            assert!(adds.iter().all(|add| (add - adds[0]).abs() < 1e-12));
         }
     }
 }

@@ -134,7 +134,7 @@ impl<'m> NumberColumns<'m> {
                     && lattice.low.is_finite()
                     && lattice.high.is_finite()
             };
-            let lattice = column.decimals.zip(column.domain).map(lattice).filter(sound);
+            let lattice = column.decimals.zip(column.span()).map(lattice).filter(sound);
             let empty =
                 || Error::input(format!("`{}` has an empty domain", column.name));
             lattice.ok_or_else(empty)
