@@ -191,8 +191,8 @@ fn summary(published: &Published) -> String {
     for note in &manifest.perturbation() {
         text.push_str(&format!("\n{}", perturbation_text(note)));
     }
-    if let Some(buckets) = &manifest.buckets() {
-        text.push_str(&format!("\n{}", buckets_text(published, &buckets.column)));
+    if let Some(buckets) = buckets_text(published) {
+        text.push_str(&format!("\n{buckets}"));
     }
     if let Some(blur) = &manifest.blur() {
         text.push_str(&format!("\n{}", blur_text(blur)));
@@ -285,8 +285,19 @@ fn hardly_kept(note: &PerturbationNote) -> (usize, usize) {
     (all.values().filter(|lost| **lost).count(), all.len())
 }
 
-/// How large groups are, and where their values stand.
-fn buckets_text(published: &Published, column: &str) -> String {
+/// How large groups are, and where their values stand; nothing if no values stand apart.
+fn buckets_text(published: &Published) -> Option<String> {
+    let notes = published.manifest.buckets();
+    let own = notes.first()?;
+    if notes.len() > 1 {
+        let each = notes.iter().map(|note| {
+            let (column, groups) = (&note.column, counted(note.groups, "group"));
+            format!("`{column}` in {groups} of its own, in {}", note.file)
+        });
+        let each: Vec<String> = each.collect();
+        return Some(format!("groups  values are counted: {}", each.join("; ")));
+    }
+    let column = &own.column;
     let sizes = &published.audit.group_sizes;
     let ends = sizes.first().zip(sizes.last());
     let (least, most) = ends.map_or((0, 0), |(first, last)| (first.0, last.0));
@@ -301,16 +312,16 @@ fn buckets_text(published: &Published, column: &str) -> String {
     // Where cells form groups, too, sizes are theirs.
     let coarse =
         |c: &PublishedColumn| c.role == Role::Quasi && c.treatment != Treatment::Kept;
-    match published.manifest.buckets() {
-        Some(own) if published.manifest.columns.iter().any(coarse) => format!(
+    Some(match published.manifest.columns.iter().any(coarse) {
+        true => format!(
             "groups  {size}; values of `{column}` are counted in {} of their own, in \
              sensitive.csv",
             counted(own.groups, "group")
         ),
-        _ => format!(
+        false => format!(
             "groups  {size}; values of `{column}` are counted for each in sensitive.csv"
         ),
-    }
+    })
 }
 
 /// How wide noise is, in a few words.

@@ -3,7 +3,7 @@
 use scumble::audit::{
     AtRisk, Attacked, Checked, NotApplicable, Report, RiskBands, Width,
 };
-use scumble::release::Manifest;
+use scumble::release::{BucketsNote, Manifest};
 use scumble::watch::Stage;
 use serde_json::{Value, json};
 
@@ -247,7 +247,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
                 .to_owned(),
         );
     }
-    if let (Some(buckets), 1..) = (&manifest.buckets(), manifest.left_out) {
+    if let (Some(buckets), 1..) = (manifest.buckets().first(), manifest.left_out) {
         let which = match &*manifest.method_of(&buckets.column).name {
             "anatomy" => "the commonest values",
             _ => "the values that are hardest to hide",
@@ -260,8 +260,8 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         ));
     }
     let known =
-        report.attacks.iter().find(|known| known.name == "background-knowledge");
-    if let Some(known) = known {
+        || report.attacks.iter().filter(|known| known.name == "background-knowledge");
+    for known in known() {
         let number =
             |key: &str| known.detail.get(key).and_then(Value::as_u64).unwrap_or(0);
         let (skipped, impossible) = (number("skipped"), number("impossible"));
@@ -280,7 +280,12 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
             ));
         }
     }
-    if let (Some(known), Some(buckets)) = (known, &manifest.buckets()) {
+    for known in known() {
+        let column = known.detail.get("column").and_then(Value::as_str);
+        let own = |note: &BucketsNote| Some(&*note.column) == column;
+        let Some(column) = column.filter(|_| manifest.buckets().iter().any(own)) else {
+            continue;
+        };
         let number = |key: &str| known.detail.get(key).and_then(Value::as_f64);
         if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above"))
         {
@@ -290,15 +295,17 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
                 worst.as_f64().is_some_and(|worst| worst > bound + 1e-9)
             });
             let strong: Vec<&str> = strong.map(|(name, _)| name.as_str()).collect();
-            let robust = report.promises.iter().any(|p| p.name == "r-robustness");
+            let robust = manifest.promises.iter().any(|promise| {
+                promise.name == "r-robustness"
+                    && promise.columns.iter().any(|name| name == column)
+            });
             let advice = match robust {
                 true => "The promise does not cover that: name these in `signatures`",
                 false => "`r-robustness` bounds that",
             };
             warnings.push(format!(
-                "somebody who knows how `{}` depends on {} is surer than {} of the values of up \
-                 to {} of all people, and {} sure of somebody's. {advice}",
-                buckets.column,
+                "somebody who knows how `{column}` depends on {} is surer than {} of the values \
+                 of up to {} of all people, and {} sure of somebody's. {advice}",
                 strong.join(" or "),
                 percent(bound),
                 percent(above),

@@ -35,6 +35,12 @@ impl Randomness {
         Self { secret: blake3::derive_key("scumble seed", &seed.to_le_bytes()) }
     }
 
+    /// Randomness that has nothing to do with any other of this: for each name its own.
+    pub fn narrowed(&self, name: &str) -> Self {
+        let text = [b"part of ", name.as_bytes()].concat();
+        Self { secret: *blake3::keyed_hash(&self.secret, &text).as_bytes() }
+    }
+
     /// A stream of its own for each purpose and number.
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha20Rng {
         self.streams(purpose).stream(number)

@@ -93,10 +93,10 @@ fn outcome(case: &Case) -> String {
             let read =
                 |name: &str| fs::read_to_string(home.path().join("release").join(name));
             let cells = read("cells.csv").map(|cells| format!("\n{cells}"));
-            let values = read("sensitive.csv").map(|values| format!("\n{values}"));
-            let mut text = read("data.csv").unwrap()
-                + &cells.unwrap_or_default()
-                + &values.unwrap_or_default();
+            let mut text = read("data.csv").unwrap() + &cells.unwrap_or_default();
+            for note in published.manifest.buckets() {
+                text += &format!("\n{}", read(&note.file).unwrap());
+            }
             for promise in &published.manifest.promises {
                 if promise.name == "r-robustness" {
                     text.push_str(&format!("\n{}\n", promise.measured));

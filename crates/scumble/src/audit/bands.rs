@@ -129,7 +129,8 @@ pub(super) fn risks(case: &Case<'_>) -> Result<Vec<RiskBands>> {
             risks.push(of_presence(&best, crowd.people.known.people));
         }
     }
-    risks.extend(views.apart()?.map(|values| GroupedValues::Apart(values).risk()));
+    let apart = views.apart()?.iter();
+    risks.extend(apart.map(|values| GroupedValues::Apart(values).risk()));
     if let Some(drawn) = views.drawn()? {
         risks.extend(attacks::inference::risks(drawn));
     }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use crate::audit::apart::ApartTruth;
+use crate::audit::apart::{ApartTruth, ApartValues};
 use crate::audit::attacks::linkage::{self, LinkageGuesses};
 use crate::audit::cells::{
     Covers, GroupPeople, Members, People, PresenceShares, QuasiKnowledge, TrueRows,
@@ -60,10 +60,13 @@ struct Truths<'a> {
     linked: OnceCell<Linked<'a>>,
     people: OnceCell<Option<GroupPeople>>,
     counts: OnceCell<TrueCounts>,
-    apart: OnceCell<ApartTruth<'a>>,
+    apart: OnceCell<Vec<ApartTruth<'a>>>,
     noisy: OnceCell<NoisyTruth>,
     ranked: OnceCell<RankAttacks>,
 }
+
+/// A column that stands apart, and who truly has its values.
+pub(crate) type ApartColumn<'c, 'a> = (&'c ApartValues, Option<&'c ApartTruth<'a>>);
 
 /// Everybody of the table, and the rows that could be theirs.
 #[derive(Debug)]
@@ -205,14 +208,20 @@ impl<'a> Case<'a> {
         present.coarse || present.noisy || present.redrawn
     }
 
-    /// Who truly has the values that stand apart. Beside coarse or noisy quasi cells rows
-    /// cannot be found in the table.
-    pub(super) fn apart_truth(&self) -> Result<Option<&ApartTruth<'a>>> {
-        let values = self.views.apart()?.filter(|_| !self.hides_rows());
-        let both = self.with_original(values, self.inputs.table);
-        facet(both, &self.truths.apart, |(values, table)| {
-            ApartTruth::of(self.manifest, values, table, self.watch)
-        })
+    /// Columns that stand apart, each with who truly has its values, if that is known.
+    /// Beside coarse or noisy quasi cells rows cannot be found in the table.
+    pub(super) fn apart(&self) -> Result<Vec<ApartColumn<'_, 'a>>> {
+        let all = self.views.apart()?;
+        let there = (!all.is_empty() && !self.hides_rows()).then_some(all);
+        let both = self.with_original(there, self.inputs.table);
+        let found = facet(both, &self.truths.apart, |(all, table)| {
+            let truth =
+                |values| ApartTruth::of(self.manifest, values, table, self.watch);
+            all.iter().map(truth).collect()
+        })?;
+        let truth = |place: usize| found.and_then(|found: &Vec<_>| found.get(place));
+        let columns = all.iter().enumerate();
+        Ok(columns.map(|(place, values)| (values, truth(place))).collect())
     }
 
     /// What the true numbers tell about blurred ones.

@@ -58,9 +58,10 @@ pub(super) fn check(views: &Views<'_>) -> Result<()> {
             }
             Treatment::Weighted => check_lists(views, column, &members)?,
             Treatment::Apart => {
-                let apart = views.apart()?;
-                let texts = apart.map(|values| values.column.domain.texts());
-                let out = texts.into_iter().flatten().filter(|t| !members.contains(t));
+                let apart = views.apart()?.iter();
+                let own = apart.filter(|values| values.column.name == column.name);
+                let texts = own.map(|values| values.column.domain.texts());
+                let out = texts.flatten().filter(|t| !members.contains(t));
                 told(column, out.count() as u64)?;
             }
             Treatment::Noisy { .. } | Treatment::Redrawn => {}

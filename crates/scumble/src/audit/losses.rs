@@ -43,7 +43,7 @@ impl Losses {
             public.extend(open.map(|(name, value)| (name.clone(), *value)));
             private.extend(of_cells);
         }
-        if let Some(values) = views.apart()? {
+        if let values @ [_, ..] = views.apart()? {
             let of_groups = apart::losses(values, case.manifest.left_out);
             public.extend(of_groups.clone());
             private.extend(of_groups);

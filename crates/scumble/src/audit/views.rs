@@ -31,7 +31,7 @@ struct Facets {
     cells: OnceCell<CellClasses>,
     sample: OnceCell<Vec<(u64, u64)>>,
     drawn: OnceCell<Drawn>,
-    apart: OnceCell<ApartValues>,
+    apart: OnceCell<Vec<ApartValues>>,
     noisy: OnceCell<NoisyRows>,
     redrawn: OnceCell<RedrawnGroups>,
 }
@@ -106,10 +106,11 @@ impl<'a> Views<'a> {
         facet(self.seen_if(self.present.drawn), &self.facets.drawn, read)
     }
 
-    /// Values by group.
-    pub(super) fn apart(&self) -> Result<Option<&ApartValues>> {
-        let read = |seen| ApartValues::read(seen, self.watch);
-        facet(self.seen_if(self.present.apart), &self.facets.apart, read)
+    /// Values by group, of every column that stands apart.
+    pub(super) fn apart(&self) -> Result<&[ApartValues]> {
+        let read = |seen| ApartValues::read_all(seen, self.watch);
+        let found = facet(self.seen_if(self.present.apart), &self.facets.apart, read)?;
+        Ok(found.map_or(&[], Vec::as_slice))
     }
 
     /// Numbers by frame and level.
@@ -152,8 +153,8 @@ impl<'a> Views<'a> {
         if let Some(classes) = self.cells()? {
             return Ok(counted(classes.sizes.iter().copied()));
         }
-        if let Some(apart) = self.apart()? {
-            return Ok(counted(apart.groups.sizes()));
+        if let apart @ [_, ..] = self.apart()? {
+            return Ok(counted(apart.iter().flat_map(|apart| apart.groups.sizes())));
         }
         let redrawn = self.redrawn()?;
         Ok(redrawn

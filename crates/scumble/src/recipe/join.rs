@@ -4,7 +4,9 @@ use crate::method::Plan;
 use crate::recipe::made::Made;
 use crate::recipe::order::{Order, Origin};
 use crate::recipe::{Search, Spec};
-use crate::release::{Class, MethodNote, PromiseNote, PublishedColumn, Treatment};
+use crate::release::{
+    Class, MethodNote, PromiseNote, PublishedColumn, Treatment, name_apart,
+};
 use crate::table::Role;
 
 /// What all parts decided, as one.
@@ -95,6 +97,9 @@ pub(super) fn join(
             ..MethodNote::default()
         },
     };
+    let mut classes: Vec<Class> =
+        made.iter().flat_map(|made| made.planned.classes.clone()).collect();
+    name_apart(&mut classes);
     let search = made.iter().map(|made| made.planned.search.clone());
     let mut plan = Plan::new(&method.name, steps);
     for part in made.iter().map(|made| &made.planned.plan) {
@@ -107,7 +112,7 @@ pub(super) fn join(
         plan,
         part_of,
         columns,
-        classes: made.iter().flat_map(|made| made.planned.classes.clone()).collect(),
+        classes,
         method,
         promises,
         not_promised,
@@ -146,6 +151,13 @@ fn between(columns: &[PublishedColumn], promises: &[PromiseNote]) -> Vec<String>
         reasons.push(
             "sensitive columns together: each keeps its promise on its own; what one that \
              is published tells about another is not hidden"
+                .to_owned(),
+        );
+    }
+    if sensitive.clone().filter(|c| c.treatment == Treatment::Apart).count() > 1 {
+        reasons.push(
+            "dependence between columns that stand apart: each has groups of its own, and \
+             which of their values go together is not published"
                 .to_owned(),
         );
     }

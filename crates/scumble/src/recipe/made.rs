@@ -91,7 +91,7 @@ impl<'a> Prepared<'a> {
             inputs: &request.inputs,
             plan: request.plan.as_ref(),
             crowd,
-            randomness,
+            randomness: &self.part.coins(randomness),
             watch,
         };
         let (method, planned) = best(&self.part.methods, &self.data, &task)?;

@@ -28,11 +28,15 @@
 
 mod check;
 mod family;
+mod places;
+
+use std::borrow::Cow;
 
 use crate::error::{Error, Result};
 use crate::promise::{About, Promise};
+use crate::random::Randomness;
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
-use crate::recipe::parts::check::{check_columns, find_column};
+use crate::recipe::parts::check::check_columns;
 use crate::recipe::parts::family::Family;
 use crate::recipe::{MethodSpec, PromiseSpec, Spec};
 use crate::table::{Kind, Role};
@@ -46,12 +50,25 @@ pub(super) struct Part {
     pub(super) methods: Vec<&'static dyn Method>,
     /// The columns whose treatment it decides.
     pub(super) columns: Vec<String>,
+    /// Whether it is one of several that toss coins for groups.
+    is_one_of_several: bool,
 }
 
 impl Part {
     /// Whether it decides about all columns of a recipe.
     pub(super) fn is_whole(&self, spec: &Spec) -> bool {
         self.columns.len() == spec.columns.len()
+    }
+
+    /// Its randomness. What a column's groups are made by must have nothing to do with what
+    /// those of another are made by: else a value that is exchanged would change both.
+    pub(super) fn coins<'r>(&self, all: &'r Randomness) -> Cow<'r, Randomness> {
+        match self.columns.first() {
+            Some(column) if self.is_one_of_several => {
+                Cow::Owned(all.narrowed(&format!("groups of {column}")))
+            }
+            _ => Cow::Borrowed(all),
+        }
     }
 
     /// Whether its numbers are blurred within the groups of another part.
@@ -67,7 +84,12 @@ impl Part {
 pub(super) fn parts(spec: &Spec) -> Result<Vec<Part>> {
     if is_whole(spec) {
         let columns = spec.columns.iter().map(|column| column.name.clone()).collect();
-        return Ok(vec![Part { methods: methods(spec)?, spec: spec.clone(), columns }]);
+        return Ok(vec![Part {
+            methods: methods(spec)?,
+            spec: spec.clone(),
+            columns,
+            is_one_of_several: false,
+        }]);
     }
     let mixture = Mixture::of(spec)?;
     mixture.check()?;
@@ -97,6 +119,12 @@ fn is_whole(spec: &Spec) -> bool {
         Family::Values if !apart => Family::Cells,
         family => family,
     };
+    // Each column that stands apart has groups of its own.
+    let sensitive = spec.columns.iter().filter(|c| c.role == Role::Sensitive);
+    let apart = apart || promises().any(|p| Family::of(p) == Family::Apart);
+    if apart && sensitive.count() > 1 {
+        return false;
+    }
     let mut families = promises().map(family);
     let first = families.next();
     kept || families.all(|family| Some(family) == first)
@@ -266,15 +294,17 @@ impl<'a> Mixture<'a> {
                 all.push(Wanted { treats, columns, known: Vec::new(), promises });
             }
         }
-        if !apart.is_empty() {
-            let mut promises = self.narrowed(Family::Apart, |_| true);
-            promises.extend(self.narrowed(Family::Values, |name| !in_rows(name)));
-            // Who shares a group is published, so groups must not follow from values that are
-            // not: they would tell which row of a cell is whose.
-            let numbers = self.columns(Family::Numbers);
-            let mut known = quasi;
-            known.retain(|name| !coarse.contains(name) && !numbers.contains(name));
-            all.push(Wanted { treats: Treats::Apart, columns: apart, known, promises });
+        // Who shares a group is published, so groups must not follow from values that are
+        // not: they would tell which row of a cell is whose.
+        let numbers = self.columns(Family::Numbers);
+        let mut known = quasi;
+        known.retain(|name| !coarse.contains(name) && !numbers.contains(name));
+        for column in &apart {
+            let own = |name: &str| name == *column;
+            let mut promises = self.narrowed(Family::Apart, own);
+            promises.extend(self.narrowed(Family::Values, own));
+            let (treats, columns) = (Treats::Apart, vec![*column]);
+            all.push(Wanted { treats, columns, known: known.clone(), promises });
         }
         all
     }
@@ -283,78 +313,16 @@ impl<'a> Mixture<'a> {
         let wanted = self.wanted();
         let mut methods_of: Vec<Option<&MethodSpec>> = vec![None; wanted.len()];
         for method in &self.typed {
-            let place = self.place(method, &wanted)?;
-            if methods_of[place].replace(method).is_some() {
-                let error = Error::recipe("two methods are for the same columns");
-                let hint = "give each its `columns`, or leave one out";
-                return Err(self.error_of(method, error.with_hint(hint)));
+            for place in self.places(method, &wanted)? {
+                if methods_of[place].replace(method).is_some() {
+                    let error = Error::recipe("two methods are for the same columns");
+                    let hint = "give each its `columns`, or leave one out";
+                    return Err(self.error_of(method, error.with_hint(hint)));
+                }
             }
         }
         let both = wanted.into_iter().zip(methods_of);
         both.map(|(wanted, method)| self.part(wanted, method)).collect()
-    }
-
-    /// Which of the wanted parts a method is for.
-    fn place(&self, method: &MethodSpec, wanted: &[Wanted<'a>]) -> Result<usize> {
-        let said = method.columns.as_deref();
-        for (name, spot) in said.unwrap_or_default() {
-            find_column(self.spec, name, *spot)?;
-        }
-        let meant = |part: &&(usize, &Wanted<'a>)| match said {
-            None => true,
-            Some(said) => {
-                said.iter().all(|(name, _)| part.1.columns.contains(&&**name))
-            }
-        };
-        let able = |part: &(usize, &Wanted<'a>)| {
-            let keeps = |method: &dyn Method| {
-                let mut promises = part.1.promises.iter();
-                method.treats() == part.1.treats
-                    && promises.all(|p| method.keeps(p.kind.promise()) != Keeps::No)
-            };
-            match method.name {
-                Some(named) => named.treats() == part.1.treats,
-                None => METHODS.iter().any(|known| {
-                    keeps(*known)
-                        && method
-                            .keys
-                            .iter()
-                            .all(|(key, _)| known.keys().contains(&&**key))
-                }),
-            }
-        };
-        let parts: Vec<(usize, &Wanted<'a>)> = wanted.iter().enumerate().collect();
-        let fit: Vec<&(usize, &Wanted<'a>)> =
-            parts.iter().filter(|part| able(part)).filter(meant).collect();
-        let called = method.name.map_or("this method", |method| method.name());
-        match fit[..] {
-            [one] => Ok(one.0),
-            [] if method.name.is_some_and(|m| m.treats() == Treats::Everything) => {
-                let error = Error::recipe(format!(
-                    "`{called}` cannot be one of several methods: it decides about all rows \
-                     and columns"
-                ));
-                Err(self.error_of(method, error))
-            }
-            [] => {
-                let error = Error::recipe(format!("`{called}` has nothing to keep"));
-                let hint = match said {
-                    Some(_) => "its `columns` are not those of a promise that it keeps",
-                    None => "no promise of the recipe is one that it keeps",
-                };
-                Err(self.error_of(method, error.with_hint(hint)))
-            }
-            _ => {
-                let error = Error::recipe(format!(
-                    "it is not clear which columns `{called}` is for"
-                ));
-                let hint = match method.name {
-                    Some(_) => "say `columns = [...]`",
-                    None => "say the `name` of the method",
-                };
-                Err(self.error_of(method, error.with_hint(hint)))
-            }
-        }
     }
 
     fn error_of(&self, method: &MethodSpec, error: Error) -> Error {
@@ -400,6 +368,7 @@ impl<'a> Mixture<'a> {
         let mut methods = methods(&spec)?;
         methods.retain(|method| method.treats() == treats);
         let columns = columns.into_iter().map(str::to_owned).collect();
-        Ok(Part { spec, methods, columns })
+        let is_one_of_several = treats == Treats::Apart && self.apart().len() > 1;
+        Ok(Part { spec, methods, columns, is_one_of_several })
     }
 }

@@ -14,8 +14,8 @@ use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, repeated};
 use crate::release::{
     Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Manifest, Parameters,
-    PersonNote, PublishedColumn, Release, SENSITIVE_FILE, SOFTWARE, StepBinding,
-    Treatment, write_cells, write_datapackage, write_rows, write_values,
+    PersonNote, PublishedColumn, Release, SOFTWARE, StepBinding, Treatment,
+    write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -164,10 +164,14 @@ impl Making<'_> {
                 files.push(CELLS_FILE.to_owned());
             }
         }
+        let notes = manifest.buckets();
         for (step, known) in joined.plan.steps.iter().zip(&known) {
             if let (Step::Apart(apart), Some(data)) = (step, known.data) {
-                write_values(apart, data, SENSITIVE_FILE, self.draft)?;
-                files.push(SENSITIVE_FILE.to_owned());
+                let own = notes.iter().filter(|note| note.column == apart.column);
+                for note in own {
+                    write_values(apart, data, &note.file, self.draft)?;
+                    files.push(note.file.clone());
+                }
             }
         }
         for file in files {
@@ -217,7 +221,7 @@ impl Making<'_> {
                 inputs: &request.inputs,
                 plan: request.plan.as_ref(),
                 crowd: None,
-                randomness,
+                randomness: &made.part.coins(randomness),
                 watch,
             };
             if let Some(weaker) =

@@ -6,20 +6,23 @@ use crate::error::{Error, Result};
 use crate::release::{Class, GROUP_COLUMN, Parameters, Release};
 use crate::watch::{Quiet, Watch};
 
-/// The file's name.
+/// The file's name, if one column stands apart.
 pub const SENSITIVE_FILE: &str = "sensitive.csv";
 
 /// Its columns.
 pub(crate) const SENSITIVE_HEADER: [&str; 3] = [GROUP_COLUMN, "value", "count"];
 
 /// Where sensitive values are, if rows only say which group they are in: the data then has
-/// a first column `group`, and not the sensitive one.
+/// a column that tells the group, `group` if one column stands apart, and not the sensitive
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BucketsNote {
     /// The file with the values of each group.
     pub file: String,
     /// The sensitive column they belong to.
     pub column: String,
+    /// The column of the data that tells the group of a row.
+    pub told_by: String,
     /// How many groups there are.
     pub groups: u64,
 }
@@ -27,10 +30,48 @@ pub struct BucketsNote {
 impl BucketsNote {
     /// The groups.
     pub fn class(self) -> Class {
-        let Self { file, column, groups } = self;
+        let Self { file, column, told_by, groups } = self;
         let parameters = Parameters::Values { file, groups };
-        Class { column: Some(GROUP_COLUMN.to_owned()), of: vec![column], parameters }
+        Class { column: Some(told_by), of: vec![column], parameters }
     }
+
+    /// The groups of a column that alone stands apart.
+    pub fn alone(column: String, groups: u64) -> Self {
+        let (file, told_by) = (SENSITIVE_FILE.to_owned(), GROUP_COLUMN.to_owned());
+        Self { file, column, told_by, groups }
+    }
+}
+
+/// Names groups and files by their columns, if several columns stand apart: each has groups of
+/// its own, so that what is published of one says nothing of the groups of another.
+///
+/// A file is called by its column if any system can have a file of that name beside the
+/// others, else by the column's place among those that stand apart.
+pub fn name_apart(classes: &mut [Class]) {
+    let apart =
+        |class: &&mut Class| matches!(class.parameters, Parameters::Values { .. });
+    let apart: Vec<&mut Class> = classes.iter_mut().filter(apart).collect();
+    if apart.len() < 2 {
+        return;
+    }
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    for (place, class) in (1..).zip(apart) {
+        let (Parameters::Values { file, .. }, [name]) =
+            (&mut class.parameters, class.of.as_slice())
+        else {
+            continue;
+        };
+        *file = match !name.is_empty() && name.len() <= 64 && name.chars().all(plain) {
+            true => format!("sensitive-{name}.csv"),
+            false => format!("sensitive-column-{place}.csv"),
+        };
+        class.column = Some(format!("{name}.{GROUP_COLUMN}"));
+    }
+}
+
+/// Whether a file may have the values of one of several columns that stand apart.
+pub(super) fn is_apart_file(name: &str) -> bool {
+    name.starts_with("sensitive-") && name.ends_with(".csv")
 }
 
 /// The values of a group.
@@ -44,11 +85,11 @@ pub struct Bucket {
 }
 
 impl Release {
-    /// The values of each group, if they are apart. Groups and their values are each there
-    /// once, and counts are above zero; whether they fit the rows is not checked here.
-    pub fn buckets(&self, watch: &dyn Watch) -> Result<Option<Vec<Bucket>>> {
-        let Some(note) = self.manifest.buckets() else { return Ok(None) };
-        let source = self.table(&note.file, Some(b','))?;
+    /// The values of each group of a column that stands apart, from its file. Groups and
+    /// their values are each there once, and counts are above zero; whether they fit the rows
+    /// is not checked here.
+    pub fn buckets(&self, file: &str, watch: &dyn Watch) -> Result<Vec<Bucket>> {
+        let source = self.table(file, Some(b','))?;
         let wrong = |what: &str| Error::input(what).in_file(source.name());
         if source.header() != SENSITIVE_HEADER {
             return Err(wrong("the columns are not `group,value,count`"));
@@ -85,6 +126,35 @@ impl Release {
                 return Err(wrong("a group has two lines for the same value"));
             }
         }
-        Ok(Some(buckets))
+        Ok(buckets)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_columns_have_names_of_their_own_and_one_keeps_the_plain_ones() {
+        let class = |name: &str| BucketsNote::alone(name.to_owned(), 3).class();
+        let named = |mut classes: Vec<Class>| {
+            name_apart(&mut classes);
+            let names = classes.into_iter().map(|class| match class.parameters {
+                Parameters::Values { file, .. } => (class.column, file),
+                _ => (class.column, String::new()),
+            });
+            names.collect::<Vec<_>>()
+        };
+        let pair = |column: &str, file: &str| (Some(column.into()), file.to_owned());
+        assert_eq!(named(vec![class("ward")]), [pair("group", "sensitive.csv")]);
+        assert_eq!(
+            named(vec![class("ward"), class("Ward"), class("a/b"), class("column-2")]),
+            [
+                pair("ward.group", "sensitive-ward.csv"),
+                pair("Ward.group", "sensitive-column-2.csv"),
+                pair("a/b.group", "sensitive-column-3.csv"),
+                pair("column-2.group", "sensitive-column-4.csv"),
+            ]
+        );
     }
 }

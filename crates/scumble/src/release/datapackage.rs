@@ -31,12 +31,21 @@ pub fn write_datapackage(manifest: &Manifest, store: &Store) -> Result<()> {
                     ("weight", "number"),
                 ],
             )),
-            Parameters::Values { file, .. } => resources.push(table(
-                manifest,
-                file,
-                "The sensitive values of each group, and how many rows have each",
-                &[("group", "integer"), ("value", "string"), ("count", "integer")],
-            )),
+            Parameters::Values { file, .. } => {
+                let about = match &*class.of {
+                    [column] if file != SENSITIVE_FILE => format!(
+                        "The values of {column} in each group, and how many rows have each"
+                    ),
+                    _ => "The sensitive values of each group, and how many rows have each"
+                        .to_owned(),
+                };
+                resources.push(table(
+                    manifest,
+                    file,
+                    &about,
+                    &[("group", "integer"), ("value", "string"), ("count", "integer")],
+                ));
+            }
             Parameters::Subtables { .. }
             | Parameters::Frames { .. }
             | Parameters::Levels
@@ -84,7 +93,7 @@ fn table(
     let name = match file {
         CELLS_FILE => "cells",
         SENSITIVE_FILE => "sensitive",
-        _ => "values",
+        other => other.strip_suffix(".csv").unwrap_or(other),
     };
     let format = ("csv", "text/csv");
     let mut resource = resource(manifest, name, file, format, fields.collect(), &[""]);

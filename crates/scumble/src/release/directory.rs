@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
+use crate::release::apart::is_apart_file;
 use crate::release::sink::Output;
 use crate::release::{MANIFEST_FILE, Store};
 
@@ -170,8 +171,10 @@ fn is_release(folder: &Path) -> bool {
     let Ok(mut entries) = fs::read_dir(folder) else { return false };
     ours && entries.all(|entry| {
         entry.is_ok_and(|entry| {
-            let known =
-                entry.file_name().to_str().is_some_and(|name| FILES.contains(&name));
+            let known = entry
+                .file_name()
+                .to_str()
+                .is_some_and(|name| FILES.contains(&name) || is_apart_file(name));
             known && entry.file_type().is_ok_and(|kind| kind.is_file())
         })
     })

@@ -44,7 +44,7 @@ pub struct Layout<'a> {
 }
 
 impl<'a> Layout<'a> {
-    /// The columns of the data, in order: the group; published columns, each with its spread
+    /// The columns of the data, in order: groups; published columns, each with its spread
     /// and the sub-table it ends; frame and level; how many rows a row stands for.
     pub fn data_columns(self) -> Vec<DataColumn<'a>> {
         fn named(class: &Class) -> Option<DataColumn<'_>> {
@@ -54,8 +54,12 @@ impl<'a> Layout<'a> {
             self.classes.iter().filter(move |c| kind(&c.parameters)).filter_map(named)
         };
         let mut columns: Vec<DataColumn<'a>> = Vec::new();
-        // Several columns may be told by the same group.
-        columns.extend(of_kind(Parameters::is_of_groups).take(1));
+        // Several columns may be told by the same group, or each by one of its own.
+        for group in of_kind(Parameters::is_of_groups) {
+            if !columns.iter().any(|known| known.name() == group.name()) {
+                columns.push(group);
+            }
+        }
         for column in self.columns {
             if column.treatment.is_in_rows() {
                 columns.push(DataColumn::Cells(column));
@@ -195,16 +199,21 @@ impl Manifest {
         self.classes.iter().filter_map(note).collect()
     }
 
-    /// Where values are that stand apart from the rows, if any do.
-    pub fn buckets(&self) -> Option<BucketsNote> {
-        self.classes.iter().find_map(|class| match (&class.parameters, &*class.of) {
-            (Parameters::Values { file, groups }, [column]) => Some(BucketsNote {
-                file: file.clone(),
-                column: column.clone(),
-                groups: *groups,
-            }),
+    /// Where values are that stand apart from the rows, of every column that does.
+    pub fn buckets(&self) -> Vec<BucketsNote> {
+        let note = |class: &Class| match (&class.parameters, &*class.of, &class.column)
+        {
+            (Parameters::Values { file, groups }, [column], Some(told_by)) => {
+                Some(BucketsNote {
+                    file: file.clone(),
+                    column: column.clone(),
+                    told_by: told_by.clone(),
+                    groups: *groups,
+                })
+            }
             _ => None,
-        })
+        };
+        self.classes.iter().filter_map(note).collect()
     }
 
     /// How numbers were blurred, if they were.

@@ -21,7 +21,7 @@ mod write;
 
 pub use crate::hierarchy::cell;
 pub(crate) use apart::SENSITIVE_HEADER;
-pub use apart::{Bucket, BucketsNote, SENSITIVE_FILE};
+pub use apart::{Bucket, BucketsNote, SENSITIVE_FILE, name_apart};
 pub use apply::{Applier, Binding, Keyed, StepBinding, Texts};
 pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
 pub use directory::{Draft, private_folder};

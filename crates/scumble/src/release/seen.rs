@@ -80,9 +80,9 @@ impl<'a> Seen<'a> {
         self.release.pdf_cells(watch)
     }
 
-    /// The values of groups, if they stand apart.
-    pub fn values(&self, watch: &dyn Watch) -> Result<Option<Vec<Bucket>>> {
-        self.release.buckets(watch)
+    /// The values of groups that stand apart in a file.
+    pub fn values(&self, file: &str, watch: &dyn Watch) -> Result<Vec<Bucket>> {
+        self.release.buckets(file, watch)
     }
 
     /// The rows themselves, to be read one by one.

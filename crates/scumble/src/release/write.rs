@@ -82,7 +82,8 @@ pub fn write_rows(
     Ok(Written { rows, drawn })
 }
 
-/// What was counted, if it is the same for all steps.
+/// What was counted, if it is the same for all steps. Columns that stand apart are counted
+/// one by one.
 fn counts<'a>(binding: &Binding<'a>) -> Option<&'a Microdata> {
     let first = binding.known.first()?.data?;
     let same =

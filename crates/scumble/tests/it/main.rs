@@ -47,6 +47,7 @@ mod estimate {
 }
 
 mod oracle {
+    mod apart;
     mod blurred;
     mod cuts;
     mod domains;

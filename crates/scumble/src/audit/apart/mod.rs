@@ -26,17 +26,18 @@ use crate::audit::given::needs_original;
 use crate::audit::{Case, Knowledge};
 use crate::error::{Error, Result};
 use crate::loss::{AverageGroup, SizeLoss, Sizes};
-use crate::release::{Manifest, Treatment};
+use crate::release::{Manifest, PromiseNote, Treatment};
 use crate::table::{Reading, Stated, StatedSet};
 
-/// What nobody should be believed more than of values that stand apart: 1/r, or else 1/l.
-pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
-    let robust = AskedRobustness::asked(manifest).map(|robust| 1.0 / robust.r.to_f64());
-    let apart = |name: &String| {
-        manifest.column(name).is_some_and(|c| c.treatment == Treatment::Apart)
-    };
-    let mut notes =
-        manifest.promises.iter().filter(|note| note.columns.iter().any(apart));
+/// What nobody should be believed more than of values of a column: 1/r, or else 1/l if the
+/// column stands apart.
+pub(crate) fn bound(manifest: &Manifest, column: &str) -> Option<f64> {
+    let robust = AskedRobustness::asked(manifest, column);
+    let robust = robust.map(|robust| 1.0 / robust.r.to_f64());
+    let apart =
+        manifest.column(column).is_some_and(|c| c.treatment == Treatment::Apart);
+    let about = |note: &&PromiseNote| note.columns.iter().any(|name| name == column);
+    let mut notes = manifest.promises.iter().filter(|_| apart).filter(about);
     robust.or_else(|| {
         notes.find_map(|note| match l_diversity::asked(note).ok()? {
             Diversity::Distinct(l) => Some(1.0 / l as f64),
@@ -44,6 +45,26 @@ pub(crate) fn bound(manifest: &Manifest) -> Option<f64> {
             Diversity::Recursive { .. } => None,
         })
     })
+}
+
+/// What a file says that is about a column: everything, if no other column stands apart or
+/// its promise speaks of the file; else what is said of values of its name.
+pub(crate) fn about<'s>(
+    stated: &'s Stated,
+    manifest: &Manifest,
+    column: &str,
+) -> Option<&'s Stated> {
+    let promised = |name: &str| {
+        AskedRobustness::asked(manifest, name)
+            .is_some_and(|asked| asked.from == KnowledgeFrom::File)
+    };
+    let notes = manifest.buckets();
+    let one = notes.len() < 2;
+    let own = match notes.iter().any(|note| promised(&note.column)) {
+        true => promised(column),
+        false => stated.value_columns == [column],
+    };
+    (one || own).then_some(stated)
 }
 
 /// Adversaries who know something before the release: from the table, or from a file.
@@ -56,10 +77,15 @@ pub(crate) struct Believers<'a> {
 }
 
 impl<'a> Believers<'a> {
-    /// What the case has.
-    pub(crate) fn of(case: &'a Case<'_>, values: &'a ApartValues) -> Result<Self> {
-        let (truth, stated) = (case.apart_truth()?, case.stated());
-        Ok(Self { manifest: case.manifest, values, truth, stated })
+    /// What the case has of a column.
+    pub(crate) fn of(
+        case: &'a Case<'_>,
+        (values, truth): (&'a ApartValues, Option<&'a ApartTruth<'a>>),
+    ) -> Self {
+        let manifest = case.manifest;
+        let stated = case.stated();
+        let stated = stated.and_then(|s| about(s, manifest, &values.column.name));
+        Self { manifest, values, truth, stated }
     }
 
     /// The prior beliefs of an adversary who knows what r-robustness speaks of.
@@ -99,12 +125,15 @@ impl<'a> Believers<'a> {
         }
         let Some(original) = self.truth else {
             return match knowledge {
-                Some(_) => Err(needs_original("what is known cannot be used")),
-                None => Ok(Vec::new()),
+                Some(Knowledge::Table) => {
+                    Err(needs_original("what is known cannot be used"))
+                }
+                // A file is about another column.
+                Some(Knowledge::Stated(_)) | None => Ok(Vec::new()),
             };
         };
         let mut known = original.by_single_columns();
-        let asked = AskedRobustness::asked(self.manifest);
+        let asked = AskedRobustness::asked(self.manifest, &self.values.column.name);
         if let Some(robust) = asked.filter(|robust| robust.from != KnowledgeFrom::File)
         {
             for mut more in self.believed(&robust)? {
@@ -154,19 +183,26 @@ fn counted(original: &ApartTruth<'_>, set: &[String], support: u64) -> Result<Pr
     Ok(original.by(&places, support))
 }
 
-/// How large groups are, and how surprising the true values are to somebody who sees them.
-pub(crate) fn losses(view: &ApartValues, left_out: u64) -> BTreeMap<String, f64> {
-    let mut sizes = Sizes { left_out, ..Sizes::default() };
-    let mut surprise = 0.0;
-    for (group, size) in view.groups.sizes().enumerate() {
-        sizes.add(size);
-        for (_, n) in view.groups.values(group) {
-            surprise += *n as f64 * (size as f64 / *n as f64).ln();
+/// How large groups are, and how surprising the true values are to somebody who sees them:
+/// in the mean over the columns that stand apart.
+pub(crate) fn losses(views: &[ApartValues], left_out: u64) -> BTreeMap<String, f64> {
+    let (mut average, mut surprise) = (0.0, 0.0);
+    for view in views {
+        let mut sizes = Sizes { left_out, ..Sizes::default() };
+        let mut own = 0.0;
+        for (group, size) in view.groups.sizes().enumerate() {
+            sizes.add(size);
+            for (_, n) in view.groups.values(group) {
+                own += *n as f64 * (size as f64 / *n as f64).ln();
+            }
         }
+        sizes.n_rows += left_out;
+        average += AverageGroup.total(&sizes);
+        surprise += own / view.rows.max(1) as f64;
     }
-    sizes.n_rows += left_out;
+    let n_columns = views.len().max(1) as f64;
     BTreeMap::from([
-        (AverageGroup.name().to_owned(), AverageGroup.total(&sizes)),
-        ("surprise".to_owned(), surprise / view.rows.max(1) as f64),
+        (AverageGroup.name().to_owned(), average / n_columns),
+        ("surprise".to_owned(), surprise / n_columns),
     ])
 }

@@ -7,9 +7,7 @@ use rayon::prelude::*;
 use crate::audit::cells::ValueColumn;
 use crate::audit::given::in_cell_classes;
 use crate::error::{Error, Result};
-use crate::release::{
-    Bucket, BucketsNote, GROUP_COLUMN, Manifest, PublishedColumn, Seen,
-};
+use crate::release::{Bucket, BucketsNote, Manifest, PublishedColumn, Seen, Treatment};
 use crate::table::{Code, Id, Of, Reading, Role};
 use crate::watch::Watch;
 
@@ -100,19 +98,30 @@ impl Groups {
 }
 
 impl ApartValues {
+    /// Every column that stands apart.
+    pub(crate) fn read_all(seen: &Seen<'_>, watch: &dyn Watch) -> Result<Vec<Self>> {
+        let described = described(seen.manifest())?;
+        let each = described.iter();
+        each.map(|(note, column)| Self::read(seen, note, column, watch)).collect()
+    }
+
     /// Counts both files, and checks that they fit each other and the manifest.
-    pub(crate) fn read(seen: &Seen<'_>, watch: &dyn Watch) -> Result<Self> {
+    fn read(
+        seen: &Seen<'_>,
+        note: &BucketsNote,
+        sensitive: &PublishedColumn,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
         let manifest = seen.manifest();
-        let (note, sensitive) = described(manifest)?;
         let quasi: Vec<&PublishedColumn> =
             manifest.columns.iter().filter(|column| in_cell_classes(column)).collect();
-        let mut names = vec![GROUP_COLUMN];
+        let mut names = vec![&*note.told_by];
         names.extend(quasi.iter().map(|column| &*column.name));
         let found = seen.count(&names, watch)?;
-        let buckets = seen.values(watch)?.unwrap_or_default();
+        let buckets = seen.values(&note.file, watch)?;
         let mut dictionaries = found.dictionaries.into_iter().map(|found| found.texts);
         let names = dictionaries.next().unwrap_or_default();
-        let bucket_of = matched(&names, &buckets, &note, seen.name())?;
+        let bucket_of = matched(&names, &buckets, note, seen.name())?;
 
         let mut codes = found.counts.columns;
         let quasi_codes = codes.split_off(1);
@@ -156,25 +165,38 @@ impl ApartValues {
     }
 }
 
-/// The note of a manifest, if it can be, and the sensitive column.
-fn described(manifest: &Manifest) -> Result<(BucketsNote, &PublishedColumn)> {
+/// The notes of a manifest, if they can be, each with its sensitive column.
+fn described(manifest: &Manifest) -> Result<Vec<(BucketsNote, &PublishedColumn)>> {
     let malformed = |what: &str| {
         Error::input(format!("the manifest's `buckets` is malformed: {what}"))
             .with_hint("the release was changed")
     };
-    let note = manifest.buckets().ok_or_else(|| malformed("it is not there"))?;
-    let column = manifest.column(&note.column).filter(|c| c.role == Role::Sensitive);
-    let column =
-        column.ok_or_else(|| malformed("`column` is not a sensitive column"))?;
+    let notes = manifest.buckets();
+    let apart = manifest.columns.iter().filter(|c| c.treatment == Treatment::Apart);
+    if notes.len() != apart.count() {
+        return Err(malformed("it is not there"));
+    }
     if manifest.weights().is_some() || manifest.sampled.is_some() {
         return Err(malformed(
             "rows in buckets are neither distributions nor a sample",
         ));
     }
-    if note.file == manifest.data.file {
-        return Err(malformed("the values are in the file of the rows"));
+    let mut files: Vec<&str> = notes.iter().map(|note| &*note.file).collect();
+    files.sort_unstable();
+    if files.windows(2).any(|pair| pair[0] == pair[1]) {
+        return Err(malformed("two columns have their values in the same file"));
     }
-    Ok((note, column))
+    let described = notes.into_iter().map(|note| {
+        let column = manifest.column(&note.column);
+        let column = column.filter(|column| column.role == Role::Sensitive);
+        let column =
+            column.ok_or_else(|| malformed("`column` is not a sensitive column"))?;
+        if note.file == manifest.data.file {
+            return Err(malformed("the values are in the file of the rows"));
+        }
+        Ok((note, column))
+    });
+    described.collect()
 }
 
 /// For each group of the rows, its bucket. Groups are called 1, 2, 3 and so on.

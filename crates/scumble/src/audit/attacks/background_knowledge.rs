@@ -24,7 +24,7 @@ use serde_json::{Map, json};
 
 use crate::audit::apart::{
     ApartTruth, BeliefPiece, Believers, Gathered, Groups, How, Posteriors, Priors,
-    TupleGuesses, Work, bound,
+    TupleGuesses, Work, about, bound,
 };
 use crate::audit::attacks::{
     Attack, NO_SENSITIVE, PublicAttacks, Stopped, found_or, homogeneity,
@@ -32,7 +32,7 @@ use crate::audit::attacks::{
 };
 use crate::audit::given::needs_original;
 use crate::audit::{Attacked, Case, Public, detail};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::watch::Watch;
 
 /// Tries to guess values by how they depend on quasi columns.
@@ -46,7 +46,7 @@ impl Attack for BackgroundKnowledge {
 
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let (apart, classes) = (case.views.apart()?, case.views.cells()?);
-        let mut found: Vec<Attacked> = of_apart(case)?.into_iter().collect();
+        let mut found = of_apart(case)?;
         if let Some(classes) = classes.filter(|classes| !classes.sensitive.is_empty())
             && let Some(knowledge) = case.knowledge()
         {
@@ -57,43 +57,59 @@ impl Attack for BackgroundKnowledge {
         }
         found_or(found, || {
             Ok(match (apart, classes) {
-                (Some(_), _) if case.hides_rows() => {
+                ([_, ..], _) if case.hides_rows() => {
                     "beside coarse or noisy cells it cannot be told who is in which group"
                 }
-                (Some(_), _) => "needs the original, or what somebody knows",
-                (None, None) => no_cell_classes(case),
-                (None, Some(classes)) if classes.sensitive.is_empty() => NO_SENSITIVE,
-                (None, Some(_)) => "nothing was given that somebody knows",
+                ([_, ..], _) => "needs the original, or what somebody knows",
+                ([], None) => no_cell_classes(case),
+                ([], Some(classes)) if classes.sensitive.is_empty() => NO_SENSITIVE,
+                ([], Some(_)) => "nothing was given that somebody knows",
             })
         })
     }
 
     fn shown(&self, _: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
         let because = "computed from published values and stated knowledge";
-        Ok(Public::because(because, of_apart(readers)?.into_iter().collect()))
+        Ok(Public::because(because, of_apart(readers)?))
     }
 }
 
-/// Tries the attack on values that stand apart, by everything that is known; nothing if
-/// nothing is.
-fn of_apart(case: &Case<'_>) -> Result<Option<Attacked>> {
-    let Some(values) = case.views.apart()? else { return Ok(None) };
+/// Tries the attack on every column that stands apart, by everything that is known of it;
+/// nothing of those of which nothing is.
+fn of_apart(case: &Case<'_>) -> Result<Vec<Attacked>> {
+    let columns = case.apart()?;
     if case.hides_rows() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    let believers = Believers::of(case, values)?;
-    let known = believers.known(case.knowledge())?;
-    let target = Target {
-        column: &values.column.name,
-        groups: &values.groups,
-        n_tuples: values.tuples.len(),
-        n_values: values.column.domain.len(),
-        blind: homogeneity::blind(values),
-        bound: bound(case.manifest),
-        left_aside: 0,
-        watch: case.watch,
-    };
-    target.attack(&known, believers.truth)
+    if let Some(stated) = case.stated()
+        && !columns.is_empty()
+        && !columns.iter().any(|(values, _)| {
+            about(stated, case.manifest, &values.column.name).is_some()
+        })
+    {
+        return Err(Error::input(
+            "several columns stand apart, and what is known does not say which of them it \
+             is about",
+        )
+        .with_hint("call the column before `probability` as the column is called"));
+    }
+    let mut found = Vec::with_capacity(columns.len());
+    for (values, truth) in columns {
+        let believers = Believers::of(case, (values, truth));
+        let known = believers.known(case.knowledge())?;
+        let target = Target {
+            column: &values.column.name,
+            groups: &values.groups,
+            n_tuples: values.tuples.len(),
+            n_values: values.column.domain.len(),
+            blind: homogeneity::blind(values),
+            bound: bound(case.manifest, &values.column.name),
+            left_aside: 0,
+            watch: case.watch,
+        };
+        found.extend(target.attack(&known, believers.truth)?);
+    }
+    Ok(found)
 }
 
 /// Beliefs above a bound by no more than this are rounding.

@@ -62,7 +62,7 @@ impl Attack for Corruption {
         if let Some(drawn) = case.views.drawn()? {
             found.extend(of_drawn(case.manifest, drawn, case.true_counts()?));
         }
-        found.extend(case.views.apart()?.map(of_apart));
+        found.extend(case.views.apart()?.iter().map(of_apart));
         found_or(found, || Ok("no column is randomized, and no values stand apart"))
     }
 }

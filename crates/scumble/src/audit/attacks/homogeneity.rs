@@ -50,9 +50,8 @@ impl Attack for Homogeneity {
         {
             found.extend(linked.truth.homogeneity(&linked.guesses, classes));
         }
-        if let Some(values) = case.views.apart()? {
-            found.push(of_apart(values, case.apart_truth()?));
-        }
+        let apart = case.apart()?.into_iter();
+        found.extend(apart.map(|(values, truth)| of_apart(values, truth)));
         found_or(found, || {
             Ok(match case.views.cells()? {
                 None => no_cell_classes(case),
@@ -64,10 +63,9 @@ impl Attack for Homogeneity {
 
     fn shown(&self, tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
         let mut found = tried.to_vec();
-        if let Some(values) = readers.views.apart()? {
-            found.pop();
-            found.push(of_apart(values, readers.apart_truth()?));
-        }
+        let apart = readers.apart()?;
+        found.truncate(found.len().saturating_sub(apart.len()));
+        found.extend(apart.into_iter().map(|(values, truth)| of_apart(values, truth)));
         let because =
             "of cells a share over all people, of values apart what readers compute";
         Ok(Public::because(because, found))

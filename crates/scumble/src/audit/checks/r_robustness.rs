@@ -21,7 +21,7 @@
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::audit::apart::{ApartValues, Believers, How, Posteriors, Priors, Work};
+use crate::audit::apart::{Believers, Groups, How, Posteriors, Priors, Work};
 use crate::audit::checks::{Check, decimal, malformed, says_nothing, word};
 use crate::audit::{Case, Checked};
 use crate::decimal::Decimal;
@@ -67,11 +67,16 @@ impl Check for RRobustness {
     }
 
     fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked> {
-        let values = case.views.apart()?.ok_or_else(|| says_nothing(promise, case))?;
+        let apart = case.apart()?;
+        let [name] = &*promise.columns else {
+            return Err(says_nothing(promise, case));
+        };
+        let own = apart.into_iter().find(|(values, _)| values.column.name == *name);
+        let own = own.ok_or_else(|| says_nothing(promise, case))?;
         let robust = AskedRobustness::of(promise, case.manifest)?;
-        let priors = Believers::of(case, values)?.believed(&robust)?;
+        let priors = Believers::of(case, own).believed(&robust)?;
         let (measured, at_risk) =
-            robustness(promise, &robust, values, &priors, case.watch)?;
+            robustness(promise, &robust, &own.0.groups, &priors, case.watch)?;
         Ok(Checked::of(promise, measured, at_risk))
     }
 }
@@ -87,11 +92,10 @@ struct Judged {
 fn robustness(
     note: &PromiseNote,
     robust: &AskedRobustness,
-    view: &ApartValues,
+    groups: &Groups,
     priors: &[Priors],
     watch: &dyn Watch,
 ) -> Result<(Value, u64)> {
-    let groups = &view.groups;
     let judge = |work: &mut Work, group: usize| {
         let mut all = Judged { holds: true, exact: true, posterior: 0.0 };
         for priors in priors {
@@ -164,10 +168,12 @@ fn claimed(note: &PromiseNote, n_groups: u64) -> Result<u64> {
 }
 
 impl AskedRobustness {
-    /// What the manifest asks, if it does.
-    pub(crate) fn asked(manifest: &Manifest) -> Option<Self> {
-        let note = manifest.promises.iter().find(|note| note.name == ROBUST)?;
-        Self::of(note, manifest).ok()
+    /// What the manifest asks of a column, if it does.
+    pub(crate) fn asked(manifest: &Manifest, column: &str) -> Option<Self> {
+        let about = |note: &&PromiseNote| {
+            note.name == ROBUST && note.columns.iter().any(|name| name == column)
+        };
+        Self::of(manifest.promises.iter().find(about)?, manifest).ok()
     }
 
     /// Reads what was asked.

@@ -99,7 +99,9 @@ impl<'a> PromisedValues<'a> {
             match &column.treatment {
                 Treatment::Kept => kept.push(&*column.name),
                 Treatment::Apart => {
-                    apart.extend(case.views.apart()?.map(GroupedValues::Apart));
+                    let all = case.views.apart()?.iter();
+                    let own = all.filter(|values| values.column.name == column.name);
+                    apart.extend(own.map(GroupedValues::Apart));
                 }
                 Treatment::Coarse { .. }
                 | Treatment::Weighted

@@ -34,10 +34,18 @@ fn treated(manifest: &Manifest, column: &PublishedColumn) -> String {
         Treatment::Coarse { .. } | Treatment::Weighted => cells(column),
         Treatment::Drawn { .. } => randomized::column(manifest, column).to_owned(),
         Treatment::Noisy { shape, .. } => blur::column(*shape, column.decimals),
-        Treatment::Apart => format!(
-            "how often each value is in each group, in {}; not who has it",
-            manifest.buckets().map_or_else(String::new, |note| note.file)
-        ),
+        Treatment::Apart => {
+            let notes = manifest.buckets();
+            let own = notes.iter().find(|note| note.column == column.name);
+            let groups = match &*notes {
+                [_, _, ..] => "each of its own groups",
+                _ => "each group",
+            };
+            format!(
+                "how often each value is in {groups}, in {}; not who has it",
+                own.map_or("", |note| &note.file)
+            )
+        }
         Treatment::Redrawn => {
             "drawn anew from mean and covariance of the group".to_owned()
         }

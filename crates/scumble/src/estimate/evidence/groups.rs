@@ -13,6 +13,8 @@ use crate::watch::Watch;
 pub(crate) struct GroupMembers {
     /// The place of the sensitive column.
     pub(crate) sensitive: usize,
+    /// The group of each distinct row.
+    pub(crate) group_of: Vec<u32>,
     /// The distinct rows of each group.
     entries: Lists,
     /// Values and how many rows have each, group by group.
@@ -27,31 +29,33 @@ pub(crate) struct GroupMembers {
 pub(crate) type ValueGroup<'g> = (u64, &'g [u32], &'g [(u32, u64)]);
 
 impl GroupMembers {
-    /// Reads the values, and adds their column to those of the data; nothing if no column
-    /// stands apart.
-    pub(crate) fn read(
+    /// Reads the values of every column that stands apart, and adds these columns to those of
+    /// the data.
+    pub(crate) fn read_all(
         seen: &Seen<'_>,
         columns: &mut Vec<Column>,
         rows: &[u64],
         watch: &dyn Watch,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Vec<Self>> {
         let layout = seen.manifest().layout();
         let apart = layout.columns.iter().filter(|c| c.treatment == Treatment::Apart);
-        let apart: Vec<&PublishedColumn> = apart.collect();
-        let [listed] = apart.as_slice() else {
-            return match apart.len() {
-                0 => Ok(None),
-                n => Err(Error::input(format!(
-                    "{n} columns stand apart, but values of only one can be read"
-                ))),
-            };
-        };
+        apart.map(|listed| Self::read(seen, listed, columns, rows, watch)).collect()
+    }
+
+    fn read(
+        seen: &Seen<'_>,
+        listed: &PublishedColumn,
+        columns: &mut Vec<Column>,
+        rows: &[u64],
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let layout = seen.manifest().layout();
         let nowhere = || Error::input("values stand apart, but nowhere");
         let class = layout.class(&listed.name).ok_or_else(nowhere)?;
         let Parameters::Values { file, .. } = &class.parameters else {
             return Err(nowhere());
         };
-        let buckets = seen.values(watch)?.ok_or_else(nowhere)?;
+        let buckets = seen.values(file, watch)?;
         let wrong = |what: String| Error::input(what).in_file(file.as_str());
         let told = |column: &&Column| class.column.as_ref() == Some(&column.name);
         let groups = columns.iter().find(told).ok_or_else(|| {
@@ -92,10 +96,23 @@ impl GroupMembers {
         }
 
         let entries = Lists::of(&groups.codes, sizes.len());
+        let group_of = groups.codes.clone();
         let column = Column::new(listed, texts, Vec::new(), Nature::Apart);
         columns.push(Column { shared: false, ..column });
         let sensitive = columns.len() - 1;
-        Ok(Some(Self { sensitive, entries, values, value_starts, sizes }))
+        Ok(Self { sensitive, group_of, entries, values, value_starts, sizes })
+    }
+
+    /// How many rows a group has, and its values with how many rows have each.
+    pub(crate) fn values(&self, group: u32) -> (u64, &[(u32, u64)]) {
+        let group = group as usize;
+        let values = self.value_starts[group]..self.value_starts[group + 1];
+        (self.sizes[group], &self.values[values])
+    }
+
+    /// How many groups there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sizes.len()
     }
 
     /// The groups.

@@ -34,8 +34,9 @@ pub struct Evidence {
     pub(in crate::estimate) rows: Vec<u64>,
     /// How many rows of the table each of them stands for, if they are a sample.
     pub(in crate::estimate) stands_for: Option<Vec<f64>>,
-    /// Rows and values of each group, if values are in a file of their own.
-    pub(in crate::estimate) groups: Option<GroupMembers>,
+    /// Rows and values of each group, for every column whose values are in a file of their
+    /// own.
+    pub(in crate::estimate) groups: Vec<GroupMembers>,
     /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
     /// columns are one distinct row.
     pub(in crate::estimate) blurred: Option<Blurred>,
@@ -162,7 +163,7 @@ impl Evidence {
                 Some(numbers.map_err(|what| in_file(Error::input(what)))?)
             }
         };
-        let groups = GroupMembers::read(&seen, &mut columns, &rows, watch)?;
+        let groups = GroupMembers::read_all(&seen, &mut columns, &rows, watch)?;
         let table = of_table(layout, &columns);
         let found =
             Self { columns, noises, rows, stands_for, groups, blurred, cells, table };
@@ -172,11 +173,11 @@ impl Evidence {
 
     /// Rows of a sample stand for others, which have other values and numbers.
     fn check_sample(&self) -> Result<()> {
-        let what = match (&self.groups, &self.blurred) {
+        let what = match (&*self.groups, &self.blurred) {
             _ if self.stands_for.is_none() => return Ok(()),
-            (None, None) => return Ok(()),
-            (Some(_), _) => "values that stand apart",
-            (None, Some(_)) => "numbers with noise",
+            ([], None) => return Ok(()),
+            ([_, ..], _) => "values that stand apart",
+            ([], Some(_)) => "numbers with noise",
         };
         Err(Error::input(format!(
             "a release with {what} cannot be a sample of one row of each group"

@@ -93,7 +93,7 @@ impl Question<'_> {
         let blurred =
             self.evidence.blurred.as_ref().filter(|_| !valuation.cuts.is_empty());
         let rows_of = blurred.map(|blurred| Lists::of(blurred.kinds(), class_of.len()));
-        let Some(apart) = &valuation.apart else { return Ok(Vec::new()) };
+        let [apart] = &*valuation.apart else { return Ok(Vec::new()) };
         let context = GroupContext {
             valuation: &valuation,
             apart,
@@ -184,8 +184,7 @@ impl<'a> GroupContext<'_, '_, 'a> {
             }
             let codes = labels.clone().map(|label| self.apart.examples[label as usize]);
             let missing = key.1.as_deref();
-            let each =
-                codes.map(|code| valuation.prospects(entry, Some(code), missing));
+            let each = codes.map(|code| valuation.prospects(entry, &[code], missing));
             classes.push(each.collect::<Result<_>>()?);
             class_at.insert(key, classes.len() - 1);
             Ok(classes.len() - 1)

@@ -8,6 +8,7 @@ pub(crate) mod effects;
 mod exchangeable;
 pub(crate) mod independent;
 pub(crate) mod joint;
+mod jointly;
 pub(crate) mod matrix;
 pub(crate) mod moments;
 pub(crate) mod numbers;

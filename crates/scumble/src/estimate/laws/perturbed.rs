@@ -39,6 +39,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::laws::reconstruct::{
     ErrorTerms, VarianceTerms, Way, reconstruct_watched,
@@ -169,26 +170,34 @@ impl Evidence {
         }
         let numbers = self.blurred.as_ref();
         let numbers = numbers.filter(|_| any(|n| matches!(n, Nature::Number(_))));
-        let apart = self.groups.as_ref().filter(|_| any(|n| *n == Nature::Apart));
-        match (apart, numbers) {
-            (None, None) => question.answer_uncertain(measure),
-            (Some(groups), None)
+        let places = question.places(measure)?;
+        let own = |groups: &&GroupMembers| places.contains(&groups.sensitive);
+        let apart: Vec<&GroupMembers> = self.groups.iter().filter(own).collect();
+        match (&*apart, numbers) {
+            ([], None) => question.answer_uncertain(measure),
+            ([groups], None)
                 if counts && all(|n| matches!(n, Nature::Kept | Nature::Apart)) =>
             {
                 question.answer_arranged(groups)
             }
-            (None, Some(numbers)) => question.answer_rows(numbers, measure),
-            (Some(groups), _) => question.answer_exchangeable(groups, measure),
+            ([], Some(numbers)) => question.answer_rows(numbers, measure),
+            ([groups], _) => question.answer_exchangeable(groups, measure),
+            (_, None) if !drawn => question.answer_jointly(&apart, measure),
+            _ => Err(Error::recipe(
+                "several columns that stand apart cannot be asked about together with \
+                 randomized or blurred ones",
+            )
+            .with_hint("ask about one column that stands apart at a time")),
         }
     }
 
     /// That there is a way to choose, if one was.
     fn check_way(&self, way: Way) -> Result<()> {
-        let why = match (&self.groups, &self.blurred) {
+        let why = match (&*self.groups, &self.blurred) {
             _ if way == Way::Inverse || !self.noises.is_empty() => return Ok(()),
-            (Some(_), _) => "nothing is randomized, so there is no way to choose",
-            (None, Some(_)) => "no matrix is undone, so there is no way to choose",
-            (None, None) => return Ok(()),
+            ([_, ..], _) => "nothing is randomized, so there is no way to choose",
+            ([], Some(_)) => "no matrix is undone, so there is no way to choose",
+            ([], None) => return Ok(()),
         };
         Err(Error::recipe(why).with_hint("leave out `--way`"))
     }
@@ -207,9 +216,14 @@ impl<'a> Question<'a> {
             ))
             .with_hint(format!("ask for ranges: WHERE {name} BETWEEN 30 AND 39")));
         }
-        let measured = measure.column().map(|name| self.evidence.column(name));
-        let places = self.asked(measured.transpose()?);
+        let places = self.places(measure)?;
         Ok(places.iter().map(|place| columns[*place].nature).collect())
+    }
+
+    /// The places of the columns that the question is about.
+    fn places(&self, measure: &Measure) -> Result<Vec<usize>> {
+        let measured = measure.column().map(|name| self.evidence.column(name));
+        Ok(self.asked(measured.transpose()?))
     }
 
     /// Counts where nothing but noise has to be undone.

@@ -72,12 +72,12 @@ impl Prospects<'_> {
 }
 
 impl<'a> Valuation<'_, 'a> {
-    /// What rows of the class of `entry` are worth, with a value in the column that stands
+    /// What rows of the class of `entry` are worth, with values in the columns that stand
     /// apart, and numbers missing in these cuts.
     pub(crate) fn prospects(
         &self,
         entry: usize,
-        code: Option<u32>,
+        codes: &[u32],
         missing: Option<&[bool]>,
     ) -> Result<Prospects<'a>> {
         let subtables = self.question.subtables(entry);
@@ -91,7 +91,7 @@ impl<'a> Valuation<'_, 'a> {
             }
             n_cells += 1;
             let worths =
-                self.enumerate(entry, &subtables, &joint, Given { cell, code })?;
+                self.enumerate(entry, &subtables, &joint, Given { cell, codes })?;
             if worths.is_empty() {
                 continue;
             }

@@ -90,7 +90,7 @@ impl Question<'_> {
                 None => {
                     self.watch.check()?;
                     let missing = missing.as_deref();
-                    prospects.push(valuation.prospects(entry, None, missing)?);
+                    prospects.push(valuation.prospects(entry, &[], missing)?);
                     numbers.insert(key, prospects.len() - 1);
                     prospects.len() - 1
                 }

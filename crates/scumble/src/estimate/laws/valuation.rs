@@ -34,8 +34,8 @@ pub(crate) struct Valuation<'q, 'a> {
     /// Columns of numbers that rows have one by one, cut into ranges.
     pub(crate) cuts: Vec<CutColumn>,
     pub(crate) grid: ClassGrid,
-    /// The column that stands apart.
-    pub(crate) apart: Option<ApartColumn>,
+    /// The columns that stand apart.
+    pub(crate) apart: Vec<ApartColumn>,
     pub(crate) added: Added,
     /// The column that is added up, if rows are sorted by its values.
     pub(crate) measured: Option<usize>,
@@ -52,12 +52,12 @@ pub(crate) struct ApartColumn {
     pub(crate) examples: Vec<u32>,
 }
 
-/// What is taken as given of a row: the cell of its numbers in the grid, and its value in the
-/// column that stands apart.
+/// What is taken as given of a row: the cell of its numbers in the grid, and its values in the
+/// columns that stand apart.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Given {
+pub(crate) struct Given<'g> {
     pub(crate) cell: usize,
-    pub(crate) code: Option<u32>,
+    pub(crate) codes: &'g [u32],
 }
 
 impl<'q, 'a> Valuation<'q, 'a> {
@@ -69,7 +69,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
         let nature = |place: usize| evidence.columns[place].nature;
         let row_by_row =
             places.iter().any(|place| matches!(nature(*place), Nature::Number(_)));
-        let (mut facets, mut cuts, mut apart) = (Vec::new(), Vec::new(), None);
+        let (mut facets, mut cuts, mut apart) = (Vec::new(), Vec::new(), Vec::new());
         let mut added = Added::Rows;
         for place in &places {
             let (place, column) = (*place, &evidence.columns[*place]);
@@ -105,7 +105,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
                 true => ((0..n_codes as u32).collect(), (0..n_codes as u32).collect()),
                 false => question.labels(*place, n_codes),
             };
-            apart = Some(ApartColumn { place: *place, label_of, examples });
+            apart.push(ApartColumn { place: *place, label_of, examples });
         }
         let varies = places.iter().any(|place| !evidence.columns[*place].shared);
         let grid = ClassGrid::new(&cuts)?;
@@ -122,7 +122,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     }
 
     /// The truth of each test of a row, but those of facets and drawn columns.
-    pub(crate) fn truths(&self, entry: usize, given: Given) -> Vec<Truth> {
+    pub(crate) fn truths(&self, entry: usize, given: Given<'_>) -> Vec<Truth> {
         let mut truths = self.question.truths(entry);
         if !self.cuts.is_empty() {
             for (cut, class) in self.cuts.iter().zip(self.grid.classes(given.cell)) {
@@ -131,10 +131,10 @@ impl<'q, 'a> Valuation<'q, 'a> {
                 }
             }
         }
-        if let Some((apart, code)) = self.apart.as_ref().zip(given.code) {
+        for (apart, code) in self.apart.iter().zip(given.codes) {
             for (truth, (place, known)) in truths.iter_mut().zip(&self.question.tests) {
                 if *place == apart.place {
-                    *truth = known[code as usize];
+                    *truth = known[*code as usize];
                 }
             }
         }
@@ -145,7 +145,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
     /// known how often each value occurs (`effects.rs`). Beside other laws cells are taken
     /// as independent.
     fn deals(&self) -> bool {
-        self.question.noises.is_empty() && self.apart.is_none() && self.cuts.is_empty()
+        self.question.noises.is_empty() && self.apart.is_empty() && self.cuts.is_empty()
     }
 
     /// The group of a row, if the values of some column asked about are counted in it.

@@ -35,7 +35,7 @@ impl Valuation<'_, '_> {
         entry: usize,
         subtables: &[u32],
         joint: &Joint,
-        given: Given,
+        given: Given<'_>,
     ) -> Result<Vec<Worth>> {
         let mut worths: Vec<Worth> = Vec::new();
         let question = self.question;
@@ -103,8 +103,8 @@ impl Valuation<'_, '_> {
                 }
                 let code = |place: usize| {
                     let own = question.code(place, subtables, &values);
-                    let apart = self.apart.as_ref().filter(|a| a.place == place);
-                    own.or_else(|| apart.and(given.code))
+                    let apart = self.apart.iter().position(|a| a.place == place);
+                    own.or_else(|| given.codes.get(apart?).copied())
                         .unwrap_or_else(|| columns[place].codes[entry])
                 };
                 let key = question.group_by.iter().map(|place| {

@@ -41,7 +41,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::Meaning;
-use crate::estimate::evidence::groups::{GroupMembers, Lists};
+use crate::estimate::evidence::groups::Lists;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::laws::numbers::Blurred;
 use crate::random::Randomness;
@@ -162,10 +162,7 @@ impl Evidence {
                 Nature::Drawn(noise, part) => {
                     randomized.codes(self, &rows, noise, part)
                 }
-                Nature::Apart => match &self.groups {
-                    Some(groups) => self.arranged(groups, &rows, &random),
-                    None => Vec::new(),
-                },
+                Nature::Apart => self.arranged(*place, &rows, &random),
                 Nature::Number(number) => {
                     return Ok(self.numbers(column, number, &numbers));
                 }
@@ -197,13 +194,21 @@ impl Evidence {
         columns.filter(open).map(|column| column.name.as_str()).collect()
     }
 
-    /// The values of groups, each group's in a random order.
+    /// The values of the groups of a column that stands apart, each group's in a random
+    /// order, which has nothing to do with that of another column.
     fn arranged(
         &self,
-        groups: &GroupMembers,
+        place: usize,
         rows: &DrawnRows<'_>,
         random: &Randomness,
     ) -> Vec<u32> {
+        let own = self.groups.iter().position(|groups| groups.sensitive == place);
+        let Some(number) = own else { return Vec::new() };
+        let groups = &self.groups[number];
+        let purpose = match number {
+            0 => "draw arrangement".to_owned(),
+            n => format!("draw arrangement {n}"),
+        };
         let places_of = Lists::of(&rows.entry_of, self.rows.len());
         let all: Vec<_> = groups.iter().collect();
         let shuffled: Vec<Vec<u32>> = all
@@ -214,7 +219,7 @@ impl Evidence {
                 for (value, n) in *values {
                     own.resize(own.len() + *n as usize, *value);
                 }
-                own.shuffle(&mut random.stream("draw arrangement", number as u64));
+                own.shuffle(&mut random.stream(&purpose, number as u64));
                 own
             })
             .collect();

@@ -21,7 +21,7 @@ use crate::recipe::generalize::notes::published_columns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::{Origin, promises};
 use crate::recipe::{RobustnessSpec, Search, Spec};
-use crate::release::{BucketsNote, PromiseNote, SENSITIVE_FILE, Treatment};
+use crate::release::{BucketsNote, PromiseNote, Treatment};
 use crate::table::{ClassId, GroupId, Of};
 
 /// The largest group, if the recipe does not say: its possible worlds are counted in no time.
@@ -113,11 +113,7 @@ fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planne
     let n_groups = formed.buckets.n_groups();
     let stated = known.as_ref().and_then(|known| known.stated.as_ref());
     let said = stated.and_then(|stated| knowledge::unknown_values(stated, data));
-    let groups = BucketsNote {
-        file: SENSITIVE_FILE.to_owned(),
-        column: column.clone(),
-        groups: n_groups as u64,
-    };
+    let groups = BucketsNote::alone(column.clone(), n_groups as u64);
     // Groups are numbered by chance.
     let mut numbers: Of<GroupId, ClassId> = ClassId::first(n_groups).collect();
     numbers.shuffle(&mut task.randomness.stream("groups", 0));

@@ -6,7 +6,7 @@ use crate::promise::About;
 use crate::recipe::parts::Mixture;
 use crate::recipe::parts::family::Family;
 use crate::recipe::section::{listed, suggestion};
-use crate::recipe::{PromiseKind, PromiseSpec, Spec, Spot};
+use crate::recipe::{KnowledgeSpec, PromiseKind, PromiseSpec, Spec, Spot};
 use crate::table::Role;
 
 impl Mixture<'_> {
@@ -152,7 +152,38 @@ impl Mixture<'_> {
         }
     }
 
-    /// Values stand apart from all rows, one column of them.
+    /// What files say is known is about one sensitive column.
+    fn check_files(&self) -> Result<()> {
+        let files = self.promises.iter().filter(|(typed, ..)| match &typed.kind {
+            PromiseKind::RRobustness(robust) => {
+                matches!(robust.knowledge, KnowledgeSpec::Files(..))
+            }
+            _ => false,
+        });
+        let mut of: Vec<&str> = Vec::new();
+        for (typed, _, columns) in files {
+            of.extend(
+                columns
+                    .iter()
+                    .filter(|name| !of.contains(*name))
+                    .copied()
+                    .collect::<Vec<_>>(),
+            );
+            if let [first, second, ..] = of[..] {
+                let error = Error::recipe(format!(
+                    "what files say is known is about one column, but `r-robustness` is \
+                     asked of `{first}` and `{second}` with files"
+                ));
+                return Err(self.spec.error_at(typed.spot, error).with_hint(
+                    "promise it of each column on its own, with `columns = [...]`: of one \
+                     with files, of the others with `knowledge = \"table\"`",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Of whom values that stand apart can be known.
     fn check_apart(&self) -> Result<()> {
         let apart = self.apart();
         let numbers = self.columns(Family::Numbers);
@@ -178,17 +209,7 @@ impl Mixture<'_> {
                 return Err(self.spec.error_at(typed.spot, error.with_hint(hint)));
             }
         }
-        if let [_, second, ..] = apart[..] {
-            let error = Error::recipe(format!(
-                "`{second}` is a second column whose values stand apart, but rows have one \
-                 group"
-            ));
-            let spot = self.spec.column(second).map(|column| column.spot);
-            return Err(self
-                .spec
-                .error_at(spot.unwrap_or(self.spec.input.table_spot), error)
-                .with_hint("randomize one of them, or make a release for each"));
-        }
+        self.check_files()?;
         let pdf = self.typed.iter().find_map(|method| method.pdf);
         match pdf {
             Some(pdf) if !apart.is_empty() => Err(self.spec.error_at(

@@ -257,7 +257,12 @@ pub(super) fn output(
                 CellSource::Group(of_kind(|step| matches!(step, Step::Group(_)))?)
             }
             Parameters::Values { .. } => {
-                CellSource::Group(of_kind(|step| matches!(step, Step::Apart(_)))?)
+                let of = |step: &Step| match step {
+                    Step::Apart(apart) => class.of == [apart.column.as_str()],
+                    _ => false,
+                };
+                let step = steps.iter().position(of);
+                CellSource::Group(step.ok_or_else(|| misfit("a group"))?)
             }
             Parameters::Moments { .. } => {
                 CellSource::Group(of_kind(|step| matches!(step, Step::Redraw(_)))?)

@@ -229,6 +229,7 @@ impl<'a> BoundPlan<'a> {
         let mut inputs = ReadColumns::default();
         let mut starts = binding.block_starts.to_vec();
         let mut steps = Vec::with_capacity(binding.plan.steps.len());
+        let mut n_apart = 0;
         for (place, step) in binding.plan.steps.iter().enumerate() {
             steps.push(match step {
                 Step::Group(plan) => BoundStep::Group(BoundGroup::new(
@@ -248,8 +249,9 @@ impl<'a> BoundPlan<'a> {
                     let mut group_of_row = Vec::new();
                     if streamed {
                         (group_of_row, starts) =
-                            rows::assign(plan, place, binding, watch)?;
+                            rows::assign(plan, (place, n_apart), binding, watch)?;
                     }
+                    n_apart += 1;
                     BoundStep::Apart { group_of_row, plan }
                 }
                 Step::Blur(plan) => BoundStep::Blur {

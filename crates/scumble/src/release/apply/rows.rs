@@ -14,16 +14,19 @@ use crate::table::{Code, ColumnId, EntryId, GroupId, RowPlace, Source};
 use crate::watch::Watch;
 
 /// The group of each row of the table, nothing for those that are left out; and how many rows
-/// stand before each block.
+/// stand before each block. `step` is the place of the step in the plan, and among those of
+/// its kind: each has coins of its own.
 pub(super) fn assign(
     plan: &ApartPlan,
-    step: usize,
+    (step, of_kind): (usize, u64),
     binding: Binding<'_>,
     watch: &dyn Watch,
 ) -> Result<(Vec<Option<GroupId>>, Vec<u64>)> {
     let data = binding.known(step).data.ok_or_else(changed)?;
     let finder = Finder::new(data, binding.source)?;
-    let stream = |block: u32| binding.randomness.stream("rows", u64::from(block));
+    let stream = |block: u32| {
+        binding.randomness.stream("rows", u64::from(block) | of_kind << 32)
+    };
     let folded = binding.source.fold(
         &finder.columns,
         || (None, stream(0), Vec::new()),

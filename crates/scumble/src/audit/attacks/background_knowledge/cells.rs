@@ -80,7 +80,7 @@ pub(super) fn attack(
             n_tuples: table.census.n_tuples(),
             n_values: column.domain.len(),
             blind: (blind.value, blind.support as f64 / view.rows.max(1) as f64),
-            bound: bound(manifest),
+            bound: bound(manifest, &column.name),
             left_aside,
             watch: case.watch,
         };
