@@ -15,7 +15,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::ColumnCells;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
 use crate::estimate::sample::of_table;
@@ -40,7 +40,7 @@ pub struct Evidence {
     pub(in crate::estimate) stands_for: Option<Vec<f64>>,
     /// Rows and values of each group, for every column whose values are in a file of their
     /// own.
-    pub(in crate::estimate) groups: Vec<Groups>,
+    pub(in crate::estimate) groups: Vec<GroupMembers>,
     /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
     /// columns are one distinct row.
     pub(in crate::estimate) blurred: Option<Blurred>,
@@ -188,7 +188,7 @@ impl Evidence {
                 Some(numbers.map_err(|what| in_file(Error::input(what)))?)
             }
         };
-        let groups = Groups::read_all(&seen, &mut columns, &rows, watch)?;
+        let groups = GroupMembers::read_all(&seen, &mut columns, &rows, watch)?;
         let table = of_table(layout, &columns);
         let person = seen.manifest().person.as_ref();
         let shared = person.map_or_else(BTreeMap::new, |person| person.shared.clone());
