@@ -129,11 +129,7 @@ impl RRobustness {
 impl RRobustness {
     /// Whether it holds of a group that is told by counts, over all its worlds: if there are
     /// too many to sum, by a bound on them or not at all.
-    pub fn judge_counts(
-        &self,
-        group: &GroupBeliefs,
-        scratch: &mut Scratch,
-    ) -> Verdict {
+    pub fn judge_counts(&self, group: &GroupBeliefs, scratch: &mut Scratch) -> Verdict {
         let (n, most) = (group.rows(), group.most());
         // Over all rows a value is believed as often as it occurs, so of some row at least
         // as much as its share.

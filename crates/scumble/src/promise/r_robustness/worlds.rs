@@ -226,9 +226,8 @@ impl Scratch {
             return if possible { Worlds::Alike } else { Worlds::None };
         }
         // Values go to kinds of rows, or rows to values.
-        let states = |numbers: &[u64]| {
-            numbers.iter().map(|n| *n as f64 + 1.0).product::<f64>()
-        };
+        let states =
+            |numbers: &[u64]| numbers.iter().map(|n| *n as f64 + 1.0).product::<f64>();
         let to_kinds = states(sizes) <= states(counts);
         let (bins, items) = if to_kinds { (sizes, counts) } else { (counts, sizes) };
         self.sizes.clear();
@@ -262,8 +261,7 @@ impl Scratch {
         self.beliefs.resize(n_kinds * n_values, 0.0);
         for (item, joint) in items.iter().zip(self.joint.chunks_exact(bins.len())) {
             for (bin, joint) in joint.iter().enumerate() {
-                let (kind, value) =
-                    if to_kinds { (bin, *item) } else { (*item, bin) };
+                let (kind, value) = if to_kinds { (bin, *item) } else { (*item, bin) };
                 // Rows of a kind are alike: each has its share of what goes to the kind.
                 self.beliefs[kind * n_values + value] +=
                     joint / total / sizes[kind] as f64;

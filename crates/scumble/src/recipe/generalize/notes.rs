@@ -134,10 +134,19 @@ pub(in crate::recipe) fn not_promised(
         ));
     }
     if !promised.is_empty() {
-        list.push(
-            "sensitive values against knowledge of how they depend on quasi columns, or of \
-             other members' values",
-        );
+        let robust = |column: &&ColumnSpec| {
+            spec.promises.iter().any(|typed| {
+                matches!(typed.kind.promise().about(), About::Posteriors(_))
+                    && typed.speaks_of(&column.name)
+            })
+        };
+        list.push(match promised.iter().all(robust) {
+            true => "sensitive values against knowledge of other members' values",
+            false => {
+                "sensitive values against knowledge of how they depend on quasi columns, or \
+                 of other members' values"
+            }
+        });
     }
     match spec.presence() {
         None => list.push("presence: whether a person is in the table is not hidden"),
