@@ -54,5 +54,6 @@ mod oracle {
     mod generalized;
     mod pdf;
     mod presence;
+    mod robust_rows;
     mod values;
 }

@@ -39,6 +39,7 @@
 //! `wong2010inference`; docs/methods.md, "Beliefs and possible worlds" and "The Delta bound".
 
 mod binary;
+mod counts;
 mod priors;
 mod rows;
 mod stated;
@@ -46,10 +47,11 @@ mod swap;
 mod worlds;
 
 pub use binary::binary_posteriors;
+pub use counts::GroupBeliefs;
 pub use priors::{PriorSet, Priors, SignatureId};
 pub use rows::RobustRows;
 pub use swap::{delta_safe, swap_bound};
-pub use worlds::{GroupBeliefs, MOST_STATES, Scratch, posteriors};
+pub use worlds::{MOST_STATES, Scratch, posteriors};
 
 use serde_json::json;
 

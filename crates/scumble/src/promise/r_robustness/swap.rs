@@ -34,7 +34,7 @@
 //! # Source
 //! Ours; it mends theorem 1 of `wong2010inference`.
 
-use crate::promise::r_robustness::worlds::GroupBeliefs;
+use crate::promise::r_robustness::GroupBeliefs;
 
 /// The largest Delta that is safe for a group of `n` rows whose largest belief is `f`, if all
 /// values keep it. Below zero if the group is too small.
