@@ -81,8 +81,8 @@ fn of_apart(case: &Case<'_>) -> Result<Vec<Attacked>> {
     if case.hides_rows() {
         return Ok(Vec::new());
     }
-    if let Some(stated) = case.stated()
-        && !columns.is_empty()
+    if !columns.is_empty()
+        && let Some(stated) = case.stated()
         && !has_file_promise(case.manifest)
         && !columns.iter().any(|(values, _)| {
             about(stated, case.manifest, &values.column.name).is_some()
