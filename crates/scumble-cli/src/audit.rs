@@ -16,12 +16,14 @@ use scumble::watch::{Stage, Watch};
 use crate::output::{counted, note, print, print_json};
 use crate::progress::Progress;
 use crate::result::{
-    as_json, attacks_text, loss_text, not_tried_text, promises_text, warnings,
+    as_json, attacks_text, loss_text, not_tried_text, promises_text, undecided_text,
+    warnings,
 };
 
 /// Recheck what a release promises, from its files, and attack it.
 ///
-/// Exits with 0 if every promise holds, with 1 if one does not.
+/// Exits with 0 if every promise holds, with 1 if one does not, with 2 if one cannot be
+/// decided with what is given.
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
     /// The release, a directory.
@@ -87,6 +89,7 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
             counted(report.rows, "row"),
             promises_text(&report),
         );
+        text.push_str(&undecided_text(&report));
         if args.original.is_none() {
             note(&without_original(args, &release));
         }
@@ -105,7 +108,12 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
         }
         print(&text)?;
     }
-    Ok(ExitCode::from(u8::from(!report.holds())))
+    // What could not be decided is no answer.
+    Ok(match (report.holds(), report.undecided.is_empty()) {
+        (false, _) => ExitCode::from(1),
+        (true, false) => ExitCode::from(2),
+        (true, true) => ExitCode::SUCCESS,
+    })
 }
 
 /// What the table would tell beside.

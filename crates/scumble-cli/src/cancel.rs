@@ -38,11 +38,15 @@ fn listen_to_sigterm() {
 
     let signals = SigSet::from(Signal::SIGTERM);
     if signals.thread_block().is_ok() {
-        std::thread::spawn(move || {
+        let wait = move || {
             while signals.wait().is_ok() {
                 ask(TERMINATED);
             }
-        });
+        };
+        if std::thread::Builder::new().spawn(wait).is_err() {
+            // Without a thread that waits, the signal ends the command as it ends any other.
+            let _ = signals.thread_unblock();
+        }
     }
 }
 

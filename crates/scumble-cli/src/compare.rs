@@ -15,7 +15,7 @@ use scumble::recipe::{Ends, Grid, Vary, Yardstick, YardstickOptions};
 use scumble::watch::Watch;
 
 use crate::compare::point::{Outcome, run_all};
-use crate::output::{counted, listed, note, print, write};
+use crate::output::{counted, listed, note, print, write_private};
 use crate::progress::Progress;
 
 /// Publish a recipe with some of its keys varied, and measure every release.
@@ -117,8 +117,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let ends = yardstick.ends();
     let compared =
         Compared { recipe: file, keys, chosen, ends, seed: args.seed, outcomes };
-    write(&args.output.join("compare.csv"), &table::csv(&compared))?;
-    write(&args.output.join("compare.html"), &page::page(&compared))?;
+    // How well attacks do is for the steward.
+    write_private(&args.output.join("compare.csv"), table::csv(&compared).as_bytes())?;
+    write_private(&args.output.join("compare.html"), page::page(&compared).as_bytes())?;
     if args.json {
         print(&format!("{:#}\n", table::json(&compared)))?;
     } else if loud {

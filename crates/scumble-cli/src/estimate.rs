@@ -18,7 +18,7 @@ use serde_json::json;
 use crate::estimate::about::Treatments;
 use crate::estimate::notes::notes;
 use crate::estimate::show::{as_csv, as_json, as_text};
-use crate::output::{note, print};
+use crate::output::{note, print, print_table};
 use crate::progress::Progress;
 
 /// Estimate numbers of the table from a release, with standard errors.
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
         let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
         print(&format!("{:#}\n", as_json(&asked, left_out, &answers, &notes)))?;
     } else if args.csv {
-        print(&as_csv(&answers))?;
+        print_table(&as_csv(&answers))?;
     } else if !args.quiet {
         let manifest = &release.manifest;
         let drawn = |a: &Answer| Treatments::asked(manifest, &a.query).drawn;

@@ -17,7 +17,8 @@ mod sample;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use scumble::error::ErrorKind;
+use rayon::ThreadPoolBuilder;
+use scumble::error::{Error, ErrorKind, Result};
 
 /// Publish tables about people, keep a promise to them, and prove it.
 #[derive(Debug, Parser)]
@@ -59,12 +60,25 @@ impl Command {
     }
 }
 
+/// Starts the threads that all work is done on; where there can be no others, on this one.
+fn start_threads() -> Result<()> {
+    let all = ThreadPoolBuilder::new().build_global();
+    let alone = || ThreadPoolBuilder::new().num_threads(1).use_current_thread();
+    all.or_else(|_| alone().build_global()).map_err(|_| {
+        Error::input("no threads can be started").with_hint("end other programs first")
+    })
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let cancelled = arguments.command.cancelled();
     // Experiments do not look whether they are still wanted: they end as any program does.
     if !matches!(arguments.command, Command::Reproduce(_)) {
         cancel::listen();
+    }
+    if let Err(error) = start_threads() {
+        output::error(&error);
+        return ExitCode::from(error.exit_code());
     }
     let done = match arguments.command {
         Command::Demo(args) => demo::run(&args),

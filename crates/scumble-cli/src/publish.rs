@@ -1,7 +1,6 @@
 //! `scumble publish`: makes a release.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -18,8 +17,8 @@ use scumble::table::Role;
 use serde_json::json;
 
 use crate::output::{
-    beside, cannot_write, counted, exists_already, listed, note, percent, print,
-    print_json, short,
+    counted, exists_already, listed, note, percent, print, print_json, short,
+    write_private,
 };
 use crate::progress::Progress;
 use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
@@ -427,9 +426,5 @@ fn check_plan_path(path: &Path, replace: bool) -> Result<()> {
 
 /// Written for its owner only, as temporary files are, whatever was there before.
 fn write_plan(path: &Path, plan: &Plan) -> Result<()> {
-    let failed = |error| cannot_write(path, error);
-    let mut file = beside(path)?;
-    file.write_all(plan.to_json()?.as_bytes()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    write_private(path, plan.to_json()?.as_bytes())
 }

@@ -19,13 +19,15 @@ pub(crate) fn as_json(
 ) -> Value {
     let attacks = report.attacks.iter().map(attack_json);
     let attacks = attacks.chain(report.not_applicable.iter().map(not_applicable_json));
+    let promises = report.promises.iter().map(promise_json);
+    let promises = promises.chain(report.undecided.iter().map(undecided_json));
     let seconds = seconds.iter().map(|(stage, time)| (stage_name(*stage), json!(time)));
     json!({
         "schema": SCHEMA,
         "rows": report.rows,
         "left_out": manifest.left_out,
         "method": manifest.method,
-        "promises": report.promises.iter().map(promise_json).collect::<Value>(),
+        "promises": promises.collect::<Value>(),
         "attacks": attacks.collect::<Value>(),
         "loss": report.loss,
         "groups": report.group_sizes.iter().map(|(_, n)| n).sum::<u64>(),
@@ -72,6 +74,10 @@ fn attack_json(attack: &Attacked) -> Value {
         json!({ "name": name, "success": success, "chance": chance, "worst": worst });
     attack.detail.iter().for_each(|(key, value)| object[key] = value.clone());
     object
+}
+
+fn undecided_json(promise: &NotApplicable) -> Value {
+    json!({ "name": promise.name, "holds": null, "needs_original": promise.reason })
 }
 
 fn not_applicable_json(attack: &NotApplicable) -> Value {
@@ -162,6 +168,15 @@ pub(crate) fn attack_name(attacks: &[Attacked], attack: &Attacked) -> String {
     }
 }
 
+/// The promises that could not be decided.
+pub(crate) fn undecided_text(report: &Report) -> String {
+    let lines = report.undecided.iter();
+    let lines = lines.map(|NotApplicable { name, reason }| {
+        format!("{name}: needs the original ({reason})\n")
+    });
+    lines.collect()
+}
+
 /// The attacks that do not apply, those with the same reason together.
 pub(crate) fn not_tried_text(report: &Report) -> String {
     let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
@@ -213,11 +228,12 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         };
         warnings.push(format!(
             "somebody who knows how this release was searched for can place {} outside the range of \
-             delta-presence{certain}. The promise does not cover that, except with `mondrian` \
-             and `looks = \"coins\"`",
+             delta-presence{certain}. The promise does not cover that, except with \
+             `looks = \"coins\"`",
             people(outside),
         ));
     }
+    warnings.extend(report.attacks.iter().filter_map(told_by_others));
     let exposed = report.attacks.iter().filter(|known| known.name == "corruption");
     let exposed = exposed.filter_map(|attack| attack.detail.get("exposed")?.as_f64());
     let exposed = exposed.reduce(f64::max);
@@ -363,6 +379,33 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         );
     }
     warnings
+}
+
+/// What is said of a protected column that others tell much about: a tenth of all people more
+/// are guessed rightly, or a hundredth are as good as known.
+fn told_by_others(attack: &Attacked) -> Option<String> {
+    const MUCH: f64 = 0.1;
+    const KNOWN: f64 = 0.01;
+    let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
+    let word = |key: &str| attack.detail.get(key).and_then(Value::as_str);
+    let gain = number("gain").filter(|_| attack.name == "dependence")?;
+    let (sure, before) = (number("sure")?, number("sure_without")?);
+    if gain < MUCH && sure - before < KNOWN {
+        return None;
+    }
+    let known = match sure > before {
+        true => format!(", and at least 95 % surely for {}", percent(sure)),
+        false => String::new(),
+    };
+    Some(format!(
+        "`{}` tells about `{}`: with it the value is guessed rightly for {} of all rows{known}, without \
+         it for {}. No promise covers that: drop `{}`, or protect both as one",
+        word("by")?,
+        word("column")?,
+        percent(attack.success),
+        percent(attack.chance),
+        word("by")?,
+    ))
 }
 
 /// The losses in one line.

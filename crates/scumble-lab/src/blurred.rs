@@ -144,6 +144,7 @@ impl Table {
             kinds: vec![0; rows],
             kind_cells: vec![Vec::new()],
             wishes: Vec::new(),
+            persons: Vec::new(),
         };
         numbers.snap(&[DECIMALS; DRAWN]);
         Self { name: format!("{name}{size}"), numbers, classes, in_cube: true }
@@ -155,6 +156,7 @@ impl Table {
             numbers: SIX.map(|name| (name, Reading::number())).to_vec(),
             exact: vec![(CLASS, Reading::category())],
             wish: None,
+            person: None,
         };
         let source = Adult::read(data)?.source(None)?;
         let mut numbers = Numbers::read(&source, &task, &Unwatched)?;
@@ -323,6 +325,7 @@ mod tests {
                 frames: Vec::new(),
                 places: Vec::new(),
                 spreads: vec![spread; 20_000],
+                drawn_as: Vec::new(),
             };
             let published = table.noisy(&blurred, shape, 5).unwrap();
             let pairs = published.values.iter().zip(&table.numbers.values);

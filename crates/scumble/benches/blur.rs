@@ -65,6 +65,7 @@ fn numbers(mut values: Vec<f64>, dims: usize) -> Numbers {
         kinds: vec![0; values.len() / dims],
         kind_cells: vec![Vec::new()],
         wishes: Vec::new(),
+        persons: Vec::new(),
         values,
     }
 }
@@ -84,6 +85,7 @@ fn frame(numbers: &Numbers, shape: Shape) -> Frame {
         steps: vec![1e-6; dims],
         cuts: vec![0.0; dims],
         shape,
+        people: Vec::new(),
     }
 }
 

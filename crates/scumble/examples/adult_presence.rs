@@ -15,7 +15,7 @@ use scumble::loss::Loss;
 use scumble::method::pdf::{Range, Shift, kl};
 use scumble::method::{
     ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice, Weighting,
-    safe_cuts,
+    safe_cuts, safe_levels,
 };
 use scumble::promise::{DeltaPresence, Promises};
 use scumble::random::Randomness;
@@ -115,6 +115,21 @@ fn main() -> Result<()> {
         if limit == 0 {
             weights(&data, &found.grouping, range);
         }
+    }
+    let (columns, census) = (&data.quasi, &data.census);
+    let task = Task { columns, census, promises: &promises, loss, limit: 0 };
+    for seed in 1..=3 {
+        let mut coins = Randomness::of_seed(seed).stream("levels", 0);
+        let name = format!("safe levels, coins {seed}");
+        let found =
+            timed(&name, || safe_levels(&task, |chance| coins.next_u64() < chance))?;
+        let loss = loss.of(columns, &found.grouping.shape(census));
+        println!(
+            "    loss {loss:.4}, {} looks, levels {:?}, refused {:?}",
+            found.looks,
+            found.grouping.levels(),
+            found.refused
+        );
     }
     let boxes = read(|name| if name == "age" { Cells::Interval } else { Cells::Set })?;
     let (columns, census) = (&boxes.quasi, &boxes.census);

@@ -61,6 +61,7 @@ pub mod promise;
 pub mod random;
 pub mod recipe;
 pub mod release;
+mod seam;
 #[doc(hidden)]
 pub mod space;
 pub mod table;

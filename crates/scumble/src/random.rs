@@ -65,6 +65,14 @@ pub struct Key {
 /// A key shorter than this can be guessed.
 const SHORTEST_KEY: usize = 16;
 
+/// A key with fewer different bytes was hardly made by chance: of 16 random hexadecimal
+/// digits one in some millions has fewer than 5 different ones, of 16 random bytes none.
+const LEAST_DIFFERENT: usize = 5;
+
+/// What to do without a key.
+pub(crate) const HOW_TO_MAKE_ONE: &str =
+    "make one with `(umask 077; head -c 32 /dev/urandom | base64 > noise.key)`";
+
 impl Key {
     /// The key in a file.
     pub fn of(bytes: &[u8]) -> Result<Self> {
@@ -75,9 +83,16 @@ impl Key {
                 "the key has {} bytes, but needs at least {SHORTEST_KEY}",
                 bytes.len()
             ))
-            .with_hint(
-                "make one with `head -c 32 /dev/urandom | base64 > noise.key`",
-            ));
+            .with_hint(HOW_TO_MAKE_ONE));
+        }
+        let mut different = bytes.to_vec();
+        different.sort_unstable();
+        different.dedup();
+        if different.len() < LEAST_DIFFERENT {
+            return Err(Error::input(
+                "the key repeats itself, so that it can be guessed",
+            )
+            .with_hint(HOW_TO_MAKE_ONE));
         }
         Ok(Self { secret: blake3::derive_key("scumble noise key", bytes) })
     }
@@ -210,5 +225,13 @@ mod tests {
         assert_eq!(text, "Key Randomness KeyedWords");
         let error = Key::of(b"short").unwrap_err().to_string();
         assert_eq!(error, "the key has 5 bytes, but needs at least 16");
+        for weak in [&[b'a'; 16][..], &[0; 64], b"abcdabcdabcdabcdabcd"] {
+            let error = Key::of(weak).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "the key repeats itself, so that it can be guessed"
+            );
+            assert_eq!(error.hints(), [HOW_TO_MAKE_ONE]);
+        }
     }
 }

@@ -24,6 +24,15 @@ struct Case {
     blocks: Vec<Block>,
 }
 
+/// Leaves a file to its owner, as keys must be.
+fn keep_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
 fn markdown_files(folder: &Path, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<PathBuf> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -74,7 +83,8 @@ fn outcome(case: &Case) -> String {
                 fs::write(home.path().join("table.csv"), &block.text).unwrap();
             }
             Some(("csv", name)) => {
-                fs::write(home.path().join(name), &block.text).unwrap()
+                fs::write(home.path().join(name), &block.text).unwrap();
+                keep_private(&home.path().join(name));
             }
             None if block.kind == "toml" => {
                 recipe = format!("input.table = \"table.csv\"\n{}", block.text);

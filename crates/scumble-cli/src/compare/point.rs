@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scumble::audit::Attacked;
 use scumble::error::{Error, Result};
 use scumble::recipe::{Measured, Point, Request, Yardstick, publish};
-use scumble::release::{Release, private_folder};
+use scumble::release::{Release, Scratch};
 use scumble::watch::{Stage, Watch};
 use serde_json::Value;
 
@@ -98,7 +98,7 @@ pub(crate) fn run_all(
 ) -> Result<Vec<Outcome>> {
     let fail = |error| Error::io("create a folder", "temporary files", error);
     // Several releases of the same people are for nobody else to read.
-    let home = private_folder(".scumble-compare-", &temp_dir()).map_err(fail)?;
+    let home = Scratch::new(".scumble-compare-", &temp_dir()).map_err(fail)?;
     cancel::forget_at_the_end(home.path());
     let bar = bar(points.len(), loud);
     let next = AtomicUsize::new(0);

@@ -63,7 +63,7 @@ fn classified<'a>(
     let exact = labelled.map(|name| (name.as_str(), Reading::category()));
     let exact: Vec<(&str, Reading)> = exact.into_iter().collect();
     let is_labelled = !exact.is_empty();
-    let task = NumbersTask { numbers, exact, wish: None };
+    let task = NumbersTask { numbers, exact, wish: None, person: None };
     let rows = Numbers::read(source, &task, watch)?;
     let classes: Vec<&str> = classifier.classes().collect();
     let mut predicted = vec![0; classes.len()];

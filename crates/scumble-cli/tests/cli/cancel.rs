@@ -115,19 +115,74 @@ fn publish_leaves_no_draft() {
     cancelled(&["publish", "recipe.toml"], ".scumble-");
 }
 
+const COMPARE: [&str; 10] = [
+    "compare",
+    "recipe.toml",
+    "--vary",
+    "promise.expected-anonymity.k=50,60",
+    "--queries",
+    "10",
+    "--draws",
+    "0",
+    "--output",
+    "compared/here",
+];
+
 #[test]
 fn compare_leaves_no_folder() {
-    let arguments = [
-        "compare",
-        "recipe.toml",
-        "--vary",
-        "promise.expected-anonymity.k=50,60",
-        "--queries",
-        "10",
-        "--draws",
-        "0",
-        "--output",
-        "compared/here",
-    ];
-    cancelled(&arguments, ".scumble-compare-");
+    cancelled(&COMPARE, ".scumble-compare-");
+}
+
+/// Kills a run in the midst of it, and interrupts the next: what the first left must go.
+fn killed(arguments: &[&str], begun: &str) {
+    let home = home();
+    let before = listed(home.path());
+    let output = interrupt(start(home.path(), arguments), home.path(), begun, "-KILL");
+    assert_eq!(output.status.code(), None, "killed");
+    let is_left = |path: &String| path.contains(begun) && Path::new(path).is_dir();
+    let mut left = listed(home.path());
+    left.retain(is_left);
+    assert!(!left.is_empty(), "a run that is killed cannot clean up");
+    let mut child = start(home.path(), arguments);
+    let is_swept = || left.iter().all(|path| !Path::new(path).exists());
+    for _ in 0..2_400 {
+        if is_swept() || child.try_wait().unwrap().is_some() {
+            break;
+        }
+        thread::sleep(Duration::from_millis(50));
+    }
+    assert!(is_swept(), "{:?}", listed(home.path()));
+    let output = interrupt(child, home.path(), begun, "-INT");
+    assert_eq!(output.status.code(), Some(130));
+    // Folders that were made on the way to a release are not known to be ours.
+    let mut after = listed(home.path());
+    after.retain(|path| !path.ends_with("/out") && !path.contains("/compared"));
+    assert_eq!(after, before);
+}
+
+#[test]
+fn what_a_killed_publish_left_goes_with_the_next() {
+    killed(&["publish", "recipe.toml"], ".scumble-");
+}
+
+#[test]
+fn what_a_killed_compare_left_goes_with_the_next() {
+    killed(&COMPARE, ".scumble-compare-");
+}
+
+#[test]
+fn two_runs_do_not_publish_into_one_folder() {
+    let home = home();
+    let arguments = ["publish", "recipe.toml"];
+    let first = start(home.path(), &arguments);
+    while !listed(home.path()).iter().any(|path| path.contains(".scumble-")) {
+        thread::sleep(Duration::from_millis(5));
+    }
+    let second = start(home.path(), &arguments).wait_with_output().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    let err = String::from_utf8(second.stderr).unwrap();
+    assert!(err.contains("another run is publishing here"), "{err}");
+    assert!(err.contains("hint: wait until it has ended"), "{err}");
+    let first = interrupt(first, home.path(), ".scumble-", "-INT");
+    assert_eq!(first.status.code(), Some(130));
 }

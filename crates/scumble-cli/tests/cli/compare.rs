@@ -151,6 +151,12 @@ fn json_has_every_point_and_is_the_same_again() {
     assert_eq!(json("b"), value);
     let read = |file: &str| fs::read_to_string(home.path().join(file)).unwrap();
     assert!(read("a/compare.html").contains("mondrian"));
+    #[cfg(unix)]
+    for file in ["a/compare.html", "a/compare.csv"] {
+        use std::os::unix::fs::PermissionsExt;
+        let known = fs::metadata(home.path().join(file)).unwrap();
+        assert_eq!(known.permissions().mode() & 0o777, 0o600, "{file}");
+    }
 }
 
 #[test]

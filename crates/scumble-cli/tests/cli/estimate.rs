@@ -7,7 +7,7 @@ use scumble::release::checksum;
 use serde_json::{Value, json};
 
 use crate::builder::{ByHand, column};
-use crate::command::saved;
+use crate::command::{run as run_command, saved};
 
 /// A release whose `disease` was kept with 40 %.
 fn home(keep: f64) -> tempfile::TempDir {
@@ -258,4 +258,46 @@ fn coarse_cells_are_asked_like_everything_else() {
     insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*) WHERE zip = '47903'"]));
     insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*)", "--way", "simplex"]));
     insta::assert_snapshot!(run(home.path(), &["SELECT COUNT(*), COUNT(*)"]));
+}
+
+/// Names and values come from whoever made the release.
+#[test]
+fn nothing_in_a_release_steers_the_terminal() {
+    let made = ByHand::new(vec![column("\u{1b}[2Jtown", "quasi", "category")])
+        .with("not_promised", json!(["a note \u{1b}]0;title\u{7}"]))
+        .plain_rows(&["\u{1b}[31mGhent", "Bruges\u{9b}1A"]);
+    let home = saved(made);
+    let question =
+        "SELECT \"\u{1b}[2Jtown\", COUNT(*) FROM r GROUP BY \"\u{1b}[2Jtown\"";
+    for arguments in [
+        &["estimate", "release", question][..],
+        &["estimate", "release", question, "--json"],
+        &["estimate", "release", "SELECT COUNT(*) FROM r WHERE \u{1b}[31mx = 1"],
+        &["audit", "release"],
+    ] {
+        let found = run_command(home.path(), arguments);
+        let is_harmful = |c: char| c.is_control() && c != '\n';
+        assert!(!found.contains(is_harmful), "{arguments:?}: {found:?}");
+    }
+    let found = run(home.path(), &[question]);
+    assert!(found.contains("\\u001b[31mGhent"), "{found}");
+}
+
+#[test]
+fn a_release_without_checksums_is_refused() {
+    let home = home(0.4);
+    let path = home.path().join("release/manifest.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let mut manifest: Value = serde_json::from_str(&text).unwrap();
+    manifest["checksums"] = json!({});
+    fs::write(&path, manifest.to_string()).unwrap();
+    for arguments in [
+        &["estimate", "release", "SELECT COUNT(*) FROM r"][..],
+        &["sample", "release"],
+        &["audit", "release"],
+    ] {
+        let found = run_command(home.path(), arguments);
+        assert!(found.starts_with("exit 2"), "{found}");
+        assert!(found.contains("the manifest has no checksum of data.csv"), "{found}");
+    }
 }

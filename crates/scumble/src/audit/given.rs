@@ -120,8 +120,13 @@ fn counted_columns(manifest: &Manifest) -> Result<Vec<ColumnSpec>> {
         (Treatment::Drawn { .. } | Treatment::Apart, _) => true,
         (Treatment::Noisy { .. } | Treatment::Redrawn, _) => false,
     };
-    let columns = manifest.columns.iter().filter(is_counted).map(spec);
-    columns.chain(manifest.person_spec().filter(|_| by_cells).map(Ok)).collect()
+    let columns = manifest.columns.iter().filter(is_counted);
+    let columns = columns.map(|column| {
+        let ranges = column.ranges()?;
+        Ok(ColumnSpec { ranges, ..spec(column)? })
+    });
+    let person = manifest.person_spec().filter(|_| by_cells);
+    columns.chain(person.map(Ok)).collect()
 }
 
 fn spec(column: &PublishedColumn) -> Result<ColumnSpec> {
@@ -160,6 +165,10 @@ fn numbers_task(manifest: &Manifest) -> Option<NumbersTask<'_>> {
             .map(|name| (&**name, reading(name, Reading::category())))
             .collect(),
         wish,
+        person: manifest.person.as_ref().map(|person| {
+            let missing = person.missing.clone();
+            (&*person.column, Reading { missing, ..Reading::category() })
+        }),
     })
 }
 

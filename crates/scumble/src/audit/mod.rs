@@ -59,8 +59,10 @@ pub struct Audit {
 pub struct Report {
     /// Rows in the release.
     pub rows: u64,
-    /// Each promise, rechecked.
+    /// Each promise that could be decided, rechecked.
     pub promises: Vec<Checked>,
+    /// Each promise that could not with what was given, and why.
+    pub undecided: Vec<NotApplicable>,
     /// Each attack that was tried.
     pub attacks: Vec<Attacked>,
     /// Each attack that does not apply.
@@ -138,7 +140,7 @@ pub(crate) fn detail(object: Value) -> Map<String, Value> {
     }
 }
 
-/// An attack that was not tried.
+/// An attack that was not tried, or a promise that could not be decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotApplicable {
     /// Its name.
@@ -157,7 +159,7 @@ impl Report {
         }
     }
 
-    /// Whether every promise holds.
+    /// Whether every promise holds that could be decided.
     pub fn holds(&self) -> bool {
         self.promises.iter().all(|promise| promise.holds)
     }
@@ -178,8 +180,17 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let readers = given.original.is_some().then(|| case.of_readers());
 
     let (mut promises, mut public_promises) = (Vec::new(), Vec::new());
+    let mut undecided = Vec::new();
     for promise in &manifest.promises {
         let check = checks::of(promise)?;
+        // Alone, it is an error that nothing can be decided.
+        if let Some(reason) = check.undecided(promise, &case)?
+            && manifest.promises.len() > 1
+        {
+            let (name, reason) = (promise.name.clone(), reason.to_owned());
+            undecided.push(NotApplicable { name, reason });
+            continue;
+        }
         let checked = check.recheck(promise, &case)?;
         watch.check()?;
         public_promises.push(match &readers {
@@ -221,6 +232,7 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let private = Report {
         rows: manifest.rows,
         promises,
+        undecided,
         attacks,
         not_applicable,
         loss: loss.private,

@@ -40,9 +40,11 @@ impl Public<Report> {
     ) -> Self {
         // Every field is named: a new one must say why it may be published.
         let Report { rows, not_applicable, group_sizes, risks, widths, .. } = report;
+        let undecided = &report.undecided;
         Self(Report {
             rows: *rows,
             promises: promises.into_iter().map(|promise| promise.0).collect(),
+            undecided: undecided.clone(),
             attacks: attacks.into_iter().flat_map(|attacks| attacks.0).collect(),
             not_applicable: not_applicable.clone(),
             loss: loss.0,

@@ -5,10 +5,11 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::population::not_in_population;
-use crate::hierarchy::{Cells, Column, Population, Rule, Uncovered};
+use crate::hierarchy::uncovered::uncovered_error;
+use crate::hierarchy::{Cells, Column, Population, Ranges, Rule};
 use crate::table::{
-    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Of,
-    PersonCounts, PublicDomain, Reading, Role, Scan, Source, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Of, PersonCounts,
+    PublicDomain, Reading, Role, Scan, Source, scan,
 };
 use crate::watch::Watch;
 
@@ -35,6 +36,11 @@ pub struct ColumnSpec {
     pub cells: Cells,
     /// Values that belong to the domain even if the table does not have them.
     pub also: Vec<String>,
+    /// The ranges that stand for its numbers, if they are counted as ranges: these are then
+    /// its values, with nothing above them.
+    pub ranges: Option<Ranges>,
+    /// How many decimals these numbers have, once the table was read.
+    pub decimals: u32,
     /// The values that it may have, if that is public.
     pub domain: Option<PublicDomain>,
 }
@@ -53,6 +59,8 @@ impl ColumnSpec {
             weight: 1.0,
             cells: Cells::Taxonomy,
             also: Vec::new(),
+            ranges: None,
+            decimals: 0,
             domain: None,
         }
     }
@@ -195,11 +203,19 @@ impl Microdata {
             let also = spec.also.iter().chain(listed.unwrap_or_default());
             let also = also.map(|text| text.as_str().into());
             let texts: Vec<Box<str>> = known().cloned().chain(also).collect();
-            let (domain, mut codes) = spec
-                .rule
-                .domain(&texts, &spec.reading)
-                .map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
-            let domain = domain.limited(public.and_then(|p| p.span(&spec.reading)));
+            let found = match &spec.ranges {
+                Some(ranges) => ranges.domain(&texts, &spec.reading),
+                None => spec.rule.domain(&texts, &spec.reading),
+            };
+            let (domain, mut codes) =
+                found.map_err(|uncovered| uncovered_error(spec, &from, uncovered))?;
+            let domain = match &spec.ranges {
+                Some(ranges) => {
+                    spec.decimals = ranges.decimals(&texts, &spec.reading);
+                    domain
+                }
+                None => domain.limited(public.and_then(|p| p.span(&spec.reading))),
+            };
             codes.truncate(known().count());
             more_maps.push(Of::from(codes.split_off(own.0.texts.len())));
             maps.push(Of::from(codes));
@@ -297,7 +313,10 @@ const MOST_LEVELS: usize = 100;
 
 /// Binds the hierarchy and checks the levels.
 fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Column> {
-    let hierarchy = spec.rule.bind(&domain, &spec.reading);
+    let hierarchy = match spec.ranges {
+        Some(_) => Rule::Plain.bind(&domain, &spec.reading),
+        None => spec.rule.bind(&domain, &spec.reading),
+    };
     let height = hierarchy.height();
     if height > MOST_LEVELS {
         return Err(Error::recipe(format!(
@@ -370,66 +389,4 @@ fn recoded(mut counts: Counts, maps: &[Of<Code, Code>]) -> Counts {
         }
     });
     counts
-}
-
-/// Which rows have values that the column cannot have; never the values.
-fn uncovered_error(
-    spec: &ColumnSpec,
-    from: &[(&Dictionary, &Source)],
-    mut uncovered: Uncovered,
-) -> Error {
-    let (Uncovered::NotOfKind(places) | Uncovered::NoLeaf(places)) = &mut uncovered;
-    // The first file that has any; places count on from one to the next.
-    let mut start = 0;
-    let mut blamed = from.first().copied();
-    for (dictionary, source) in from {
-        let range = start..start + dictionary.texts.len();
-        if places.iter().any(|place| range.contains(place)) {
-            places.retain(|place| range.contains(place));
-            places.iter_mut().for_each(|place| *place -= start);
-            blamed = Some((dictionary, source));
-            break;
-        }
-        start = range.end;
-    }
-    let Some((dictionary, source)) = blamed else {
-        return Error::input(format!("column `{}` cannot be read", spec.name));
-    };
-    let (places, what, hint) = match &uncovered {
-        Uncovered::NotOfKind(places) => {
-            let (one, many, form) = match spec.reading.kind {
-                Kind::Date => (
-                    "a date",
-                    "dates",
-                    "write dates as YYYY-MM-DD, or give their `format`",
-                ),
-                _ => (
-                    "a number",
-                    "numbers",
-                    "numbers have at most 15 digits and a decimal point",
-                ),
-            };
-            let missing = "texts that mean \"not known\" belong in `[input] missing`";
-            let what = if places.len() == 1 { one } else { many };
-            (places, format!("not {what}"), format!("{form}; {missing}"))
-        }
-        Uncovered::NoLeaf(places) => {
-            let hint = "add a line for each value to the hierarchy file";
-            (places, "not in its hierarchy".to_owned(), hint.to_owned())
-        }
-    };
-    let own = places.iter().filter(|place| **place < dictionary.texts.len());
-    let own = own.map(|place| Code::from_index(*place));
-    let rows: u64 = own.clone().map(|code| dictionary.rows[code]).sum();
-    let first = own.clone().map(|code| dictionary.first_rows[code]).min();
-    let values = own.count();
-    let value = if values == 1 { "value is" } else { "values are" };
-    let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
-    let first = first.map_or(String::new(), |row| format!(", first in row {row}"));
-    Error::input(format!(
-        "column `{}`: {values} {value} {what} ({rows}{first})",
-        spec.name
-    ))
-    .in_file(source.name())
-    .with_hint(hint)
 }

@@ -10,21 +10,25 @@ impl Tree {
     /// Checks that the leaves can be read as values of a column, each as one value.
     pub fn check(&self, reading: &Reading) -> Result<()> {
         let lookup = self.lookup(reading);
-        for (leaf, line) in self.leaves.iter().zip(&self.lines) {
+        for (place, (leaf, line)) in self.leaves.iter().zip(&self.lines).enumerate() {
             if reading.is_missing(leaf) {
                 continue;
             }
             let Some(number) = reading.number_of(leaf) else {
                 return Err(Error::input(format!(
-                    "the leaf `{leaf}` is not a {}",
+                    "the leaf in line {} of the hierarchy is not a {}",
+                    self.numbers[place],
                     name_of(reading.kind)
                 )));
             };
             let first = lookup.line(leaf, Some(number), false).unwrap_or(line);
             if first[1..] != line[1..] {
+                let before = self.lines.iter().position(|line| line == first);
                 return Err(Error::input(format!(
-                    "the leaves `{}` and `{leaf}` are the same {} with different parents",
-                    first[0],
+                    "the leaves in lines {} and {} of the hierarchy are the same {} with \
+                     different parents",
+                    before.map_or(1, |before| self.numbers[before]),
+                    self.numbers[place],
                     name_of(reading.kind)
                 )));
             }
@@ -245,10 +249,14 @@ mod tests {
             let tree = Tree::parse(text, "tree.csv").expect("a tree");
             tree.check(&Reading::number()).expect_err("refused").to_string()
         };
-        assert_eq!(message("1;*\none;*\n"), "the leaf `one` is not a number");
+        assert_eq!(
+            message("1;*\none;*\n"),
+            "the leaf in line 2 of the hierarchy is not a number"
+        );
         assert_eq!(
             message("1;x;*\n1.0;y;*\n"),
-            "the leaves `1` and `1.0` are the same number with different parents"
+            "the leaves in lines 1 and 2 of the hierarchy are the same number with \
+             different parents"
         );
     }
 }

@@ -15,8 +15,10 @@ mod mask;
 mod population;
 #[cfg(test)]
 mod properties;
+mod ranges;
 mod rule;
 mod tree;
+mod uncovered;
 mod within;
 
 pub use bind::{ColumnSpec, Microdata};
@@ -27,6 +29,7 @@ pub use ladder::{Cuts, Widths};
 pub use levels::{Hierarchy, Level, Node, ROOT_LABEL};
 pub use mask::{Mask, Side};
 pub use population::Population;
+pub use ranges::Ranges;
 pub use rule::{Rule, Uncovered};
 pub use tree::Tree;
 

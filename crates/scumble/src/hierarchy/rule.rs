@@ -35,6 +35,8 @@ pub enum Uncovered {
     NotOfKind(Vec<usize>),
     /// The tree has no leaf for them.
     NoLeaf(Vec<usize>),
+    /// They are numbers beyond the ends of the domain.
+    Beyond(Vec<usize>),
 }
 
 impl Rule {
@@ -183,6 +185,24 @@ impl Rule {
             Self::Calendar(calendar) => calendar.span(label),
             Self::Plain | Self::Tree(_) | Self::Mask(_) => None,
         }
+    }
+
+    /// The range of numbers around a number on a level above the values, its name first;
+    /// nothing if the rule has no such ranges.
+    pub(super) fn range_around(
+        &self,
+        number: f64,
+        level: usize,
+    ) -> Option<(Box<str>, (f64, f64))> {
+        let steps = match self {
+            Self::Widths(widths) => widths.steps(number)?,
+            Self::Cuts(cuts) => cuts.steps(number),
+            Self::Plain | Self::Tree(_) | Self::Mask(_) | Self::Calendar(_) => {
+                return None;
+            }
+        };
+        let (label, span) = steps.into_iter().nth(level.checked_sub(1)?)?;
+        Some((label, span?))
     }
 
     /// How many levels lie between the values and the root.

@@ -11,15 +11,25 @@ use crate::error::{Error, Result};
 use crate::hierarchy::ROOT_LABEL;
 
 /// A tree of words: for every leaf, the nodes above it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(try_from = "Lines", into = "Lines")]
 pub struct Tree {
     // One a leaf, leaf first, root last, all equally long; depth-first, children in the
     // order of their first appearance. On every level, equal cells have equal parents.
     pub(super) lines: Vec<Vec<String>>,
+    // Where each of them stood in the file, for messages: a tree may have been made from the
+    // table, so they show none of its words.
+    pub(super) numbers: Vec<usize>,
     pub(super) leaves: Vec<String>,
     // The line of every leaf.
     pub(super) index: HashMap<String, usize>,
+}
+
+/// Wherever its lines stood.
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.lines == other.lines
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -91,7 +101,7 @@ impl Tree {
                 if let Some((parent, before)) = parents
                     && parent.1 != before.1
                 {
-                    let error = two_parents(cell, level, &parent.1, &before.1, *line);
+                    let error = two_parents(level, *line);
                     return Err((*number, *column, error));
                 }
             }
@@ -105,29 +115,32 @@ impl Tree {
         };
         kept.sort_by_cached_key(rank);
         let cells = |place: &usize| lines[*place].1.iter().map(|cell| cell.1.clone());
+        let numbers = kept.iter().map(|place| lines[*place].0).collect();
         let lines: Vec<Vec<String>> =
             kept.iter().map(|place| cells(place).collect()).collect();
-        Ok(Self::of(lines))
+        Ok(Self::of(lines, numbers))
     }
 
     /// Values that coarsen to nothing but everything, in this order.
     pub(super) fn flat(values: &[String]) -> Self {
         let line = |value: &String| vec![value.clone(), ROOT_LABEL.to_owned()];
-        Self::of(values.iter().map(line).collect())
+        Self::of(values.iter().map(line).collect(), (1..=values.len()).collect())
     }
 
     /// The tree without the leaves that are not wanted; nothing if none is.
     pub(super) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Option<Self> {
-        let lines = self.lines.iter().filter(|line| is_wanted(&line[0]));
-        let lines: Vec<Vec<String>> = lines.cloned().collect();
-        (!lines.is_empty()).then(|| Self::of(lines))
+        let lines = self.lines.iter().zip(&self.numbers);
+        let lines = lines.filter(|(line, _)| is_wanted(&line[0]));
+        let (lines, numbers): (Vec<Vec<String>>, Vec<usize>) =
+            lines.map(|(line, number)| (line.clone(), *number)).unzip();
+        (!lines.is_empty()).then(|| Self::of(lines, numbers))
     }
 
     /// Lines that are in order.
-    fn of(lines: Vec<Vec<String>>) -> Self {
+    fn of(lines: Vec<Vec<String>>, numbers: Vec<usize>) -> Self {
         let leaves: Vec<String> = lines.iter().map(|line| line[0].clone()).collect();
         let index = leaves.iter().cloned().zip(0..).collect();
-        Self { lines, leaves, index }
+        Self { lines, numbers, leaves, index }
     }
 
     /// The leaves, depth-first: those below one node stand together.
@@ -211,17 +224,9 @@ fn uneven(found: usize, wanted: usize) -> Error {
     .with_hint("cells with the separator in them need quotes, as in `\"[20, 30)\"`")
 }
 
-fn two_parents(
-    cell: &str,
-    level: usize,
-    parent: &str,
-    before: &str,
-    line: usize,
-) -> Error {
+fn two_parents(level: usize, line: usize) -> Error {
     let node = if level == 0 { "leaf" } else { "node" };
-    Error::input(format!(
-        "the {node} `{cell}` is below `{parent}` here, but below `{before}` in line {line}"
-    ))
+    Error::input(format!("the {node} is below another node here than in line {line}"))
 }
 
 fn n_cells(n: usize) -> String {
@@ -272,11 +277,11 @@ mod tests {
         );
         assert_eq!(
             message("a;x;*\na;y;*\n"),
-            "tree.csv:2:1: the leaf `a` is below `y` here, but below `x` in line 1"
+            "tree.csv:2:1: the leaf is below another node here than in line 1"
         );
         assert_eq!(
             message("a;x;*\nbb;x;all\n"),
-            "tree.csv:2:4: the node `x` is below `all` here, but below `*` in line 1"
+            "tree.csv:2:4: the node is below another node here than in line 1"
         );
         assert_eq!(
             message("a;\"x;*\n"),

@@ -278,6 +278,7 @@ mod tests {
             kinds,
             kind_cells: vec![Vec::new(); n_kinds as usize],
             wishes: Vec::new(),
+            persons: Vec::new(),
         }
     }
 

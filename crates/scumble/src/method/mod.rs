@@ -22,12 +22,14 @@ pub use blur::{
 };
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, Moments, condense};
-pub use full_domain::{Found, FullDomain, MOST_CANDIDATES, lattice_size};
+pub use full_domain::{
+    Found, FoundSafely, FullDomain, MOST_CANDIDATES, lattice_size, safe_levels,
+};
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
 pub use plan::{
-    ApartPlan, BlurPlan, BoundGroups, DrawPlan, FoundGroup, GroupPlan, NumberColumn,
-    Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute, RedrawPlan, Step,
-    Subtable, SubtableId,
+    ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawPlan, FoundGroup, GroupPlan,
+    NumberColumn, Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute,
+    RedrawPlan, Step, Subtable, SubtableId,
 };
 pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;

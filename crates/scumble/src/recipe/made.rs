@@ -176,9 +176,9 @@ fn gather(
     let source = &order.source;
     let counted = match method.needs() {
         Needs::Numbers => {
-            let why =
-                "noise of several rows averages out, and company is counted in rows";
-            order.refuse_repeated(spec, order.people(watch)?, method.name(), why)?;
+            if let Some((what, why)) = blurring::counts_rows(spec, method.name()) {
+                order.refuse_repeated(spec, order.people(watch)?, what, why)?;
+            }
             let rows = blurring::NumberRows::read(spec, order, method.name(), watch)?;
             return Ok(Gathered::Numbers(Box::new(rows)));
         }

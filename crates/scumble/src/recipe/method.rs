@@ -46,14 +46,14 @@ pub struct MethodSpec {
     pub keys: Vec<(String, Spot)>,
 }
 
-/// How cuts are looked at under a promise about presence.
+/// How cuts, or levels, are looked at under a promise about presence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Looks {
-    /// One cut of a part, chosen before looking, and refused by coins so that a refusal
-    /// tells nothing harmful.
+    /// One cut of a part, or one finer node, chosen before looking, and refused by coins so
+    /// that a refusal tells nothing harmful.
     Coins,
-    /// For comparison only: at all of them, as the source does, so that where cuts end
-    /// tells who is in the table.
+    /// For comparison only, where coins can be had: at all of them, as the source does, so
+    /// that where the search ends tells who is in the table.
     Free,
 }
 

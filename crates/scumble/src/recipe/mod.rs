@@ -2,6 +2,8 @@
 
 mod blur;
 mod blurring;
+#[cfg(test)]
+mod broken_disk;
 mod bucketize;
 mod certify;
 mod column;

@@ -3,6 +3,7 @@
 use crate::error::Result;
 use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
+use crate::release::PublishedRange;
 
 /// The keys of `[method]` that are about randomizing values.
 #[derive(Debug, Clone, Default)]
@@ -19,6 +20,8 @@ pub struct NoiseSpec {
     pub key_file: Option<(String, Spot)>,
     /// The columns that tell people apart, if said, and where.
     pub id: Option<(Vec<String>, Spot)>,
+    /// What is published of numbers that are randomized as ranges, if said, and where.
+    pub publish: Option<(PublishedRange, Spot)>,
 }
 
 /// What randomizes the rows of a sub-table.
@@ -43,6 +46,8 @@ pub enum Missing {
 
 const INSIDE: [(&str, Inside); 2] =
     [("uniform", Inside::Uniform), ("fine-grain", Inside::FineGrain)];
+const PUBLISHED: [(&str, PublishedRange); 2] =
+    [("range", PublishedRange::Range), ("number", PublishedRange::Number)];
 const TOGETHER: [(&str, bool); 2] = [("each", false), ("compound", true)];
 const MISSING: [(&str, Missing); 3] =
     [("value", Missing::Value), ("refuse", Missing::Refuse), ("keep", Missing::Keep)];
@@ -57,6 +62,7 @@ impl NoiseSpec {
             missing: section.take("missing"),
             key_file: section.take("key-file"),
             id: section.take("id"),
+            publish: section.take("publish"),
         }
     }
 }
@@ -69,6 +75,7 @@ pub(super) struct NoiseItems<'a> {
     missing: Option<Item<'a>>,
     key_file: Option<Item<'a>>,
     id: Option<Item<'a>>,
+    publish: Option<Item<'a>>,
 }
 
 impl NoiseItems<'_> {
@@ -111,6 +118,10 @@ impl NoiseItems<'_> {
                 return Err(item.error("`id` names no column"));
             }
             noise.id = Some((names, item.spot()));
+        }
+        if let Some(item) = self.publish {
+            let what = item.choice("way to publish ranges", &PUBLISHED)?;
+            noise.publish = Some((what, item.spot()));
         }
         Ok(noise)
     }

@@ -8,6 +8,7 @@ use crate::promise::{About, OfPeople, Promises};
 use crate::recipe::domains::Domains;
 use crate::recipe::methods::Treats;
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
+use crate::recipe::randomize::ranges_of;
 use crate::recipe::{HierarchySpec, Spec};
 use crate::release::PublishedColumn;
 use crate::table::{
@@ -60,7 +61,13 @@ impl Order {
     /// Opens the table and checks the recipe against it.
     pub(super) fn new(spec: &Spec, inputs: &Inputs) -> Result<Self> {
         check_roles(spec)?;
-        Self::open(spec, inputs)
+        let mut order = Self::open(spec, inputs)?;
+        for column in &mut order.columns {
+            if let Some(typed) = spec.column(&column.name) {
+                column.ranges = ranges_of(spec, typed, &column.rule)?;
+            }
+        }
+        Ok(order)
     }
 
     /// The same of a recipe whose parts are checked one by one.
@@ -182,10 +189,10 @@ impl Order {
     }
 }
 
-/// The column that tells people apart.
-fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
-    let Some((name, spot)) = &spec.input.person else { return Ok(None) };
-    source.column(name).map_err(|error| spec.error_at(*spot, error))?;
+/// That the column that tells people apart is not published. This is to be mended before
+/// anything that follows from roles.
+pub(super) fn check_person(spec: &Spec) -> Result<()> {
+    let Some((name, spot)) = &spec.input.person else { return Ok(()) };
     let role = spec.column(name).map(|column| column.role);
     if let Some(Role::Quasi | Role::Sensitive | Role::Other) = role {
         let error = Error::recipe(format!(
@@ -193,6 +200,13 @@ fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
         ));
         return Err(spec.error_at(*spot, error.with_hint("make it an `identifier`")));
     }
+    Ok(())
+}
+
+/// The column that tells people apart.
+fn person(spec: &Spec, source: &Source) -> Result<Option<ColumnSpec>> {
+    let Some((name, spot)) = &spec.input.person else { return Ok(None) };
+    source.column(name).map_err(|error| spec.error_at(*spot, error))?;
     let reading =
         Reading { missing: spec.input.missing.clone(), ..Reading::category() };
     Ok(Some(ColumnSpec::new(name, Role::Identifier, reading, Rule::Plain)))
@@ -259,7 +273,9 @@ fn check_roles(spec: &Spec) -> Result<()> {
             spec.method.cells.is_some_and(|cells| cells != Cells::Taxonomy);
         let at = |error| Err(spec.error_at(column.spot, error));
         if column.role != Role::Quasi {
-            let set = [column.lowest, column.highest].iter().any(Option::is_some);
+            // Of numbers that are randomized it says which ranges they are taken as.
+            let drawn = column.role == Role::Sensitive && randomizes(spec);
+            let set = column.highest.is_some() || column.lowest.is_some() && !drawn;
             if set || column.weight.is_some() {
                 return at(Error::recipe(
                     "`lowest`, `highest` and `weight` are for quasi columns",
@@ -321,7 +337,7 @@ fn column_spec(
         reading,
         may_be_numbers: typed.role == Role::Quasi && said.is_none(),
         rule,
-        lowest: typed.lowest.unwrap_or(0),
+        lowest: typed.lowest.filter(|_| typed.role == Role::Quasi).unwrap_or(0),
         highest: typed.highest,
         weight: typed.weight.unwrap_or(1.0),
         // Under pdf cells rows are grouped as under nodes.
@@ -331,10 +347,18 @@ fn column_spec(
             .filter(|c| *c != Cells::Pdf)
             .unwrap_or(Cells::Taxonomy),
         also: Vec::new(),
+        ranges: None,
+        decimals: 0,
         domain: None,
     };
     let at = |error| spec.error_at(typed.domain_spot.unwrap_or(typed.spot), error);
     column.within(domain.cloned()).map_err(at)
+}
+
+/// Whether a recipe promises something of randomized values.
+fn randomizes(spec: &Spec) -> bool {
+    let mut promises = spec.promises.iter().map(|typed| typed.kind.promise());
+    promises.any(|promise| matches!(promise.about(), About::Draws(_)))
 }
 
 /// Whether a recipe promises something of groups.

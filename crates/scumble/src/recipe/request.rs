@@ -115,6 +115,8 @@ pub struct Search {
     pub n_groups: usize,
     /// For `full-domain`: each column, its level, and the level of `*`.
     pub levels: Vec<(String, usize, usize)>,
+    /// For `full-domain` by coins: the levels that were looked at last and refused.
+    pub refused: Option<Vec<usize>>,
     /// For `mondrian`: how columns and values were chosen.
     pub strategy: Option<(ColumnChoice, ValueChoice)>,
     /// The loss of each method that was tried, if the recipe names none.

@@ -9,12 +9,12 @@ use crate::recipe::certify::{certify, uncertified};
 use crate::recipe::join::{Joined, join};
 use crate::recipe::made::{Context, Made, plan};
 use crate::recipe::methods::{Gathered, Planned, Task};
-use crate::recipe::order::Order;
+use crate::recipe::order::{Order, check_person};
 use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, repeated};
 use crate::release::{
-    Binding, CELLS_FILE, Class, DataFile, Draft, FORMAT, Manifest, Parameters,
-    PersonNote, PublishedColumn, Release, SOFTWARE, StepBinding, Treatment,
+    Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, Draft, FORMAT, Manifest,
+    Parameters, PersonNote, PublishedColumn, Release, SOFTWARE, StepBinding, Treatment,
     write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Of, Role};
@@ -24,6 +24,7 @@ use crate::watch::{Quiet, Stage, Watch};
 /// confirms every promise.
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
+    check_person(spec)?;
     let parts = parts(spec)?;
     let draft = request.draft()?;
     let randomness = request.randomness()?;
@@ -56,9 +57,14 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let Audit { private: audit, public } = audit;
     certify(&mut manifest, &audit)?;
     certify(&mut manifest, &public)?;
-    manifest.write(draft.store())?;
     write_datapackage(&manifest, draft.store())?;
     draft.store().write(PAGE_FILE, page(&manifest, &public).as_bytes())?;
+    for file in [DATAPACKAGE_FILE, PAGE_FILE] {
+        let checksum = draft.store().checksum(file)?;
+        manifest.checksums.insert(file.to_owned(), checksum);
+    }
+    // Last, since it vouches for all other files.
+    manifest.write(draft.store())?;
     let order = whole.as_ref().unwrap_or(&made[0].order);
     let release = Release::of(draft.store().clone())?;
     let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;
@@ -72,7 +78,8 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
             }
         ));
     }
-    let release = Release::of(draft.publish()?)?;
+    // Nothing may fail any more once it has appeared.
+    let release = release.moved_to(draft.publish()?);
     let mut search = joined.search;
     if made.iter().any(|made| made.planned.grouping.is_some()) {
         search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();
@@ -264,7 +271,7 @@ fn count_subtables(
     rows: &Of<SubtableId, u64>,
 ) {
     let drawn = |class: &&mut Class| {
-        class.of.iter().eq(step.columns.iter().map(|(name, _)| name))
+        class.of.iter().eq(step.columns.iter().map(|column| &column.name))
     };
     for class in manifest.classes.iter_mut().filter(drawn) {
         if let Parameters::Subtables { subtables } = &mut class.parameters {

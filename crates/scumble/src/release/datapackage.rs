@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::error::{Error, Result};
 use crate::release::{
     CELLS_FILE, DataColumn, DataFormat, Manifest, Parameters, PublishedColumn,
-    SENSITIVE_FILE, Store, Treatment,
+    PublishedRange, RangesNote, SENSITIVE_FILE, Store, Treatment,
 };
 use crate::table::{Kind, PublicDomain, parse_number};
 
@@ -189,6 +189,10 @@ fn cells(column: &PublishedColumn) -> (&'static str, String) {
     };
     match &column.treatment {
         Treatment::Kept => (own, "published as it is".to_owned()),
+        Treatment::Drawn {
+            ranges: Some(RangesNote { published: PublishedRange::Range, .. }),
+            ..
+        } => ("string", "a range drawn from a known distribution".to_owned()),
         Treatment::Drawn { .. } => (own, "drawn from a known distribution".to_owned()),
         Treatment::Coarse { .. } => {
             ("string", "a cell that stands for all values of a group".to_owned())

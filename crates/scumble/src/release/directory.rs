@@ -1,14 +1,18 @@
 //! A release directory appears whole or not at all.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
 use crate::error::{Error, Result};
 use crate::release::apart::is_apart_file;
+use crate::release::lock::Lock;
+use crate::release::scratch::private_folder;
 use crate::release::sink::Output;
 use crate::release::{MANIFEST_FILE, Store};
+use crate::seam::{Op, seam};
 
 /// A release that is being written beside its final name. Dropped before it is published,
 /// it disappears.
@@ -24,6 +28,8 @@ pub struct Draft {
 struct Place {
     // Goes before the folders around it.
     scratch: TempDir,
+    // As long as it is held, nobody else publishes here.
+    _lock: Lock,
     _around: Around,
     target: PathBuf,
     replace: bool,
@@ -50,12 +56,33 @@ impl Draft {
                 |error| Error::io("create the folder", shown(&parent), error),
             )?;
         let target = parent.join(name);
-        let scratch = private_folder(".scumble-", &parent)
-            .map_err(|error| Error::io("write here", shown(&parent), error))?;
+        let cannot = |error| Error::io("write here", shown(&parent), error);
+        // The names of all that belongs to this target: of fixed length, so that none begins
+        // with that of another.
+        let name = blake3::hash(name.as_encoded_bytes()).to_hex();
+        let prefix = format!(".scumble-{}", &name[..16]);
+        let lock =
+            Lock::take(&parent.join(format!("{prefix}.lock"))).map_err(cannot)?;
+        let Some(lock) = lock else {
+            return Err(Error::input("another run is publishing here")
+                .in_file(shown(&target))
+                .with_hint("wait until it has ended, or choose another `directory`"));
+        };
+        if lock.is_held() {
+            sweep(&parent, &prefix, &target).map_err(cannot)?;
+            check_free(&target, replace)?;
+        }
+        let scratch = private_folder(&format!("{prefix}-"), &parent).map_err(cannot)?;
         let store = Store::Directory(scratch.path().to_path_buf());
         Ok(Self {
             store,
-            place: Some(Place { scratch, _around: around, target, replace }),
+            place: Some(Place {
+                scratch,
+                _lock: lock,
+                _around: around,
+                target,
+                replace,
+            }),
         })
     }
 
@@ -93,40 +120,108 @@ impl Draft {
 }
 
 impl Place {
-    /// Renames the finished release into place.
+    /// Renames the finished release into place. Until that is done nothing has changed, and
+    /// when it is done everything has.
     fn rename(self) -> Result<()> {
         check_free(&self.target, self.replace)?;
         let failed =
             |error| Error::io("rename the release", shown(&self.target), error);
         for entry in fs::read_dir(self.scratch.path()).map_err(failed)? {
-            let file = fs::File::open(entry.map_err(failed)?.path()).map_err(failed)?;
-            file.sync_all().map_err(failed)?;
+            let path = entry.map_err(failed)?.path();
+            seam(&path, Op::Sync).map_err(failed)?;
+            fs::File::open(path).and_then(|file| file.sync_all()).map_err(failed)?;
         }
         open_to_all(self.scratch.path()).map_err(failed)?;
-        // Between the two renames there is no release: a crash leaves the old one or none.
-        let old = if self.target.exists() {
-            let beside = self.scratch.path().with_extension("old");
-            fs::rename(&self.target, &beside).map_err(failed)?;
-            Some(beside)
-        } else {
-            None
-        };
-        let path = self.scratch.keep();
-        if let Err(error) = fs::rename(&path, &self.target) {
-            if let Some(old) = old {
-                // Best effort: the first error is the one to report.
-                let _ = fs::rename(old, &self.target);
-            }
-            let _ = fs::remove_dir_all(path);
-            return Err(Error::io("rename the release", shown(&self.target), error));
+        let new = self.scratch.path();
+        match self.target.exists() {
+            // An empty folder is no release, and may be replaced by one at once.
+            true => replace(new, &self.target).map_err(failed)?,
+            false => rename(new, &self.target).map_err(failed)?,
         }
-        match old {
-            Some(old) => fs::remove_dir_all(&old).map_err(|error| {
-                Error::io("remove the old release", shown(&old), error)
-            }),
-            None => Ok(()),
+        // The release stands whole: whatever is left of the old one goes with the scratch
+        // folder, or with the next run.
+        if let Some(parent) = self.target.parent() {
+            // Best effort: not every system can sync a folder.
+            let _ = fs::File::open(parent).and_then(|folder| folder.sync_all());
+        }
+        Ok(())
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> io::Result<()> {
+    seam(to, Op::Rename)?;
+    fs::rename(from, to)
+}
+
+/// Puts `new` in the place of `old`, which is then where `new` was.
+fn replace(new: &Path, old: &Path) -> io::Result<()> {
+    match exchange(new, old) {
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            step_aside(new, old)
+        }
+        done => done,
+    }
+}
+
+/// Exchanges two folders at once, where the system can: readers see one or the other.
+#[cfg(target_os = "linux")]
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    use rustix::io::Errno;
+    seam(other, Op::Rename)?;
+    match renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE) {
+        Ok(()) => Ok(()),
+        // Old kernels and some file systems do not know how.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn exchange(_one: &Path, _other: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The ending of a release that steps aside for a new one.
+const OLD: &str = "old";
+
+/// The same in two steps. Between them there is no release under its name: whoever is killed
+/// there leaves it to the next run to put the old one back.
+fn step_aside(new: &Path, old: &Path) -> io::Result<()> {
+    let aside = new.with_extension(OLD);
+    rename(old, &aside)?;
+    if let Err(error) = rename(new, old) {
+        // Best effort: the first error is the one to report.
+        let _ = fs::rename(&aside, old);
+        return Err(error);
+    }
+    // Best effort: the next run removes it, too.
+    let _ = fs::remove_dir_all(&aside);
+    Ok(())
+}
+
+/// Removes what killed runs left of releases called `target`, whose names begin with
+/// `prefix`; the lock tells that nobody else is at work on one. An old release that stepped
+/// aside and has no successor is put back.
+fn sweep(parent: &Path, prefix: &str, target: &Path) -> io::Result<()> {
+    let prefix = format!("{prefix}-");
+    for entry in fs::read_dir(parent)? {
+        let entry = entry?;
+        let is_ours =
+            entry.file_name().to_str().is_some_and(|name| name.starts_with(&prefix));
+        if !is_ours || !entry.file_type()?.is_dir() {
+            continue;
+        }
+        let path = entry.path();
+        if path.extension().is_some_and(|ending| ending == OLD) && !target.exists() {
+            fs::rename(path, target)?;
+        } else {
+            fs::remove_dir_all(path)?;
         }
     }
+    Ok(())
 }
 
 /// The folders that are made for a release to stand in, the innermost first. They go again if
@@ -180,27 +275,6 @@ fn is_release(folder: &Path) -> bool {
     })
 }
 
-/// A folder within `parent` that is gone when it is dropped. What an interrupted run leaves
-/// behind is for nobody else to read.
-pub fn private_folder(prefix: &str, parent: &Path) -> std::io::Result<TempDir> {
-    private(tempfile::Builder::new().prefix(prefix)).tempdir_in(parent)
-}
-
-#[cfg(unix)]
-fn private<'a, 'b, 'c>(
-    builder: &'c mut tempfile::Builder<'a, 'b>,
-) -> &'c mut tempfile::Builder<'a, 'b> {
-    use std::os::unix::fs::PermissionsExt;
-    builder.permissions(fs::Permissions::from_mode(0o700))
-}
-
-#[cfg(not(unix))]
-fn private<'a, 'b, 'c>(
-    builder: &'c mut tempfile::Builder<'a, 'b>,
-) -> &'c mut tempfile::Builder<'a, 'b> {
-    builder
-}
-
 /// Temporary folders are for their owner only; a release is for its readers.
 #[cfg(unix)]
 fn open_to_all(path: &Path) -> std::io::Result<()> {
@@ -242,52 +316,5 @@ fn shown(path: &Path) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_draft_that_is_dropped_leaves_nothing() {
-        let home = tempfile::tempdir().unwrap();
-        let target = home.path().join("a").join("b").join("release");
-        let draft = Draft::new(&target, false).unwrap();
-        draft.store().write("data.csv", b"x\n").unwrap();
-        drop(draft);
-        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 0);
-    }
-
-    #[test]
-    fn an_old_release_is_kept_unless_it_may_be_replaced() {
-        let home = tempfile::tempdir().unwrap();
-        let target = home.path().join("release");
-        for content in ["old", "new"] {
-            // A path through the old release leads to it all the same.
-            let through = target.join("..").join("release");
-            let path = if target.exists() { &through } else { &target };
-            let draft = Draft::new(path, true).unwrap();
-            let manifest = format!("{{\"software\": \"scumble {content}\"}}");
-            draft.store().write(MANIFEST_FILE, manifest.as_bytes()).unwrap();
-            draft.publish().unwrap();
-        }
-        assert!(
-            fs::read_to_string(target.join(MANIFEST_FILE)).unwrap().contains("new")
-        );
-        assert_eq!(fs::read_dir(home.path()).unwrap().count(), 1);
-        let error = Draft::new(&target, false).unwrap_err();
-        assert!(error.to_string().ends_with("a release exists already and is kept"));
-    }
-
-    #[test]
-    fn a_folder_that_is_no_release_is_never_replaced() {
-        let home = tempfile::tempdir().unwrap();
-        fs::write(home.path().join("thesis.doc"), "years of work").unwrap();
-        assert!(Draft::new(home.path(), true).is_err());
-        // Other programs have a file of this name, too.
-        fs::write(home.path().join(MANIFEST_FILE), "{\"manifest_version\": 3}")
-            .unwrap();
-        assert!(Draft::new(home.path(), true).is_err());
-        fs::write(home.path().join(MANIFEST_FILE), "{\"software\": \"scumble 1\"}")
-            .unwrap();
-        assert!(Draft::new(home.path(), true).is_err(), "the thesis is not ours");
-        assert!(Draft::new(Path::new("/"), true).is_err());
-    }
-}
+#[path = "directory_tests.rs"]
+mod tests;

@@ -185,10 +185,15 @@ impl Manifest {
                 return None;
             };
             let first = class.of.first().and_then(|name| self.column(name))?;
-            let Treatment::Drawn { breaches, noise } = &first.treatment else {
+            let Treatment::Drawn { breaches, noise, .. } = &first.treatment else {
                 return None;
             };
+            let ranges = |name: &String| match &self.column(name)?.treatment {
+                Treatment::Drawn { ranges, .. } => *ranges,
+                _ => None,
+            };
             Some(PerturbationNote {
+                ranges: class.of.iter().map(ranges).collect(),
                 columns: class.of.clone(),
                 breaches: breaches.clone(),
                 noise: noise.clone(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, ColumnSpec, Rule};
+use crate::hierarchy::{Cells, ColumnSpec, Ranges, Rule};
 use crate::release::{Class, Store, Treatment};
 use crate::table::{Kind, PublicDomain, Reading, Role};
 
@@ -170,6 +170,29 @@ impl PublishedColumn {
             Treatment::Coarse { level, .. } => *level,
             _ => None,
         }
+    }
+
+    /// The ranges that its numbers were taken as, if they were randomized so; an error if the
+    /// manifest does not say which.
+    pub fn ranges(&self) -> Result<Option<Ranges>> {
+        let Treatment::Drawn { ranges: Some(note), .. } = &self.treatment else {
+            return Ok(None);
+        };
+        let malformed = |why: &str| {
+            let name = &self.name;
+            Error::input(format!(
+                "the manifest does not say the ranges of `{name}`: {why}"
+            ))
+            .with_hint("the release was changed")
+        };
+        let span = self.domain.as_ref().and_then(|domain| domain.span(&self.reading()));
+        let (Some(rule), Some(ends), Kind::Number) =
+            (self.hierarchy.clone(), span, self.kind)
+        else {
+            return Err(malformed("they need numbers, a hierarchy and a domain"));
+        };
+        let found = Ranges::new(rule, note.level, ends);
+        found.map(Some).map_err(|error| malformed(&error.to_string()))
     }
 
     /// How the texts of the original are read.

@@ -7,11 +7,13 @@ mod apply;
 mod datapackage;
 mod directory;
 mod layout;
+mod lock;
 mod manifest;
 mod noisy;
 mod pdf;
 mod perturbation;
 mod read;
+mod scratch;
 mod seen;
 mod shuffle;
 pub(crate) mod sink;
@@ -24,7 +26,7 @@ pub(crate) use apart::SENSITIVE_HEADER;
 pub use apart::{Bucket, BucketsNote, SENSITIVE_FILE, name_apart};
 pub use apply::{Applier, Binding, Keyed, StepBinding, Texts};
 pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
-pub use directory::{Draft, private_folder};
+pub use directory::Draft;
 pub use layout::{DataColumn, Layout};
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PersonNote,
@@ -40,7 +42,8 @@ pub use pdf::{
 };
 pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
 pub use read::Release;
+pub use scratch::Scratch;
 pub use seen::Seen;
 pub use store::{Store, checksum};
-pub use treatment::{Class, Parameters, Treatment};
+pub use treatment::{Class, Parameters, PublishedRange, RangesNote, Treatment};
 pub use write::{Written, write_rows, write_values};

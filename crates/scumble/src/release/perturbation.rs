@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::release::{Class, Parameters, Treatment};
+use crate::release::{Class, Parameters, RangesNote, Treatment};
 
 /// A randomized column, or several that were randomized as one.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,6 +13,8 @@ pub struct PerturbationNote {
     pub breaches: String,
     /// How each row was drawn: `fresh`, or `keyed` by a secret key and the row's identifier.
     pub noise: String,
+    /// How the numbers of each column were taken as ranges, if they were.
+    pub ranges: Vec<Option<RangesNote>>,
     /// The column of the data that tells the sub-table of a row, counted from 1; nothing if
     /// all rows are one.
     pub subtable_column: Option<String>,
@@ -21,10 +23,11 @@ pub struct PerturbationNote {
 }
 
 impl PerturbationNote {
-    /// What was done to each of its columns.
-    pub fn treatment(&self) -> Treatment {
+    /// What was done to one of its columns.
+    pub fn treatment(&self, part: usize) -> Treatment {
         let (breaches, noise) = (self.breaches.clone(), self.noise.clone());
-        Treatment::Drawn { breaches, noise }
+        let ranges = self.ranges.get(part).copied().flatten();
+        Treatment::Drawn { breaches, noise, ranges }
     }
 
     /// Its sub-tables.

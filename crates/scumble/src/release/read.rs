@@ -61,6 +61,13 @@ impl Release {
             self.check_name(name)?;
             let found = self.store.checksum(name)?;
             if found != *expected {
+                if self.was_replaced() {
+                    return Err(Error::input(
+                        "the release was replaced while it was read",
+                    )
+                    .in_file(self.store.name(MANIFEST_FILE))
+                    .with_hint("read it again"));
+                }
                 return Err(Error::input("the file is not the one that was published")
                     .in_file(self.store.name(name))
                     .with_hint(
@@ -69,6 +76,17 @@ impl Release {
             }
         }
         Ok(())
+    }
+
+    /// The same release, which was moved as a whole.
+    pub(crate) fn moved_to(self, store: Store) -> Self {
+        Self { store, ..self }
+    }
+
+    /// Whether another release has taken its place.
+    fn was_replaced(&self) -> bool {
+        let now = Self::of(self.store.clone());
+        now.is_ok_and(|now| now.manifest.checksums != self.manifest.checksums)
     }
 
     /// The published rows, as a table.

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 use crate::release::sink::Output;
+use crate::seam::{Op, seam};
 use crate::table::{ReadOptions, Source};
 
 /// The files of a release.
@@ -38,8 +39,10 @@ impl Store {
         let name = self.name(file);
         let out: Box<dyn Write + Send> = match self {
             Self::Directory(directory) => {
-                let file = File::create(directory.join(file));
-                Box::new(file.map_err(|error| Error::io("write", &*name, error))?)
+                let path = directory.join(file);
+                let file = seam(&path, Op::Create).and_then(|()| File::create(&path));
+                let file = file.map_err(|error| Error::io("write", &*name, error))?;
+                Box::new(DiskFile { file, path })
             }
             Self::Memory(files) => {
                 let mut held = files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -63,7 +66,8 @@ impl Store {
         let failed = |error| Error::io("read", self.name(file), error);
         match self {
             Self::Directory(directory) => {
-                fs::read(directory.join(file)).map_err(failed)
+                let path = directory.join(file);
+                seam(&path, Op::Read).and_then(|()| fs::read(path)).map_err(failed)
             }
             Self::Memory(files) => {
                 let held = files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -115,6 +119,23 @@ impl Store {
     }
 }
 
+/// A file on a disk that is being written.
+struct DiskFile {
+    file: File,
+    path: PathBuf,
+}
+
+impl Write for DiskFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        seam(&self.path, Op::Write)?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
 /// A file in memory that is being written.
 struct MemoryFile {
     files: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
@@ -136,6 +157,7 @@ impl Write for MemoryFile {
 /// BLAKE3 of a file, in hexadecimal.
 pub fn checksum(path: &Path) -> Result<String> {
     let failed = |error| Error::io("read", path.display().to_string(), error);
+    seam(path, Op::Read).map_err(failed)?;
     let mut file = File::open(path).map_err(failed)?;
     let mut hasher = blake3::Hasher::new();
     let mut buffer = vec![0; 4 << 20];

@@ -38,6 +38,9 @@ pub enum Treatment {
         breaches: String,
         /// `fresh`, or `keyed` by a secret key and the row's identifier.
         noise: String,
+        /// How numbers were taken as ranges, if they were: the values that were drawn.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ranges: Option<RangesNote>,
     },
     /// A number with noise, whose width the rows of a frame and level share.
     Noisy {
@@ -51,6 +54,25 @@ pub enum Treatment {
     Apart,
     /// A number drawn anew from the mean and covariance of a group.
     Redrawn,
+}
+
+/// How the numbers of a randomized column were taken as ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RangesNote {
+    /// The level of its hierarchy, between the ends of its domain.
+    pub level: usize,
+    /// What the rows have.
+    pub published: PublishedRange,
+}
+
+/// What rows have where numbers were randomized as ranges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PublishedRange {
+    /// The range that was drawn.
+    Range,
+    /// A number that was drawn evenly from that range.
+    Number,
 }
 
 impl Treatment {

@@ -324,6 +324,8 @@ impl Space {
     /// The living points nearest to `centre`, at most `count`: the square of the distance,
     /// and the row, in ascending order.
     pub fn nearest(&self, centre: &[f64], count: usize) -> Vec<(f64, usize)> {
+        // Whoever asks for more gets all there are.
+        let count = count.min(self.rows.len());
         let mut found = Vec::with_capacity(count + 1);
         if count > 0 {
             self.gather(centre, count, 0, &mut found);

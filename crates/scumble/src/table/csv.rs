@@ -15,12 +15,16 @@ use rayon::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::csv::blocks::{Block, Blocks, Ends, LONGEST};
 use crate::table::csv::cells::{RowFormat, Stop, read_record};
+use crate::table::held::PieceId;
 use crate::table::source::{Fault, ReadOptions, Spot, Work};
 use crate::table::store::Store;
 use crate::watch::Watch;
 
 /// Large enough that taking the lock costs nothing, small enough for the cache.
 const BLOCK_BYTES: usize = 1 << 20;
+
+/// The header among the pieces of a file, which are known by the numbers of blocks.
+const HEADER: PieceId = (u64::MAX, 0);
 
 /// How much of a file is looked at to find its delimiter.
 const SNIFFED_BYTES: usize = 1 << 16;
@@ -56,6 +60,7 @@ impl Text {
         let delimiter = delimiter
             .unwrap_or_else(|| sniff::delimiter(&head.bytes[mark..], head.whole));
         let (header, end) = head.header(mark, delimiter)?;
+        store.hold(HEADER, &head.bytes[..end]);
         let start = end as u64;
         let block_bytes = options.block_bytes.unwrap_or(BLOCK_BYTES);
         Ok((Self { store, delimiter, block_bytes, start }, header))
@@ -74,6 +79,7 @@ impl Text {
         let blocks =
             Blocks::new(&self.store, self.delimiter, self.block_bytes, self.start);
         let blocks = Mutex::new(blocks);
+        self.hold_header()?;
         watch.advance(self.start);
         let work = |_| {
             let mut work = Work { state: start(), blocks: Vec::new(), fault: None };
@@ -85,7 +91,10 @@ impl Text {
                 let next = lock(&blocks).next(&mut block);
                 let done = match next {
                     Ok(false) => return work,
-                    Ok(true) => read_block(&block, &layout, &row, &mut work),
+                    Ok(true) => {
+                        self.store.hold((u64::from(block.number), 0), block.bytes());
+                        read_block(&block, &layout, &row, &mut work)
+                    }
                     Err(fault) => Err(fault),
                 };
                 if let Err(fault) = done {
@@ -97,7 +106,33 @@ impl Text {
             }
         };
         let workers = 0..rayon::current_num_threads();
-        Ok(workers.into_par_iter().with_max_len(1).map(work).collect())
+        let works: Vec<Work<S>> =
+            workers.into_par_iter().with_max_len(1).map(work).collect();
+        let is_whole = works.iter().all(|work| work.fault.is_none());
+        if let Some(held) = self.store.held()
+            && is_whole
+            && !watch.is_cancelled()
+        {
+            held.end(1 + works.iter().map(|work| work.blocks.len()).sum::<usize>());
+        }
+        Ok(works)
+    }
+
+    /// The bytes of the table.
+    pub(super) fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The header was read once, but is as much part of the table as the rows.
+    fn hold_header(&self) -> Result<()> {
+        if self.store.held().is_some() {
+            let mut header = vec![0; self.start as usize];
+            let read = self.store.read_at(0, &mut header).map_err(|source| {
+                Error::new(ErrorKind::Io { action: "read the file", source })
+            })?;
+            self.store.hold(HEADER, &header[..read]);
+        }
+        Ok(())
     }
 }
 

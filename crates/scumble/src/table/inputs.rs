@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::{fmt, fs};
 
 use arrow_array::RecordBatch;
 
 use crate::error::{Error, Result};
+use crate::table::source::Opened;
 use crate::table::{ReadOptions, Source};
 
 /// Where a recipe's table, hierarchies and other files are found by the names it has for
@@ -17,7 +19,12 @@ pub struct Inputs {
     pub folder: Option<PathBuf>,
     /// What was given, by its name in the recipe.
     pub given: BTreeMap<String, Input>,
+    /// The tables that somebody has open.
+    opened: Arc<Mutex<Tables>>,
 }
+
+/// Tables by the names and the delimiters they were asked for with.
+type Tables = BTreeMap<(String, Option<u8>), Weak<Opened>>;
 
 /// A file, or what would be in it.
 #[derive(Clone)]
@@ -44,16 +51,30 @@ impl fmt::Debug for Input {
 impl Inputs {
     /// Files relative to a folder.
     pub fn in_folder(folder: &Path) -> Self {
-        Self { folder: Some(folder.to_path_buf()), given: BTreeMap::new() }
+        Self { folder: Some(folder.to_path_buf()), ..Self::default() }
     }
 
     /// What is given, and no files beside it.
     pub fn in_memory(given: impl IntoIterator<Item = (String, Input)>) -> Self {
-        Self { folder: None, given: given.into_iter().collect() }
+        Self { given: given.into_iter().collect(), ..Self::default() }
     }
 
     /// The table that a recipe calls `typed`; `-` is standard input.
+    ///
+    /// A table that is open already is the same again, so that all who read it within one run
+    /// see one file, and a change of it.
     pub fn source(&self, typed: &str, options: &ReadOptions) -> Result<Source> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = (typed.to_owned(), options.delimiter);
+        if let Some(source) = opened.get(&known).and_then(Source::upgrade) {
+            return Ok(source);
+        }
+        let source = self.open(typed, options)?;
+        opened.insert(known, source.downgrade());
+        Ok(source)
+    }
+
+    fn open(&self, typed: &str, options: &ReadOptions) -> Result<Source> {
         match self.given.get(typed) {
             Some(Input::Bytes(bytes)) => {
                 Source::from_bytes(typed, bytes.clone(), options)
@@ -99,6 +120,26 @@ impl Inputs {
                 }
             }
         }
+    }
+
+    /// Whether `typed` stands for a file that not only its owner can read.
+    #[cfg(unix)]
+    pub(crate) fn is_readable_by_others(&self, typed: &str) -> Result<bool> {
+        use std::os::unix::fs::PermissionsExt;
+        if !matches!(self.given.get(typed), None | Some(Input::File(_))) {
+            return Ok(false);
+        }
+        let path = self.path(typed)?;
+        let known = fs::metadata(&path).map_err(|error| {
+            Error::io("read the key", path.display().to_string(), error)
+        })?;
+        Ok(known.is_file() && known.permissions().mode() & 0o077 != 0)
+    }
+
+    /// Elsewhere permissions are not so simple.
+    #[cfg(not(unix))]
+    pub(crate) fn is_readable_by_others(&self, _typed: &str) -> Result<bool> {
+        Ok(false)
     }
 
     /// The file that `typed` stands for.

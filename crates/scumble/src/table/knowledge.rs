@@ -2,7 +2,8 @@
 //!
 //! The file is CSV. Its last two columns are a value and its probability; the columns before
 //! are quasi columns, and their cells say whom the line is about. A cell with nothing in it
-//! says nothing: so one file can speak of several sets of columns.
+//! says nothing: so one file can speak of several sets of columns. Texts are taken as they
+//! stand, blanks around them included, as in tables and hierarchies.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,6 +19,9 @@ pub struct Stated {
     pub sets: Vec<StatedSet>,
     /// What the files call their columns of values.
     pub value_columns: Vec<String>,
+    /// Where each value is named first: the file, and the line. What a file says may come
+    /// from a table, so messages have this instead of the value.
+    pub places: BTreeMap<String, (String, usize)>,
 }
 
 /// What is known of people by their values in some columns.
@@ -52,11 +56,14 @@ impl Stated {
 
     /// The same from memory; each has the name that messages call it.
     pub fn parse_all(files: &[(String, Vec<u8>)]) -> Result<Self> {
-        let mut stated = Self { sets: Vec::new(), value_columns: Vec::new() };
+        let mut stated = Self {
+            sets: Vec::new(),
+            value_columns: Vec::new(),
+            places: BTreeMap::new(),
+        };
         let mut seen = HashSet::new();
         for (name, bytes) in files {
             stated.add(bytes, name, &mut seen)?;
-            stated.check(name)?;
         }
         Ok(stated)
     }
@@ -82,10 +89,8 @@ impl Stated {
         seen: &mut HashSet<Vec<String>>,
     ) -> Result<()> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
-            .delimiter(delimiter(bytes))
-            .from_reader(bytes);
+        let mut reader =
+            csv::ReaderBuilder::new().delimiter(delimiter(bytes)).from_reader(bytes);
         let fault = |error: csv::Error| {
             let line = error.position().map_or(1, csv::Position::line);
             Error::input("the line does not have as many cells as the header")
@@ -101,7 +106,7 @@ impl Stated {
             );
             return Err(Error::input(error)
                 .at(name, 1, 1)
-                .with_hint("as in `sex,disease,probability`"));
+                .with_hint("as in `sex,disease,probability`, without blanks"));
         }
         for (place, column) in header.iter().take(n_columns).enumerate() {
             if header.iter().take(place).any(|other| other == column) {
@@ -126,14 +131,16 @@ impl Stated {
                 let error = Error::input("the line does not say whom it is about");
                 return Err(at(error));
             }
-            let text = record.get(n_columns + 1).unwrap_or_default();
+            let text = record.get(n_columns + 1).unwrap_or_default().trim();
             let probability = text
                 .parse()
                 .ok()
                 .filter(|share: &f64| (0.0..=1.0).contains(share))
                 .ok_or_else(|| {
-                    at(Error::out_of_range(PROBABILITY, text, "from 0 to 1")
-                        .with_hint("7 % is 0.07, with a point"))
+                    at(Error::input(format!(
+                        "the `{PROBABILITY}` is not a number from 0 to 1"
+                    ))
+                    .with_hint("7 % is 0.07, with a point"))
                 })?;
             let value = record.get(n_columns).unwrap_or_default().to_owned();
             let about = stated.iter().flat_map(|(column, cell)| [*column, *cell]);
@@ -143,7 +150,14 @@ impl Stated {
                     Error::input("two lines are about the same people and value");
                 return Err(at(error));
             }
-            self.signature(&stated).push((value, probability));
+            let place = (name.to_owned(), line);
+            self.places.entry(value.clone()).or_insert(place);
+            let known = self.signature(&stated);
+            known.push((value, probability));
+            if known.iter().map(|(_, share)| share).sum::<f64>() > 1.0 + ROUNDING {
+                let error = "what is known of these people adds up to more than 1";
+                return Err(at(Error::input(error)));
+            }
         }
         if n_lines == 0 {
             return Err(Error::input("nothing is known: there is only a header")
@@ -167,33 +181,6 @@ impl Stated {
         let cells = stated.iter().map(|(_, cell)| (*cell).to_owned()).collect();
         self.sets[place].signatures.entry(cells).or_default()
     }
-
-    fn check(&self, name: &str) -> Result<()> {
-        for set in &self.sets {
-            for (cells, values) in &set.signatures {
-                let sum: f64 = values.iter().map(|(_, share)| share).sum();
-                if sum > 1.0 + ROUNDING {
-                    return Err(Error::input(format!(
-                        "what is known of {} adds up to {sum:.6}, but probabilities add up \
-                         to 1 at most",
-                        shown(&set.columns, cells)
-                    ))
-                    .in_file(name));
-                }
-            }
-        }
-        Ok(())
-    }
-}
-
-/// People with these cells, for messages: the file's own words.
-fn shown(columns: &[String], cells: &[String]) -> String {
-    let pairs: Vec<String> = columns
-        .iter()
-        .zip(cells)
-        .map(|(name, cell)| format!("{name} = {cell}"))
-        .collect();
-    format!("“{}”", pairs.join(", "))
 }
 
 /// What stands between the cells of the header.
@@ -231,6 +218,16 @@ mod tests {
     }
 
     #[test]
+    fn blanks_around_a_text_are_part_of_it() {
+        let text = "sex,x,probability\n M,a ,0.5\nM,a, 0.25 \n";
+        let stated = Stated::parse(text.as_bytes(), "known.csv").unwrap();
+        let sex = &stated.set(&["sex"]).unwrap().signatures;
+        assert_eq!(sex[&vec![" M".to_owned()]], [("a ".to_owned(), 0.5)]);
+        assert_eq!(sex[&vec!["M".to_owned()]], [("a".to_owned(), 0.25)]);
+        assert_eq!(stated.places["a"], ("known.csv".to_owned(), 3));
+    }
+
+    #[test]
     fn what_cannot_be_known_is_refused_with_its_place() {
         for (text, expected) in [
             (
@@ -244,11 +241,11 @@ mod tests {
             ("sex,x,probability\n", "known.csv: nothing is known"),
             (
                 "sex,x,probability\nM,a,1.5\n",
-                "known.csv:2:1: `probability` is 1.5, but",
+                "known.csv:2:1: the `probability` is not a number from 0 to 1",
             ),
             (
                 "sex,x,probability\nM,a,NaN\n",
-                "known.csv:2:1: `probability` is NaN, but",
+                "known.csv:2:1: the `probability` is not a number from 0 to 1",
             ),
             (
                 "sex,x,probability\n,a,0.5\n",
@@ -257,7 +254,7 @@ mod tests {
             ("sex,x,probability\nM,a,0.5\nM,a,0.1\n", "known.csv:3:1: two lines are"),
             (
                 "sex,x,probability\nM,a,0.5\nM,b,0.6\n",
-                "known.csv: what is known of “sex = M” adds",
+                "known.csv:3:1: what is known of these people adds up to more than 1",
             ),
             ("sex,x,probability\nM,a\n", "known.csv:2:1: the line does not have"),
         ] {

@@ -10,6 +10,7 @@ mod census;
 mod counts;
 mod csv;
 mod domain;
+mod held;
 mod index;
 mod inputs;
 mod knowledge;

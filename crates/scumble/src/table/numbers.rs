@@ -15,6 +15,8 @@ pub struct NumbersTask<'a> {
     pub exact: Vec<(&'a str, Reading)>,
     /// A column that says how much each row asks for.
     pub wish: Option<&'a str>,
+    /// The column that tells people apart, and what names nobody in it.
+    pub person: Option<(&'a str, Reading)>,
 }
 
 /// Numbers of a table, row by row.
@@ -32,6 +34,8 @@ pub struct Numbers {
     pub kind_cells: Vec<Vec<Box<str>>>,
     /// What each row asks for; empty if nobody was asked.
     pub wishes: Vec<f64>,
+    /// Whose each row is: the first row of the same person. Empty if nobody has several.
+    pub persons: Vec<u32>,
 }
 
 impl Numbers {
@@ -58,6 +62,7 @@ impl Numbers {
             .chain(&task.exact)
             .map(|(name, _)| *name)
             .chain(task.wish)
+            .chain(task.person.iter().map(|(name, _)| *name))
             .collect();
         let columns: Vec<ColumnId> =
             names.iter().map(|name| source.column(name)).collect::<Result<_>>()?;
@@ -84,7 +89,8 @@ impl Numbers {
                     let decimals = decimals(cell);
                     part.decimals[column] = part.decimals[column].max(decimals);
                 }
-                let (exact, wish) = rest.split_at(n_exact);
+                let (exact, rest) = rest.split_at(n_exact);
+                let (wish, person) = rest.split_at(usize::from(task.wish.is_some()));
                 let exact: Vec<Box<str>> = exact
                     .iter()
                     .zip(&task.exact)
@@ -101,6 +107,10 @@ impl Numbers {
                         part.fault(spot, n_numbers + n_exact, CellFault::Wish);
                     }
                     part.wishes.push(value.unwrap_or(1.0));
+                }
+                if let ([name], Some((_, reading))) = (person, &task.person) {
+                    let named = Some(*name).filter(|name| !reading.is_missing(name));
+                    part.names.push(named.map(Into::into));
                 }
                 part.spots.push(spot);
                 Ok(())
@@ -126,6 +136,27 @@ impl Numbers {
             |cells| self.kind_cells.partition_point(|known| known < cells) as u32;
         let number: Vec<u32> = cells.iter().map(place).collect();
         self.kinds = kinds.iter().map(|kind| number[*kind as usize]).collect();
+    }
+
+    /// The first row of the same person that has the same cells and numbers, for each row;
+    /// nothing if nobody has several rows.
+    pub fn same_of_person(&self) -> Option<Vec<u32>> {
+        if self.persons.is_empty() {
+            return None;
+        }
+        // Both zeros are the same number, and all that is missing is.
+        let bits = |value: &f64| match value.is_nan() {
+            true => f64::NAN.to_bits(),
+            false => (value + 0.0).to_bits(),
+        };
+        let mut first: HashMap<(u32, u32, Vec<u64>), u32> = HashMap::new();
+        let rows = 0..self.n_rows as u32;
+        let found = rows.map(|row| {
+            let at = row as usize;
+            let numbers = self.row(at).iter().map(bits).collect();
+            *first.entry((self.persons[at], self.kinds[at], numbers)).or_insert(row)
+        });
+        Some(found.collect())
     }
 
     /// How many columns of numbers there are.
@@ -216,6 +247,8 @@ struct WorkerRows {
     cells: Vec<Vec<Box<str>>>,
     index: HashMap<Vec<Box<str>>, u32>,
     wishes: Vec<f64>,
+    /// Who each row is of, if that was read; nothing inside if nobody knows.
+    names: Vec<Option<Box<str>>>,
     spots: Vec<Spot>,
     fault: Option<(Spot, usize, CellFault)>,
 }
@@ -229,6 +262,7 @@ impl WorkerRows {
             cells: Vec::new(),
             index: HashMap::new(),
             wishes: Vec::new(),
+            names: Vec::new(),
             spots: Vec::new(),
             fault: None,
         }
@@ -270,6 +304,7 @@ fn gathered(
         kinds: vec![0; n_rows],
         kind_cells,
         wishes: vec![1.0; if asked { n_rows } else { 0 }],
+        persons: persons(parts, block_starts, n_rows),
     };
     for part in parts {
         let kinds: Vec<u32> = part
@@ -296,6 +331,36 @@ fn gathered(
     numbers
 }
 
+/// The first row of everybody's person; empty if nobody has several, or it was not read.
+fn persons(parts: &[WorkerRows], block_starts: &[u64], n_rows: usize) -> Vec<u32> {
+    if parts.iter().all(|part| part.names.is_empty()) {
+        return Vec::new();
+    }
+    let mut first: HashMap<&str, u32> = HashMap::new();
+    let rows = || {
+        parts.iter().flat_map(|part| {
+            part.spots.iter().zip(&part.names).map(|(spot, name)| {
+                let row = block_starts[spot.block as usize] + u64::from(spot.row);
+                (row as u32, name.as_deref())
+            })
+        })
+    };
+    for (row, name) in rows() {
+        if let Some(name) = name {
+            let known = first.entry(name).or_insert(row);
+            *known = row.min(*known);
+        }
+    }
+    let mut persons: Vec<u32> = (0..n_rows as u32).collect();
+    let mut repeats = false;
+    for (row, name) in rows() {
+        let known = name.and_then(|name| first.get(name)).copied().unwrap_or(row);
+        repeats |= known != row;
+        persons[row as usize] = known;
+    }
+    if repeats { persons } else { Vec::new() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -309,8 +374,32 @@ mod tests {
             numbers: vec![("x", Reading::number()), ("y", Reading::number())],
             exact: vec![("sex", Reading::category())],
             wish: Some("k"),
+            person: None,
         };
         Numbers::read(&source, &task, &Unwatched)
+    }
+
+    #[test]
+    fn people_are_known_by_their_first_row() {
+        let text = "who,x,k\na,1,2\nb,1,2\n,1,2\na,1.0,2\n?,1,2\nb,3,2\n,1,2\n";
+        let read = |text: &str| {
+            let options =
+                ReadOptions { block_bytes: Some(8), ..ReadOptions::default() };
+            let source =
+                Source::from_bytes("a.csv", text.as_bytes().to_vec(), &options)?;
+            let missing = vec![String::new(), "?".to_owned()];
+            let task = NumbersTask {
+                numbers: vec![("x", Reading::number())],
+                exact: Vec::new(),
+                wish: Some("k"),
+                person: Some(("who", Reading { missing, ..Reading::category() })),
+            };
+            Numbers::read(&source, &task, &Unwatched)
+        };
+        let numbers = read(text).unwrap();
+        assert_eq!(numbers.persons, [0, 1, 2, 0, 4, 1, 6]);
+        assert_eq!(numbers.same_of_person().unwrap(), [0, 1, 2, 0, 4, 5, 6]);
+        assert_eq!(read("who,x,k\na,1,2\nb,1,2\n").unwrap().persons, [0u32; 0]);
     }
 
     #[test]

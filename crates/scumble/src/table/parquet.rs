@@ -1,10 +1,9 @@
 //! Tables in Parquet files, every cell as the text it would be in a CSV file.
 
-use std::fs::File;
-use std::io;
+mod chunks;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -16,8 +15,9 @@ use parquet::arrow::arrow_reader::{
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::arrow::{check_flat, fold_blocks, show_rows};
+use crate::table::parquet::chunks::Chunks;
 use crate::table::source::{Fault, Spot, Work};
-use crate::table::store::{Store, spooled};
+use crate::table::store::Store;
 use crate::watch::Watch;
 
 /// Few enough rows that a batch of text stays in the cache.
@@ -27,13 +27,14 @@ const BATCH_ROWS: usize = 8192;
 /// to skip to the middle of one costs little, since whole pages are passed over.
 const PIECE_ROWS: usize = 1 << 17;
 
+/// What a column of a row group may hold once it is unfolded: a file of some kilobytes must
+/// not swallow the memory.
+const MOST_UNFOLDED: i64 = 1 << 30;
+
 /// A table in a Parquet file.
 #[derive(Debug)]
 pub(super) struct Parquet {
-    // Copies of a file share one position, so whoever reads holds the lock; workers open
-    // the file anew instead if it has a path.
-    file: Mutex<File>,
-    path: Option<PathBuf>,
+    chunks: Chunks,
     bytes: u64,
     metadata: ArrowReaderMetadata,
 }
@@ -48,28 +49,36 @@ struct Piece {
 
 impl Parquet {
     /// Reads the schema.
-    pub(super) fn open(store: Store, path: Option<&Path>) -> Result<Self> {
+    pub(super) fn open(store: Store) -> Result<Self> {
         let fail =
             |source| Error::new(ErrorKind::Io { action: "read the file", source });
         let bytes = store.len().map_err(fail)?;
-        let file = match store {
-            Store::File(file) => {
-                file.into_inner().unwrap_or_else(PoisonError::into_inner)
-            }
-            Store::Memory(bytes) => {
-                spooled(&mut io::Cursor::new(bytes)).map_err(fail)?
-            }
-        };
+        let chunks = Chunks(Arc::new(store));
         let metadata = guarded(|| {
-            let metadata = ArrowReaderMetadata::load(&file, ArrowReaderOptions::new());
+            let metadata =
+                ArrowReaderMetadata::load(&chunks, ArrowReaderOptions::new());
             // A length beyond the file would be believed and allocated.
             metadata.ok().filter(|metadata| lies_within(metadata, bytes))
         });
         let metadata = metadata.flatten().ok_or_else(|| {
             Error::input("this is not a Parquet file, or it is damaged")
         })?;
-        let path = path.map(Path::to_owned);
-        Ok(Self { file: Mutex::new(file), path, bytes, metadata })
+        let groups = metadata.metadata().row_groups().iter();
+        let mut sizes =
+            groups.flat_map(|group| group.columns()).map(|c| c.uncompressed_size());
+        if sizes.any(|size| size > MOST_UNFOLDED) {
+            return Err(Error::input(format!(
+                "a column of a row group unfolds to more than {} MB",
+                MOST_UNFOLDED >> 20
+            ))
+            .with_hint("write the file with smaller row groups"));
+        }
+        Ok(Self { chunks, bytes, metadata })
+    }
+
+    /// The bytes of the table.
+    pub(super) fn store(&self) -> &Store {
+        &self.chunks.0
     }
 
     pub(super) fn schema(&self) -> &SchemaRef {
@@ -85,6 +94,11 @@ impl Parquet {
         watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
         check_flat(self.schema(), columns)?;
+        // The description of the columns is as much part of the table as the rows.
+        if self.store().held().is_some() {
+            let again = || ArrowReaderMetadata::load(&self.chunks, Default::default());
+            drop(guarded(again));
+        }
         let pieces = self.pieces();
         let n_rows: usize = pieces.iter().map(|piece| piece.n_rows).sum();
         let per_row = self.bytes as f64 / n_rows.max(1) as f64;
@@ -133,7 +147,7 @@ impl Parquet {
         let mut reader = guarded(|| self.reader(piece, columns).ok())
             .flatten()
             .ok_or_else(|| Fault::new(number, 0, damaged))?;
-        while let Some(batch) = self.next_batch(&mut reader) {
+        while let Some(batch) = next_batch(&mut reader) {
             let batch = batch.ok().filter(|batch| batch.num_columns() == present.len());
             let batch = batch.ok_or_else(|| Fault::new(number, at.row, damaged))?;
             let arrays = columns.iter().map(|column| {
@@ -155,33 +169,26 @@ impl Parquet {
     ) -> Result<ParquetRecordBatchReader, parquet::errors::ParquetError> {
         let schema = self.metadata.parquet_schema();
         let mask = ProjectionMask::roots(schema, columns.iter().copied());
-        let file = match &self.path {
-            Some(path) => File::open(path)?,
-            None => {
-                self.file.lock().unwrap_or_else(PoisonError::into_inner).try_clone()?
-            }
-        };
         let metadata = self.metadata.clone();
-        ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata)
-            .with_row_groups(vec![piece.group])
-            .with_projection(mask)
-            .with_offset(piece.offset)
-            .with_limit(piece.n_rows)
-            .with_batch_size(BATCH_ROWS)
-            .build()
+        ParquetRecordBatchReaderBuilder::new_with_metadata(
+            self.chunks.clone(),
+            metadata,
+        )
+        .with_row_groups(vec![piece.group])
+        .with_projection(mask)
+        .with_offset(piece.offset)
+        .with_limit(piece.n_rows)
+        .with_batch_size(BATCH_ROWS)
+        .build()
     }
+}
 
-    fn next_batch(
-        &self,
-        reader: &mut ParquetRecordBatchReader,
-    ) -> Option<Result<RecordBatch, Damaged>> {
-        let shared = self.path.is_none();
-        let _lock =
-            shared.then(|| self.file.lock().unwrap_or_else(PoisonError::into_inner));
-        match guarded(|| reader.next()) {
-            Some(batch) => batch.map(|batch| batch.map_err(|_| Damaged)),
-            None => Some(Err(Damaged)),
-        }
+fn next_batch(
+    reader: &mut ParquetRecordBatchReader,
+) -> Option<Result<RecordBatch, Damaged>> {
+    match guarded(|| reader.next()) {
+        Some(batch) => batch.map(|batch| batch.map_err(|_| Damaged)),
+        None => Some(Err(Damaged)),
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Weak};
 
 use arrow_array::RecordBatch;
 
@@ -28,8 +28,13 @@ pub struct ReadOptions {
     pub block_bytes: Option<usize>,
 }
 
-/// A table in a file or in memory that can be read several times.
-pub struct Source {
+/// A table in a file or in memory that can be read several times. A file that is changed in
+/// place meanwhile is noticed: see [`Source::fold`].
+#[derive(Clone)]
+pub struct Source(Arc<Opened>);
+
+/// A table that was opened.
+pub(super) struct Opened {
     name: String,
     header: Vec<String>,
     forms: Vec<ColumnForm>,
@@ -46,7 +51,7 @@ enum Format {
 /// Without the rows, which are private.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source").field("name", &self.name).finish_non_exhaustive()
+        f.debug_struct("Source").field("name", &self.0.name).finish_non_exhaustive()
     }
 }
 
@@ -84,21 +89,19 @@ impl Source {
             let name = "standard input";
             let spool = spooled(&mut io::stdin().lock())
                 .map_err(|error| Error::io("read", name, error))?;
-            let store = Store::File(Mutex::new(spool));
-            return Self::from_store(name, "", store, None, options);
+            return Self::from_store(name, "", Store::Spool(spool), options);
         }
         let name = path.display().to_string();
         let fail = |error| Error::io("read the file", &name, error);
         let mut file = File::open(path).map_err(fail)?;
         // A pipe can be read only once, and a table is read twice.
-        let is_file = file.metadata().map_err(fail)?.is_file();
-        if !is_file {
-            file = spooled(&mut file).map_err(fail)?;
-        }
+        let store = match file.metadata().map_err(fail)?.is_file() {
+            true => Store::of_file(file, path).map_err(fail)?,
+            false => Store::Spool(spooled(&mut file).map_err(fail)?),
+        };
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         let ending = ending.to_lowercase();
-        let store = Store::File(Mutex::new(file));
-        Self::from_store(&name, &ending, store, is_file.then_some(path), options)
+        Self::from_store(&name, &ending, store, options)
     }
 
     /// A table in memory; `name` is what messages call it.
@@ -109,7 +112,7 @@ impl Source {
     ) -> Result<Self> {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let store = Store::Memory(bytes);
-        Self::from_store(name, &ending.to_lowercase(), store, None, options)
+        Self::from_store(name, &ending.to_lowercase(), store, options)
     }
 
     /// A table in Arrow batches, all with the same columns; `name` is what messages call it.
@@ -128,14 +131,24 @@ impl Source {
         format: Format,
     ) -> Result<Self> {
         check_header(&header).map_err(|error| error.in_file(name))?;
-        Ok(Self { name: name.to_owned(), header, forms, bytes, format })
+        let name = name.to_owned();
+        Ok(Self(Arc::new(Opened { name, header, forms, bytes, format })))
+    }
+
+    /// The same table again, as long as anybody has it open.
+    pub(super) fn downgrade(&self) -> Weak<Opened> {
+        Arc::downgrade(&self.0)
+    }
+
+    /// A table that somebody has open.
+    pub(super) fn upgrade(opened: &Weak<Opened>) -> Option<Self> {
+        opened.upgrade().map(Self)
     }
 
     fn from_store(
         name: &str,
         ending: &str,
         store: Store,
-        path: Option<&Path>,
         options: &ReadOptions,
     ) -> Result<Self> {
         let fail = |error| Error::io("read the file", name, error);
@@ -150,8 +163,7 @@ impl Source {
             }
         };
         if is_parquet {
-            let parquet =
-                Parquet::open(store, path).map_err(|error| error.in_file(name))?;
+            let parquet = Parquet::open(store).map_err(|error| error.in_file(name))?;
             let (header, forms) = described(parquet.schema());
             return Self::new(name, header, forms, bytes, Format::Parquet(parquet));
         }
@@ -164,40 +176,40 @@ impl Source {
 
     /// The table as the user named it.
     pub fn name(&self) -> &str {
-        &self.name
+        &self.0.name
     }
 
     /// The names of the columns.
     pub fn header(&self) -> &[String] {
-        &self.header
+        &self.0.header
     }
 
     /// The columns, in the order of the header.
     pub fn columns(&self) -> impl Iterator<Item = ColumnId> + use<> {
-        (0..self.header.len()).map(ColumnId::from_index)
+        (0..self.0.header.len()).map(ColumnId::from_index)
     }
 
     /// The column of this name.
     pub fn column(&self, name: &str) -> Result<ColumnId> {
-        let found = self.header.iter().position(|known| known == name);
+        let found = self.0.header.iter().position(|known| known == name);
         found
             .map(ColumnId::from_index)
-            .ok_or_else(|| no_column(&self.header, name).in_file(&self.name))
+            .ok_or_else(|| no_column(&self.0.header, name).in_file(&self.0.name))
     }
 
     /// The name of a column.
     pub fn name_of(&self, column: ColumnId) -> &str {
-        &self.header[column.index()]
+        &self.0.header[column.index()]
     }
 
     /// What a column held before its cells became text.
     pub fn form(&self, column: ColumnId) -> ColumnForm {
-        self.forms[column.index()]
+        self.0.forms[column.index()]
     }
 
     /// How large the table is, where it is.
     pub fn bytes(&self) -> u64 {
-        self.bytes
+        self.0.bytes
     }
 
     /// Reads the whole table on all threads, and calls `row` with the cells of
@@ -205,6 +217,9 @@ impl Source {
     ///
     /// A worker sees its rows in ascending order, but which worker sees a row is up to
     /// chance. If several rows fail, the error is that of the first.
+    ///
+    /// If the file holds something else than in an earlier pass, that is the error: what was
+    /// found in one pass is then not about the rows of the other.
     pub fn fold<S: Send>(
         &self,
         columns: &[ColumnId],
@@ -214,21 +229,39 @@ impl Source {
     ) -> Result<Folded<S>> {
         let columns: Vec<usize> = columns.iter().map(|column| column.index()).collect();
         let columns = columns.as_slice();
-        let work = match &self.format {
+        let work = match &self.0.format {
             Format::Text(text) => {
-                text.fold(columns, self.header.len(), start, row, watch)
+                text.fold(columns, self.0.header.len(), start, row, watch)
             }
             Format::Parquet(parquet) => parquet.fold(columns, start, row, watch),
             Format::Batches(batches) => batches.fold(columns, start, row, watch),
         };
         watch.check()?;
+        self.check_unchanged()?;
         let folded =
-            work.and_then(gathered).map_err(|error| error.in_file(&self.name))?;
+            work.and_then(gathered).map_err(|error| error.in_file(&self.0.name))?;
         if folded.n_rows == 0 {
             let error = Error::input("the table has a header but no rows");
-            return Err(error.in_file(&self.name));
+            return Err(error.in_file(&self.0.name));
         }
         Ok(folded)
+    }
+}
+
+impl Source {
+    /// An error if the file cannot have been one table all the time.
+    fn check_unchanged(&self) -> Result<()> {
+        let store = match &self.0.format {
+            Format::Text(text) => text.store(),
+            Format::Parquet(parquet) => parquet.store(),
+            Format::Batches(_) => return Ok(()),
+        };
+        match store.has_changed() {
+            false => Ok(()),
+            true => Err(Error::input("the table has changed while it was read")
+                .in_file(&self.0.name)
+                .with_hint("wait until nobody writes to it, or work on a copy")),
+        }
     }
 }
 

@@ -29,8 +29,18 @@ pub(crate) fn folder(files: &[(&str, &str)]) -> TempDir {
     let home = tempfile::tempdir().unwrap();
     for (name, text) in files {
         fs::write(home.path().join(name), text).unwrap();
+        keep_private(&home.path().join(name));
     }
     home
+}
+
+/// Leaves a file to its owner, as keys must be.
+pub(crate) fn keep_private(path: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    }
 }
 
 /// Publishes the `table.csv` of a folder by the rest of a recipe.
@@ -301,7 +311,10 @@ pub(crate) fn spelled_out(short: &Value) -> Value {
         let told =
             |key: &str, usual: &str| note.get(key).cloned().unwrap_or(json!(usual));
         let (breaches, noise) = (told("breaches", "upward"), told("noise", "fresh"));
-        let drawn = json!({ "kind": "drawn", "breaches": breaches, "noise": noise });
+        let ranges = note.get("ranges");
+        let drawn = json!({
+            "kind": "drawn", "breaches": breaches, "noise": noise, "ranges": ranges,
+        });
         treat(&note["columns"], drawn);
         hidden.push(note["subtable_column"].clone());
         let parameters = json!({ "kind": "subtables", "subtables": note["subtables"] });

@@ -4,7 +4,8 @@
 //! the columns: generalized, published as weights (`pdf`), by group (`buckets`), randomized,
 //! blurred, or held against a population (`presence`). `oracle` has what is compared with brute
 //! force, `contract` what everything of a kind owes, `cancel` what is left when nobody waits.
-//! `builder` makes tables, recipes and releases for all of them.
+//! `fault` has what goes wrong outside: files that change, runs that are killed, inputs that are
+//! damaged. `builder` makes tables, recipes and releases for all of them.
 #![expect(clippy::unwrap_used, reason = "a test may stop at any error")]
 
 mod builder;
@@ -17,18 +18,27 @@ mod publish {
     mod blurred;
     mod buckets;
     mod domains;
-    mod every_way;
+    pub(crate) mod every_way;
     mod memory;
     mod mixtures;
     mod people;
     mod plan;
     mod presence;
     mod randomized;
+    mod randomized_numbers;
+    mod robust_rows;
+}
+
+mod fault {
+    mod changed;
+    mod leak;
+    mod mutated;
 }
 
 mod audit {
     mod blurred;
     mod buckets;
+    mod dependence;
     mod every_release;
     mod generalized;
     mod pdf;
@@ -43,6 +53,7 @@ mod estimate {
     mod generalized;
     mod mixtures;
     mod randomized;
+    mod randomized_numbers;
     mod sample;
 }
 
@@ -53,6 +64,7 @@ mod oracle {
     mod domains;
     mod generalized;
     mod pdf;
+    mod people;
     mod presence;
     mod robust_rows;
     mod values;

@@ -68,8 +68,9 @@ fn values_that_the_table_does_not_have_are_noted() {
     fs::write(home.path().join("known.csv"), known).unwrap();
     let found = run(home.path(), &PUBLISH);
     let noted =
-        "what is known speaks of values that `disease` does not have: `GOUT`; are";
+        "what is known speaks of 1 value that `disease` does not have, first in";
     assert!(found.starts_with("exit 0") && found.contains(noted), "{found}");
+    assert!(found.contains("known.csv, line 2; are") && !found.contains("GOUT"));
     let other = known.replace("value", "illness");
     fs::write(home.path().join("known.csv"), other).unwrap();
     let found = run(home.path(), &[&PUBLISH[..], &["--force"]].concat());

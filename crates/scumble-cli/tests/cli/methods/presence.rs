@@ -25,7 +25,8 @@ fn home(promise: &str, method: &str) -> tempfile::TempDir {
 
 #[test]
 fn publish_and_audit_tell_everybodys_presence() {
-    let home = home("min = 0.5, max = 0.67", "name = \"full-domain\"");
+    let home =
+        home("min = 0.5, max = 0.67", "name = \"full-domain\"\nlooks = \"free\"");
     insta::assert_snapshot!(run(home.path(), &["publish", "recipe.toml"]));
     let with = ["audit", "release", "--population", "people.csv"];
     insta::assert_snapshot!(run(home.path(), &with));
@@ -46,8 +47,7 @@ fn what_cannot_be_met_is_said_at_once() {
 
 #[test]
 fn the_weights_of_the_paper_are_undone_by_counting() {
-    let method =
-        "name = \"full-domain\"\ncells = { kind = \"pdf\", weights = \"paper\" }";
+    let method = "name = \"full-domain\"\nlooks = \"free\"\ncells = { kind = \"pdf\", weights = \"paper\" }";
     let home = home("min = 0.1, max = 0.97, adversary = \"paper\"", method);
     insta::assert_snapshot!(run(home.path(), &["publish", "recipe.toml"]));
 }

@@ -367,22 +367,18 @@ pub(crate) fn shown(columns: &[String]) -> String {
 /// The one text for what a text means; nothing for "not known". Dates may stand as they
 /// were in the original or in ISO 8601.
 pub(crate) fn plain(reading: &Reading, text: &str) -> Option<String> {
-    let trimmed = text.trim();
-    if reading.is_missing(text) || reading.is_missing(trimmed) {
+    if reading.is_missing(text) {
         return None;
     }
-    let iso = (reading.kind == Kind::Date).then(|| parse_date(trimmed, None)).flatten();
-    let known = canonical_number(reading, trimmed).or_else(|| iso.map(format_date));
-    Some(known.unwrap_or_else(|| trimmed.to_owned()))
+    let iso = (reading.kind == Kind::Date).then(|| parse_date(text, None)).flatten();
+    let known = canonical_number(reading, text).or_else(|| iso.map(format_date));
+    Some(known.unwrap_or_else(|| text.to_owned()))
 }
 
 /// The code of a value, by its text in a file.
 fn code_of(domain: &Domain, reading: &Reading, text: &str) -> Option<Code> {
     let Some(wanted) = plain(reading, text) else { return domain.missing() };
-    let known = |same: &dyn Fn(&str) -> bool| {
-        let codes = domain.texts().pairs();
-        let mut codes = codes.filter(|(code, _)| domain.missing() != Some(*code));
-        codes.find(|(_, text)| same(text)).map(|(code, _)| code)
-    };
-    known(&|text| *text == *wanted).or_else(|| known(&|text| text.trim() == wanted))
+    let codes = domain.texts().pairs();
+    let mut codes = codes.filter(|(code, _)| domain.missing() != Some(*code));
+    codes.find(|(_, text)| ***text == *wanted).map(|(code, _)| code)
 }

@@ -2,7 +2,8 @@
 //! everybody is published, and looks at nothing else.
 //!
 //! # Guarantee
-//! Under `strict` nothing but frame and level can be computed: one guess in a class is right.
+//! Under `strict` nothing but frame and level can be computed: one guess in a class is right,
+//! or, where people have several rows, as many as the person has there who has most.
 //! Otherwise see `noisy::loose`.
 //!
 //! # Limits
@@ -17,7 +18,7 @@
 use serde_json::json;
 
 use crate::audit::attacks::{Attack, NEEDS_ORIGINAL, NO_NOISE, PublicAttacks, Stopped};
-use crate::audit::noisy::{NoisyFindings, NoisyRows, NoisyTruth};
+use crate::audit::noisy::{Framed, NoisyFindings, NoisyRows, NoisyTruth};
 use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 
@@ -32,10 +33,13 @@ impl Attack for Calibration {
 
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let rows = case.views.noisy()?.ok_or(NO_NOISE)?;
-        if rows.note.strict {
-            return Ok(vec![by_level(rows, case.manifest.left_out)]);
-        }
         match case.noisy_truth()? {
+            Some(NoisyTruth {
+                found: NoisyFindings::Strict { frames, .. }, ..
+            }) if case.manifest.person.is_some() => {
+                Ok(vec![by_person(rows, frames, case.manifest.left_out)])
+            }
+            _ if rows.note.strict => Ok(vec![by_level(rows, case.manifest.left_out)]),
             Some(NoisyTruth { found: NoisyFindings::Loose(found), .. }) => {
                 Ok(vec![found.attack.clone()])
             }
@@ -43,12 +47,38 @@ impl Attack for Calibration {
         }
     }
 
-    fn shown(&self, tried: &[Attacked], _: &Case<'_>) -> Result<PublicAttacks> {
+    fn shown(&self, tried: &[Attacked], case: &Case<'_>) -> Result<PublicAttacks> {
+        if let (Some(rows), Some(_)) = (case.views.noisy()?, &case.manifest.person)
+            && rows.note.strict
+        {
+            let attack = by_level(rows, case.manifest.left_out);
+            return Ok(Public::because("counted on published levels", vec![attack]));
+        }
         // A release without `strict` is for comparison only, and its page must say why.
         let because =
             "counted on published levels, or of a release that is not safe anyway";
         Ok(Public::because(because, tried.to_vec()))
     }
+}
+
+/// The same of people: whoever has most rows of a class is guessed.
+fn by_person(noisy: &NoisyRows, frames: &[Framed], left_out: u64) -> Attacked {
+    let mut found = by_level(noisy, left_out);
+    let rows = noisy.n_rows().max(1) as f64;
+    let (mut hits, mut worst, mut smallest) = (0.0, 0.0f64, u64::MAX);
+    for level in frames.iter().flat_map(Framed::people_of_levels) {
+        let most = level.values().copied().max().unwrap_or(0) as f64;
+        let all: u64 = level.values().sum();
+        if all > 0 {
+            hits += most;
+            worst = worst.max(most / all as f64);
+            smallest = smallest.min(level.len() as u64);
+        }
+    }
+    found.success = hits / rows;
+    found.worst = worst;
+    found.detail.insert("people".to_owned(), smallest.into());
+    found
 }
 
 /// Guesses by level and frame alone: one in a class is right.

@@ -10,6 +10,7 @@ mod best_guess;
 mod calibration;
 mod corruption;
 mod counting;
+mod dependence;
 pub(crate) mod homogeneity;
 pub(crate) mod inference;
 pub(crate) mod linkage;
@@ -24,6 +25,7 @@ pub use best_guess::BestGuess;
 pub use calibration::Calibration;
 pub use corruption::Corruption;
 pub use counting::Counting;
+pub use dependence::Dependence;
 pub use homogeneity::Homogeneity;
 pub use inference::Inference;
 pub use linkage::Linkage;
@@ -96,7 +98,7 @@ fn found_or(
 }
 
 /// All of them, in the order of reports.
-pub static ALL: [&dyn Attack; 13] = [
+pub static ALL: [&dyn Attack; 14] = [
     &Linkage,
     &Homogeneity,
     &OwnRows,
@@ -107,6 +109,7 @@ pub static ALL: [&dyn Attack; 13] = [
     &Inference,
     &Corruption,
     &Averaging,
+    &Dependence,
     &Calibration,
     &Rank,
     &BestGuess,

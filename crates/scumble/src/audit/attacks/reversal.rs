@@ -4,8 +4,10 @@
 //! that looks for the finest release ends where nothing finer keeps the promise, so that
 //! finer tables *fail* tells something about who is in the table (the minimality attack).
 //!
-//! - `full-domain`: every node one level finer in one column failed. For each such node
+//! - `full-domain` with `looks = "free"`: every node one level finer in one column failed. For each such node
 //!   the groups fall into subgroups, and some subgroup somewhere breaks the promise.
+//! - `full-domain` with `looks = "coins"`: one finer node was looked at and refused by the
+//!   rule of coins, if any; the manifest says which, since it follows from public things.
 //! - `mondrian` with `looks = "free"`: no group could be cut. For each column and value, one
 //!   of the two sides would break the promise.
 //! - `mondrian` with `looks = "coins"`: one cut of a group was looked at, if any, and refused
@@ -48,6 +50,7 @@
 
 mod coins;
 mod cuts;
+mod failing;
 mod levels;
 
 use serde_json::json;
@@ -187,6 +190,9 @@ fn reverse(
     }
     const NO_EVENT: &str = "nothing finer was refused";
     let told = match &*method.name {
+        "full-domain" if by_coins(method) => {
+            levels::tell_refused(method, view, people, rule).ok_or(NO_EVENT)?
+        }
         "full-domain" => levels::tell(method, view, people, rule).ok_or(NO_EVENT)?,
         "mondrian" if by_coins(method) => {
             cuts::tell(view, people, rule, cuts::Looks::Coins)
@@ -233,21 +239,22 @@ fn reverse(
     Ok((attack, certain))
 }
 
-/// Whether cuts were looked at by coins.
+/// Whether cuts or levels were looked at by coins.
 pub(in crate::audit) fn by_coins(method: &MethodNote) -> bool {
     let looks = method.parameters.get("looks");
-    method.name == "mondrian" && looks.is_some_and(|looks| looks == "coins")
+    let looks = looks.is_some_and(|looks| looks == "coins");
+    matches!(&*method.name, "mondrian" | "full-domain") && looks
 }
 
 /// Whether nothing that was published was chosen by looking at the table freely: neither
-/// cuts, nor whose weights cells have.
+/// cuts or levels, nor whose weights cells have.
 pub(in crate::audit) fn hides_its_search(manifest: &Manifest) -> bool {
     let own = manifest.weights().is_some_and(|weights| weights.kind != "population");
     manifest.method.each().iter().any(by_coins) && !own
 }
 
-/// Whether no row was left out, and none could have been: where cuts are looked at by coins
-/// none is, whatever is allowed.
+/// Whether no row was left out, and none could have been: where they are looked at by
+/// coins none is, whatever is allowed.
 fn nothing_left_out(manifest: &Manifest, method: &MethodNote) -> bool {
     if by_coins(method) {
         return manifest.left_out == 0;

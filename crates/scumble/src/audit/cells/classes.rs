@@ -214,6 +214,7 @@ impl ValueColumn {
             .domain(texts, &reading)
             .map_err(|uncovered| match uncovered {
                 Uncovered::NotOfKind(_) => wrong("has values that are not of its type"),
+                Uncovered::Beyond(_) => wrong("has values beyond its domain"),
                 Uncovered::NoLeaf(_) => {
                     wrong("has values that are not in its hierarchy")
                 }

@@ -48,6 +48,15 @@ pub trait Check: Debug + Sync {
     /// was asked cannot be read, or nothing in the release can be measured by it.
     fn recheck(&self, promise: &PromiseNote, case: &Case<'_>) -> Result<Checked>;
 
+    /// Why it cannot be decided with what is given, although nothing is wrong.
+    fn undecided(
+        &self,
+        _promise: &PromiseNote,
+        _case: &Case<'_>,
+    ) -> Result<Option<&'static str>> {
+        Ok(None)
+    }
+
     /// Whether what is measured with the original at hand tells more than anybody can
     /// measure: then only the latter may be published.
     fn is_sharper_with_original(&self) -> bool {

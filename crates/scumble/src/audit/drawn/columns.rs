@@ -13,6 +13,7 @@ use crate::audit::cells::published_reading;
 use crate::audit::drawn::Matrix;
 use crate::audit::given::canonical_number;
 use crate::error::{Error, Result};
+use crate::hierarchy::Ranges;
 use crate::release::{
     BoundNote, Manifest, PerturbationNote, PublishedColumn, Seen, SubtableNote,
 };
@@ -37,7 +38,15 @@ pub(crate) struct DrawnColumn {
     /// The sub-tables.
     pub(crate) tables: Vec<Subtable>,
     index: HashMap<Vec<String>, usize>,
-    readings: Vec<Reading>,
+    readings: Vec<ValueReading>,
+}
+
+/// How the texts of a randomized column are read.
+#[derive(Debug)]
+struct ValueReading {
+    reading: Reading,
+    /// The ranges that stand for its numbers, if they were randomized as ranges.
+    ranges: Option<Ranges>,
 }
 
 /// Rows that were randomized within one domain.
@@ -123,8 +132,12 @@ impl DrawnColumn {
         {
             return Err(malformed("rows do not tell their sub-table"));
         }
-        let readings: Vec<Reading> =
-            columns.iter().map(|column| published_reading(column)).collect();
+        let reading = |column: &&PublishedColumn| {
+            let (reading, ranges) = (published_reading(column), column.ranges()?);
+            Ok(ValueReading { reading, ranges })
+        };
+        let readings: Vec<ValueReading> =
+            columns.iter().map(reading).collect::<Result<_>>()?;
         let domains: Vec<Vec<Vec<String>>> = note
             .subtables
             .iter()
@@ -266,7 +279,7 @@ impl Subtable {
 }
 
 /// A domain with every text in its one form.
-fn domain(table: &SubtableNote, readings: &[Reading]) -> Result<Vec<Vec<String>>> {
+fn domain(table: &SubtableNote, readings: &[ValueReading]) -> Result<Vec<Vec<String>>> {
     if table.domain.is_empty() {
         return Err(malformed("a domain is empty"));
     }
@@ -287,11 +300,15 @@ fn domain(table: &SubtableNote, readings: &[Reading]) -> Result<Vec<Vec<String>>
 
 /// The same for each of several columns.
 fn all_canonical(
-    readings: &[Reading],
+    readings: &[ValueReading],
     texts: &[impl AsRef<str>],
 ) -> Option<Vec<String>> {
     let cells = readings.iter().zip(texts);
-    cells.map(|(reading, text)| canonical(reading, text.as_ref())).collect()
+    let one = |(own, text): (&ValueReading, &str)| match &own.ranges {
+        Some(ranges) => ranges.text(&own.reading, text),
+        None => canonical(&own.reading, text),
+    };
+    cells.map(|(own, text)| one((own, text.as_ref()))).collect()
 }
 
 /// The one text for the value that a text means.

@@ -8,6 +8,8 @@
 //! and makes them the best guess more often, so a row that fails among all that are left
 //! fails in every smaller set, and none that was taken away belongs to a set that holds.
 //!
+//! Somebody with several rows counts once, as much as the row that counts most.
+//!
 //! # Limits
 //! Sums of up to a few thousand tails are exact to about 1e-12 of themselves. The rule asks
 //! for 1e-9 more than is promised, so that this cannot break the promise.
@@ -22,10 +24,11 @@
 
 use std::ops::ControlFlow;
 
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::audit::noisy::law::Tails;
-use crate::audit::noisy::peel::MARGIN;
+use crate::audit::noisy::peel::{Framed, MARGIN};
 use crate::audit::noisy::shape::{self, CountBounds};
 use crate::audit::noisy::{Guesses, NoiseLaw};
 use crate::space::Space;
@@ -64,6 +67,32 @@ pub(crate) struct Company<'a> {
     slip: f64,
     /// How many are left, if no axis has noise: then the space is empty.
     left: usize,
+    /// Whose each row is; empty if nobody of the table has several.
+    persons: Vec<u32>,
+}
+
+/// How much company everybody is who was looked at: as much as the row that counts most.
+#[derive(Debug, Default)]
+struct Counted {
+    of_person: HashMap<u32, (f64, f64)>,
+    /// The sums, between which company is.
+    low: f64,
+    high: f64,
+}
+
+impl Counted {
+    /// Adds a row, which counts between `low` and `high`.
+    fn add(&mut self, person: Option<u32>, (low, high): (f64, f64)) {
+        let Some(person) = person else {
+            self.low += low;
+            self.high += high;
+            return;
+        };
+        let known = self.of_person.entry(person).or_insert((0.0, 0.0));
+        self.low += (low - known.0).max(0.0);
+        self.high += (high - known.1).max(0.0);
+        *known = (known.0.max(low), known.1.max(high));
+    }
 }
 
 /// How much company there is, and how far off the last one counted is.
@@ -78,9 +107,10 @@ impl<'a> Company<'a> {
     pub(crate) fn all(
         law: &'a NoiseLaw,
         rows: &[u32],
-        coordinates: &[f64],
+        frame: &Framed,
         least: f64,
     ) -> Vec<Self> {
+        let coordinates = &frame.coordinates;
         let dims = law.spreads.len();
         let still: Vec<usize> =
             (0..dims).filter(|axis| law.spreads[*axis] == 0.0).collect();
@@ -89,7 +119,7 @@ impl<'a> Company<'a> {
             return Vec::new();
         }
         if still.is_empty() && dims > 0 {
-            return vec![Self::new(law, rows.to_vec(), at)];
+            return vec![Self::new(law, rows.to_vec(), frame)];
         }
         let mut sorted = rows.to_vec();
         let compare = |a: u32, b: u32| {
@@ -100,15 +130,16 @@ impl<'a> Company<'a> {
         sorted.par_sort_unstable_by(|a, b| compare(*a, *b).then(a.cmp(b)));
         let apart = sorted.chunk_by(|a, b| compare(*a, *b).is_eq());
         let apart = apart.filter(|rows| rows.len() as f64 * MARGIN >= least);
-        apart.map(|rows| Self::new(law, rows.to_vec(), at)).collect()
+        apart.map(|rows| Self::new(law, rows.to_vec(), frame)).collect()
     }
 
-    fn new<'b>(
-        law: &'a NoiseLaw,
-        rows: Vec<u32>,
-        at: impl Fn(u32) -> &'b [f64],
-    ) -> Self {
+    fn new(law: &'a NoiseLaw, rows: Vec<u32>, frame: &Framed) -> Self {
         let dims = law.spreads.len();
+        let at = |row: u32| frame.at(row);
+        let persons = match frame.persons.is_empty() {
+            true => Vec::new(),
+            false => rows.iter().map(|row| frame.persons[*row as usize]).collect(),
+        };
         let moving: Vec<usize> =
             (0..dims).filter(|axis| law.spreads[*axis] > 0.0).collect();
         let mut exact = Vec::with_capacity(rows.len() * dims);
@@ -124,12 +155,28 @@ impl<'a> Company<'a> {
         let slip = dims as f64 * largest * 4e-16;
         let space = Space::new(moving.len(), &scaled);
         let left = rows.len();
-        Self { law, rows, exact, moving, space, origin, slip, left }
+        let mut company =
+            Self { law, rows, exact, moving, space, origin, slip, left, persons };
+        company.left = company.n_people(0..company.rows.len());
+        company
     }
 
-    /// How many have not been taken away.
+    /// Whose a row is, if people may have several.
+    pub(crate) fn person(&self, row: usize) -> Option<u32> {
+        self.persons.get(row).copied()
+    }
+
+    /// How many people some of the rows are of.
+    pub(crate) fn n_people(&self, rows: impl ExactSizeIterator<Item = usize>) -> usize {
+        match self.persons.is_empty() {
+            true => rows.len(),
+            false => rows.map(|row| self.persons[row]).collect::<HashSet<_>>().len(),
+        }
+    }
+
+    /// How many people have not been taken away, where there is no noise.
     pub(crate) fn n_left(&self) -> usize {
-        if self.moving.is_empty() { self.left } else { self.space.n_living() }
+        self.left
     }
 
     /// How many axes have noise.
@@ -190,13 +237,17 @@ impl<'a> Company<'a> {
             return self.left as f64;
         }
         let this = self.coordinates(row);
-        let mut sum = 0.0;
+        let mut counted = Counted::default();
         let add = |other: usize, _: &[f64], _: f64| {
-            sum += self.law.count(this, self.coordinates(other), reach);
-            if sum >= most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            let count = self.law.count(this, self.coordinates(other), reach);
+            counted.add(self.person(other), (count, count));
+            match counted.low >= most {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         };
         self.visit_up_to(reach, self.space.point(row), add);
-        sum
+        counted.low
     }
 
     /// Whether a row has the company it needs.
@@ -210,21 +261,24 @@ impl<'a> Company<'a> {
             slip: self.slip,
         };
         // Bounds decide nearly always.
-        let (mut low, mut high, mut radius, mut equal) = (0.0, 0.0, 0.0f64, 0.0);
+        let (mut counted, mut equal) = (Counted::default(), Counted::default());
+        let mut radius = 0.0f64;
         let done = need * (1.0 + 1e-11);
-        self.visit(centre, |_, point, far| {
+        self.visit(centre, |other, point, far| {
+            let person = self.person(other);
             if far == 0.0 {
-                low += 1.0;
-                high += 1.0;
-                equal += 1.0;
+                counted.add(person, (1.0, 1.0));
+                equal.add(person, (1.0, 1.0));
             } else {
-                let (least, most) = shape.bounds(&bounds, centre, point, far);
-                low += least;
-                high += most;
+                counted.add(person, shape.bounds(&bounds, centre, point, far));
             }
             radius = radius.max(far);
-            if low >= done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            match counted.low >= done {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
         });
+        let (low, high, equal) = (counted.low, counted.high, equal.low);
         let enough = match (low >= done, high < need * (1.0 - 1e-11)) {
             (true, _) => true,
             // Equal rows are whole numbers and need no margin.
@@ -244,12 +298,13 @@ impl<'a> Company<'a> {
         if self.moving.is_empty() || count(1.0).is_none() {
             return self.anonymity(row, self.law.reach(), f64::INFINITY);
         }
-        let mut sum = 0.0;
-        self.visit(self.space.point(row), |_, _, far| {
-            sum += count(far).unwrap_or(0.0);
+        let mut counted = Counted::default();
+        self.visit(self.space.point(row), |other, _, far| {
+            let count = count(far).unwrap_or(0.0);
+            counted.add(self.person(other), (count, count));
             ControlFlow::Continue(())
         });
-        sum
+        counted.low
     }
 
     /// Takes rows away until all that are left have what they need; says which are left.
@@ -361,17 +416,18 @@ impl<'a> Company<'a> {
 
     /// Without noise all rows are equal and are company for each other.
     fn settle_still(&mut self, needs: Needs<'_>) -> Vec<u32> {
-        let mut left = self.rows.clone();
+        let mut left: Vec<usize> = (0..self.rows.len()).collect();
         loop {
             let before = left.len();
-            let company = before as f64;
+            let people = self.n_people(left.iter().copied());
+            let company = people as f64;
             let seldom = needs.best_guess.is_none_or(|(b, _)| 1.0 / company <= b);
             left.retain(|row| {
-                company * MARGIN >= needs.company[*row as usize] && seldom
+                company * MARGIN >= needs.company[self.rows[*row] as usize] && seldom
             });
             if left.len() == before {
-                self.left = before;
-                return left;
+                self.left = people;
+                return left.into_iter().map(|row| self.rows[row]).collect();
             }
         }
     }

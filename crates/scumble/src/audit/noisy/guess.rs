@@ -60,7 +60,7 @@ impl Guesses {
             let near = company.space.nearest(centre, count);
             let all = near.len() < count;
             for (_, other) in &near[done..] {
-                if *other != row {
+                if is_rival(company, row, *other) {
                     add(company, row, *other, reach, &mut rivals);
                 }
             }
@@ -73,12 +73,20 @@ impl Guesses {
         }
         let mut rivals = nobody();
         company.visit(centre, |other, _, _| {
-            if other != row {
+            if is_rival(company, row, other) {
                 add(company, row, other, reach, &mut rivals);
             }
             ControlFlow::Continue(())
         });
         (rivals.share(), f64::INFINITY)
+    }
+}
+
+/// Whether a row may be taken for another one's person: none of their own is.
+fn is_rival(company: &Company<'_>, row: usize, other: usize) -> bool {
+    match (company.person(row), company.person(other)) {
+        (Some(this), Some(that)) => this != that,
+        _ => row != other,
     }
 }
 

@@ -82,7 +82,8 @@ impl NoisyTruth {
         let mut numbers = numbers.clone();
         let decimals: Vec<u32> = note.columns.iter().map(|c| c.decimals).collect();
         numbers.snap(&decimals);
-        let wishes = wish.of_rows(&numbers)?;
+        let mut wishes = wish.of_rows(&numbers)?;
+        level_wishes(&mut wishes, &numbers);
         if rows.n_rows() as u64 + manifest.left_out != numbers.n_rows as u64 {
             return Err(another_table());
         }
@@ -186,6 +187,20 @@ impl Wish<'_> {
             }
             Self::Column(_) => Ok(numbers.wishes.clone()),
         }
+    }
+}
+
+/// Rows of a person with the same cells and numbers are one fact, which is published as the
+/// largest of their wishes asks.
+fn level_wishes(wishes: &mut [f64], numbers: &Numbers) {
+    let Some(same) = numbers.same_of_person() else { return };
+    let mut most: BTreeMap<u32, f64> = BTreeMap::new();
+    for (first, wish) in same.iter().zip(&*wishes) {
+        let known = most.entry(*first).or_insert(*wish);
+        *known = known.max(*wish);
+    }
+    for (first, wish) in same.iter().zip(wishes) {
+        *wish = most[first];
     }
 }
 

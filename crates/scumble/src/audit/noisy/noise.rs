@@ -14,7 +14,10 @@
 //! of squares of normal noise have the tails of Laurent and Massart, those of bounded noise
 //! Hoeffding's; rounding changes the root of such a sum by at most c/2 √n. Sum of squares of
 //! published numbers around their mean minus that of true ones is the one of (c) plus
-//! twice the second of (b). All bounds are for x = ln(4 tests / 1e-9). ∎
+//! twice the second of (b). All bounds are for x = ln(4 tests / 1e-9).
+//! Where up to w rows are one fact of a person, and have the same noise, sums over n rows are
+//! sums over facts with weights up to w, whose squares add up to at most w n: all bounds hold
+//! with w x in the place of x. ∎
 //!
 //! # Limits
 //! g looks at how near the nearest true row is: no noise brings a row upon it. Where few
@@ -77,6 +80,7 @@ pub(crate) fn unlike(
     let n_rows = view.n_rows();
     let part = (SAMPLE as f64 / n_rows as f64).min(1.0);
     let mut pooled = Nearness::default();
+    let mut most_alike = 1.0;
     let mut bad = 0;
     let mut stream = 0;
     for (frame, classes) in frames.iter().zip(classes) {
@@ -90,10 +94,12 @@ pub(crate) fn unlike(
                 frame.axes.place(view.row(*row as usize), &mut seen);
             }
             let class = BlurredClass { frame, level, published: &seen };
+            let alike = frame.most_alike(level) as f64;
+            most_alike = f64::max(most_alike, alike);
             let fits = match class.nearness(part, stream) {
                 Some(found) => {
                     pooled.add(found);
-                    found.fits(x) && class.moments_fit(x)
+                    found.fits(alike * x) && class.moments_fit(alike * x)
                 }
                 None => false,
             };
@@ -102,7 +108,7 @@ pub(crate) fn unlike(
             }
         }
     }
-    if pooled.fits(x) { bad } else { n_rows as u64 }
+    if pooled.fits(most_alike * x) { bad } else { n_rows as u64 }
 }
 
 /// True and published rows of a class; as many.

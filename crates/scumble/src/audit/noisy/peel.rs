@@ -3,6 +3,7 @@
 //! Anybody with the true table can do this. That the published classes have as many rows
 //! as the rule says is what ties a release to its table.
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::audit::given::canonical_number;
@@ -32,6 +33,8 @@ pub(crate) struct Framed {
     pub(crate) coordinates: Vec<f64>,
     /// How many people each row must be hidden among.
     pub(crate) wishes: Vec<f64>,
+    /// Whose each row is; empty if nobody of the table has several.
+    pub(crate) persons: Vec<u32>,
     /// The law of each level.
     pub(crate) laws: Vec<NoiseLaw>,
     /// The rows of the frame at each level.
@@ -41,7 +44,7 @@ pub(crate) struct Framed {
 impl Framed {
     /// The rows at one level, as companies.
     pub(crate) fn companies(&self, level: usize) -> Vec<Company<'_>> {
-        Company::all(&self.laws[level], &self.levels[level], &self.coordinates, 0.0)
+        Company::all(&self.laws[level], &self.levels[level], self, 0.0)
     }
 
     /// The coordinates of a row of the frame.
@@ -55,21 +58,50 @@ impl Framed {
         let needs: Vec<f64> = self.wishes.iter().map(|k| k * MARGIN).collect();
         let least = needs.iter().copied().fold(f64::INFINITY, f64::min);
         let mut unplaced: Vec<u32> = (0..self.rows.len() as u32).collect();
+        let mut levels = Vec::new();
         for law in &self.laws {
             if watch.is_cancelled() {
                 return;
             }
             let tails = Tails::new(law.reach() + 0.1);
             let needs = Needs { company: &needs, best_guess, watch };
-            let companies = Company::all(law, &unplaced, &self.coordinates, least);
+            let companies = Company::all(law, &unplaced, self, least);
             let mut placed: Vec<u32> = companies
                 .into_par_iter()
                 .flat_map_iter(|mut company| company.settle(needs, &tails))
                 .collect();
             placed.sort_unstable();
             unplaced.retain(|row| placed.binary_search(row).is_err());
-            self.levels.push(placed);
+            levels.push(placed);
         }
+        self.levels = levels;
+    }
+
+    /// For each level its people, and how many rows each has there.
+    pub(crate) fn people_of_levels(&self) -> Vec<HashMap<u32, u64>> {
+        let person = |row: &u32| self.persons.get(*row as usize).copied();
+        let level = |rows: &Vec<u32>| {
+            let mut people: HashMap<u32, u64> = HashMap::new();
+            for row in rows {
+                *people.entry(person(row).unwrap_or(*row)).or_default() += 1;
+            }
+            people
+        };
+        self.levels.iter().map(level).collect()
+    }
+
+    /// The most rows at a level that are one fact: the same numbers of a person, which are
+    /// published with the same noise.
+    pub(crate) fn most_alike(&self, level: usize) -> usize {
+        if self.persons.is_empty() {
+            return 1;
+        }
+        let mut rows: HashMap<(u32, Vec<u64>), usize> = HashMap::new();
+        for row in &self.levels[level] {
+            let bits = self.at(*row).iter().map(|x| (x + 0.0).to_bits()).collect();
+            *rows.entry((self.persons[*row as usize], bits)).or_default() += 1;
+        }
+        rows.into_values().max().unwrap_or(1)
     }
 }
 
@@ -104,8 +136,8 @@ fn divide(
         let axes = Axes::of(note, frame)?;
         let laws = frame.levels.iter().map(|spreads| axes.law(spreads)).collect();
         let (rows, coordinates, levels) = (Vec::new(), Vec::new(), Vec::new());
-        let wishes = Vec::new();
-        frames.push(Framed { axes, rows, coordinates, wishes, laws, levels });
+        let (wishes, persons) = (Vec::new(), Vec::new());
+        frames.push(Framed { axes, rows, coordinates, wishes, persons, laws, levels });
     }
     let of_kind: Vec<Vec<usize>> = numbers
         .kind_cells
@@ -148,6 +180,7 @@ fn divide(
         let frame = &mut frames[*number];
         frame.rows.push(row as u32);
         frame.wishes.push(wishes[row]);
+        frame.persons.extend(numbers.persons.get(row));
         frame.axes.place(values, &mut frame.coordinates);
     }
     Ok((frames, outside))

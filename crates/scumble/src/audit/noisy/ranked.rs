@@ -6,7 +6,8 @@
 //! whose they are.
 //!
 //! # Limits
-//! Each row is looked at alone. Draws are for at most [`SAMPLE`] rows.
+//! Each row is looked at alone; how often the best guess is right at worst leaves a person's
+//! other rows aside, which can only raise it. Draws are for at most [`SAMPLE`] rows.
 //!
 //! # Cost
 //! Rows nearer than the true one, for every draw.
@@ -27,8 +28,8 @@ use crate::watch::Watch;
 /// The most rows that noise is drawn for.
 const SAMPLE: usize = 5_000;
 
-/// How one published row looks: how many rows fit it as well as the true one, and with which
-/// probability the true one is picked as the best.
+/// How one published row looks: how many people have a row that fits it as well as the true
+/// one, and with which probability the right person is picked as the best.
 #[derive(Debug, Clone, Copy)]
 struct Draw {
     rank: f64,
@@ -124,8 +125,23 @@ fn rank(
     let place = company.coordinates(row).iter().zip(noise).map(|(x, e)| x + e);
     let place = company.scaled(&place.collect::<Vec<f64>>());
     let shape = shape::of(company.law.shape);
-    let (fitting, better) = shape.fitting(company, cells, row, &place);
-    let fitting = f64::max(fitting, 1.0);
-    let picked = if better > 0.0 { 0.0 } else { 1.0 / fitting };
-    Draw { rank: fitting, picked, below: fitting < wish }
+    let fitting = shape.fitting(company, cells, row, &place);
+    let rows = |fitting: &[(usize, f64)]| -> Vec<usize> {
+        fitting.iter().map(|(row, _)| *row).collect()
+    };
+    let people = company.n_people(rows(&fitting).into_iter()).max(1) as f64;
+    // Whoever has the row that fits best is picked; of several one by chance.
+    let least = fitting.iter().map(|(_, misfit)| *misfit).fold(f64::INFINITY, f64::min);
+    let best =
+        fitting.into_iter().filter(|(_, misfit)| *misfit <= least * (1.0 + 1e-9));
+    let best = rows(&best.collect::<Vec<_>>());
+    let is_own = |other: &usize| match company.person(row) {
+        Some(person) => company.person(*other) == Some(person),
+        None => *other == row,
+    };
+    let picked = match best.iter().any(is_own) {
+        true => 1.0 / company.n_people(best.into_iter()) as f64,
+        false => 0.0,
+    };
+    Draw { rank: people, picked, below: people < wish }
 }

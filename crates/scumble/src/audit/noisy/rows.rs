@@ -57,7 +57,7 @@ impl NoisyRows {
         }
         let exact = note.exact.iter().map(|name| Ok((&**name, reading(name)?)));
         let exact = exact.collect::<Result<_>>()?;
-        let task = NumbersTask { numbers, exact, wish: None };
+        let task = NumbersTask { numbers, exact, wish: None, person: None };
         let numbers = seen.numbers(&task, watch)?;
         if numbers.n_rows == 0 {
             return Err(wrong("there are no rows"));

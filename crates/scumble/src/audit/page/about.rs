@@ -31,6 +31,11 @@ pub(super) fn methods(note: &MethodNote) -> String {
 /// What was done to the table, for somebody who has not heard of the method.
 fn method(method: &MethodNote, is_alone: bool) -> &'static str {
     match &*method.name {
+        "full-domain" if by_coins(method) => {
+            "Quasi values were made finer step by step, every column by the same rule for all \
+             rows. Which step was looked at followed from the population, and coins refused \
+             some that would have been allowed, so that where they end tells little."
+        }
         "full-domain" => {
             "Quasi values were made coarser, every column by the same rule for all rows, until \
              the promises held; the coarsening that costs least was searched for."

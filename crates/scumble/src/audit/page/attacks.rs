@@ -170,8 +170,12 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         ),
         "reversal" if manifest.method.each().iter().any(by_coins) => format!(
             "Holds the population, looks at published groups without their weights, and knows \
-             how the release was cut: that a group stayed whole because coins, or a promise, \
-             refused one cut of it. {} For {} that is outside of the promised range. {}{}",
+             how its groups were found: that {} because coins, or a promise, refused one that \
+             was finer. {} For {} that is outside of the promised range. {}{}",
+            match manifest.method.each().iter().any(|method| method.levels.is_some()) {
+                true => "levels stayed as they are",
+                false => "a group stayed whole",
+            },
             believed(attack),
             match attack.count("outside") {
                 0 => "nobody".to_owned(),
@@ -208,6 +212,7 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         "corruption" if apart => corruption_apart(attack),
         "corruption" => corruption_drawn(attack),
         "averaging" => averaging(attack, manifest),
+        "dependence" => dependence(attack, manifest),
         "calibration" if manifest.blur()?.strict => format!(
             "Computes from the original table at which level everybody is published, and \
              guesses among the rows of that level. There are {} such classes; the smallest \
@@ -340,6 +345,49 @@ fn averaging(attack: &Attacked, manifest: &Manifest) -> String {
             Some(_) => " That takes people to be drawn from their groups again.",
             None => " A key keeps it at the first.",
         },
+    )
+}
+
+/// What other columns tell about a protected one.
+fn dependence(attack: &Attacked, manifest: &Manifest) -> String {
+    let (column, by) = (attack.word("column"), attack.word("by"));
+    let looked = match attack.count("rows") {
+        n if n < manifest.rows => format!(" {} were looked at.", rows(n)),
+        _ => String::new(),
+    };
+    if by.is_empty() {
+        return format!(
+            "Learns from the release how “{column}” depends on other columns that are \
+             published, and found nothing that they tell beside quasi cells.{looked}"
+        );
+    }
+    let others = attack.detail.get("columns").and_then(Value::as_array);
+    let more: Vec<String> = others
+        .into_iter()
+        .flatten()
+        .skip(1)
+        .filter_map(|name| name.as_str().map(|name| format!("“{name}”")))
+        .collect();
+    let more = match more.is_empty() {
+        true => String::new(),
+        false => format!(", then {}", more.join(", ")),
+    };
+    let sure = match (attack.number("sure_without"), attack.number("sure")) {
+        (before, after) if after > before => format!(
+            " At least 95 % sure is the attacker of {} of all rows, and without them of {}.",
+            share(after),
+            match before {
+                0.0 => "none".to_owned(),
+                before => share(before),
+            },
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "Guesses “{column}” from “{by}”{more}, which tell something about it in the same row, \
+         as learned from the release. Chance here is the same guess without them: the gain is \
+         {}. No promise is about that.{sure}{looked}",
+        share(attack.number("gain").max(0.0)),
     )
 }
 

@@ -165,8 +165,8 @@ fn sentence(
             part("max"),
             match hides_its_search(manifest) {
                 true => {
-                    "That is so, too, for somebody who knows how the groups were found: what \
-                     was cut was decided by coins and by what is public."
+                    "That is so, too, for somebody who knows how the groups were found: which \
+                     was decided by coins and by what is public."
                 }
                 false => {
                     "How much more somebody learns who knows how the release was searched for \

@@ -15,7 +15,7 @@ use crate::estimate::evidence::groups::Groups;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
 use crate::estimate::sample::of_table;
-use crate::hierarchy::Rule;
+use crate::hierarchy::{Ranges, Rule};
 use crate::release::{
     Class, DataColumn, Parameters, PublishedColumn, Release, Seen, Treatment,
 };
@@ -60,6 +60,9 @@ pub(crate) struct Column {
     pub(crate) rule: Option<Rule>,
     /// Whether all rows of a group of people have the same.
     pub(crate) shared: bool,
+    /// Of a randomized column whose values are ranges of numbers: which of the columns with
+    /// cells says what these stand for.
+    pub(crate) within: Option<usize>,
 }
 
 /// What was done to a column.
@@ -94,7 +97,9 @@ impl Evidence {
             }
             false => {
                 let exact = known.iter().map(|c| (c.name(), reading(*c))).collect();
-                let task = NumbersTask { numbers: numbers.task(), exact, wish: None };
+                let all = numbers.task();
+                let task =
+                    NumbersTask { numbers: all, exact, wish: None, person: None };
                 let read = seen.numbers(&task, watch)?;
                 (Distinct::of_numbers(&read, known.len()), Some(read))
             }
@@ -137,12 +142,26 @@ impl Evidence {
             };
             cells.push(found.map_err(in_file)?);
         }
+        let mut ranged = Vec::new();
+        for listed in layout.columns {
+            let Some(ranges) = listed.ranges().map_err(in_file)? else { continue };
+            let place = columns.iter().position(|c| c.name == listed.name);
+            let place = place.ok_or_else(|| in_file(no_column(&listed.name)))?;
+            let number = cells.len() + ranged.len();
+            columns[place].take_as(&ranges, number).map_err(in_file)?;
+            ranged.push((place, listed));
+        }
         for class in layout.classes {
             if let Parameters::Subtables { subtables } = &class.parameters {
                 let number = noises.len();
                 let found = DrawnColumns::read(class, subtables, number, &mut columns);
                 noises.push(found.map_err(in_file)?);
             }
+        }
+        for (place, listed) in ranged {
+            let texts = columns[place].texts.clone();
+            let rows = vec![0; texts.len()];
+            cells.push(ColumnCells::read(listed, texts, &rows).map_err(in_file)?.1);
         }
         let stands_for = match layout.sampled {
             None => None,
@@ -234,6 +253,10 @@ impl Evidence {
     }
 }
 
+fn no_column(name: &str) -> Error {
+    Error::input(format!("there is no column `{name}`"))
+}
+
 /// Distinct rows: how often each occurs, and for each column its texts and their codes.
 struct Distinct {
     rows: Vec<u64>,
@@ -285,7 +308,7 @@ impl Column {
     ) -> Self {
         let (name, reading) = (listed.name.clone(), listed.reading());
         let (rule, shared) = (listed.hierarchy.clone(), listed.role == Role::Quasi);
-        Self { name, reading, texts, codes, nature, rule, shared }
+        Self { name, reading, texts, codes, nature, rule, shared, within: None }
     }
 
     /// A column as it is in the data.
@@ -297,7 +320,8 @@ impl Column {
         match column {
             DataColumn::Cells(listed) => Self::new(listed, texts, codes, nature),
             DataColumn::Class(..) | DataColumn::Spread(..) | DataColumn::Size(_) => {
-                Self { name, reading, texts, codes, nature, rule: None, shared: false }
+                let (rule, shared, within) = (None, false, None);
+                Self { name, reading, texts, codes, nature, rule, shared, within }
             }
         }
     }
@@ -321,8 +345,38 @@ impl Column {
         Some(self.codes.iter().map(|code| numbers[*code as usize]).collect())
     }
 
+    /// Takes numbers as ranges, and has all of these as values; the column with cells of this
+    /// number says what they stand for.
+    fn take_as(&mut self, ranges: &Ranges, number: usize) -> Result<()> {
+        let beyond = || {
+            let name = &self.name;
+            Error::input(format!("`{name}` has a cell that is in none of its ranges"))
+                .with_hint("the release was changed")
+        };
+        let own = self.texts.iter().map(|text| ranges.text(&self.reading, text));
+        let own: Vec<String> = own.collect::<Option<_>>().ok_or_else(beyond)?;
+        let missing = self.reading.missing_text();
+        let mut texts: Vec<Box<str>> = ranges.labels().map(Into::into).collect();
+        texts.extend(own.iter().any(|text| text == missing).then(|| missing.into()));
+        let places = texts.iter().map(|text| &**text).zip(0..);
+        let places: HashMap<&str, u32> = places.collect();
+        let ranks: Vec<u32> = own.iter().map(|text| places[text.as_str()]).collect();
+        drop(places);
+        self.codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
+        self.texts = texts;
+        self.within = Some(number);
+        Ok(())
+    }
+
     /// Adds values that may not occur among the rows.
     pub(crate) fn extend(&mut self, texts: Vec<Box<str>>) {
+        if self.within.is_some() {
+            // All ranges are there, in their order; what is not known may be drawn, too.
+            let missing = texts.into_iter().find(|text| self.reading.is_missing(text));
+            let known = self.texts.iter().any(|text| self.reading.is_missing(text));
+            self.texts.extend(missing.filter(|_| !known));
+            return;
+        }
         let all = std::mem::take(&mut self.texts).into_iter().chain(texts).collect();
         let (texts, ranks) = in_order(all, &self.reading);
         for code in &mut self.codes {

@@ -52,6 +52,10 @@ use crate::estimate::laws::valuation::Valuation;
 use crate::estimate::query::Measure;
 use crate::estimate::query::question::Question;
 
+/// First moments of rows summed up, for each combination of values, and the sum of each row's
+/// own products.
+type RowSums = (Vec<[f64; 2]>, [f64; 3]);
+
 /// The most combinations of values that a row may have.
 const MOST_COMBINATIONS: usize = 1 << 16;
 
@@ -332,7 +336,7 @@ impl Context<'_, '_, '_> {
             factor /= -(size.saturating_sub(1).max(1) as f64);
         }
         // Sums over rows, and the sum of each row's own products.
-        let mut sums: BTreeMap<Vec<u32>, (Vec<[f64; 2]>, [f64; 3])> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<u32>, RowSums> = BTreeMap::new();
         let mut chances = Vec::new();
         for entry in entries {
             let rows = rows_of(*entry) as f64;

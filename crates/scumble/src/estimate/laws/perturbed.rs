@@ -152,7 +152,8 @@ impl Evidence {
         let any = |of: fn(&Nature) -> bool| asked.iter().any(of);
         let counts = *measure == Measure::Count;
         let drawn = !question.noises.is_empty();
-        if drawn && counts && all(|n| matches!(n, Nature::Kept | Nature::Drawn(..))) {
+        let plain = all(|n| matches!(n, Nature::Kept | Nature::Drawn(..)));
+        if drawn && counts && plain && !question.splits {
             return question.answer_noisy(way);
         }
         if drawn && way != Way::Inverse {

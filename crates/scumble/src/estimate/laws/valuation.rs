@@ -74,6 +74,13 @@ impl<'q, 'a> Valuation<'q, 'a> {
         for place in &places {
             let (place, column) = (*place, &evidence.columns[*place]);
             let own = measured == Some(place);
+            if let Some(number) = column.within.filter(|_| own || question.splits) {
+                if own {
+                    added = Added::Cells(facets.len());
+                }
+                facets.push(facet(question, place, number, own, measure)?);
+                continue;
+            }
             match column.nature {
                 Nature::Kept if own && row_by_row => {
                     added = Added::OwnKept(place, numbers(column, measure)?);
@@ -116,8 +123,10 @@ impl<'q, 'a> Valuation<'q, 'a> {
     /// What a value that is counted apart is called.
     pub(crate) fn name(&self, place: usize, code: u32) -> String {
         match self.facets.iter().find(|facet| facet.place == place) {
-            Some(facet) => facet.names[code as usize].clone(),
-            None => self.question.evidence.columns[place].text(code),
+            Some(facet) if !facet.names.is_empty() => {
+                facet.names[code as usize].clone()
+            }
+            _ => self.question.evidence.columns[place].text(code),
         }
     }
 

@@ -40,16 +40,25 @@ impl Valuation<'_, '_> {
         let mut worths: Vec<Worth> = Vec::new();
         let question = self.question;
         let columns = &question.evidence.columns;
-        let odds: Vec<&[Odd]> = self
-            .facets
-            .iter()
-            .map(|facet| {
-                let code = columns[facet.place].codes[entry];
+        let (size, sizes) = (joint.size(), joint.sizes());
+        // Of cells of the row itself; of a range that was drawn, of each that may be true.
+        let odds_of = |values: Option<&[usize]>| -> Vec<&[Odd]> {
+            let of_facets = self.facets.iter().map(|facet| {
+                let place = facet.place;
+                let drawn = values.and_then(|v| question.code(place, subtables, v));
+                let code = drawn.unwrap_or_else(|| columns[place].codes[entry]);
                 facet.odds[code as usize].as_deref().unwrap_or_default()
-            })
-            .collect();
-        let size = joint.size();
-        let n = odds.iter().try_fold(size, |n, odds| n.checked_mul(odds.len()));
+            });
+            of_facets.collect()
+        };
+        let odds = odds_of(None);
+        let most = |(facet, odds): (&Facet, &&[Odd])| match columns[facet.place].within
+        {
+            Some(_) => facet.odds.iter().flatten().map(Vec::len).max().unwrap_or(0),
+            None => odds.len(),
+        };
+        let mut each = self.facets.iter().zip(&odds).map(most);
+        let n = each.try_fold(size, |n, odds| n.checked_mul(odds));
         if n.is_none_or(|n| n > MOST_COMBINATIONS) {
             return Err(Error::recipe(
                 "the question tells too many combinations of values apart",
@@ -59,7 +68,6 @@ impl Valuation<'_, '_> {
         if n == Some(0) {
             return Ok(worths);
         }
-        let sizes = joint.sizes();
         let counted: Vec<usize> = match self.group(entry) {
             Some(group) => (0..odds.len())
                 .filter(|f| self.facets[*f].cells.counted[group])
@@ -76,29 +84,33 @@ impl Valuation<'_, '_> {
         let (mut matters, mut limits) = (false, false);
         let mut places: HashMap<Vec<u32>, usize> = HashMap::new();
         let mut truths = self.truths(entry, given);
-        let mut chosen = vec![0; odds.len()];
         let mut open = false;
-        loop {
-            let (mut chance, mut first, mut second) = (1.0, 1.0, 1.0);
-            for (number, (facet, odds)) in self.facets.iter().zip(&odds).enumerate() {
-                let odd = odds[chosen[number]];
-                for (test, truth) in
-                    facet.tests.iter().zip(&facet.truths[odd.label as usize])
+        for cell in 0..size {
+            let values = digits(cell, &sizes);
+            let odds = odds_of(Some(&values));
+            let mut chosen = vec![0; odds.len()];
+            // A range that nothing is possible in has no combinations.
+            let mut is_next = odds.iter().all(|odds| !odds.is_empty());
+            while is_next {
+                let (mut chance, mut first, mut second) = (1.0, 1.0, 1.0);
+                for (number, (facet, odds)) in self.facets.iter().zip(&odds).enumerate()
                 {
-                    truths[*test] = *truth;
+                    let odd = odds[chosen[number]];
+                    for (test, truth) in
+                        facet.tests.iter().zip(&facet.truths[odd.label as usize])
+                    {
+                        truths[*test] = *truth;
+                    }
+                    chance *= odd.chance;
+                    let own = matches!(self.added, Added::Cells(own) if own == number);
+                    first *= if own { odd.first } else { odd.chance };
+                    second *= if own { odd.second } else { odd.chance };
                 }
-                chance *= odd.chance;
-                let own = matches!(self.added, Added::Cells(own) if own == number);
-                first *= if own { odd.first } else { odd.chance };
-                second *= if own { odd.second } else { odd.chance };
-            }
-            matters |= self.matters(&guessed, &truths);
-            limits |= self.matters(&missing, &truths);
-            for cell in 0..size {
-                let values = digits(cell, &sizes);
-                let satisfied = question.satisfied_drawn(&truths, subtables, &values);
-                if !satisfied {
+                matters |= self.matters(&guessed, &truths);
+                limits |= self.matters(&missing, &truths);
+                if !question.satisfied_drawn(&truths, subtables, &values) {
                     open = true;
+                    is_next = next(&mut chosen, &odds);
                     continue;
                 }
                 let code = |place: usize| {
@@ -109,6 +121,7 @@ impl Valuation<'_, '_> {
                 };
                 let key = question.group_by.iter().map(|place| {
                     let facet = self.facets.iter().position(|f| f.place == *place);
+                    let facet = facet.filter(|_| columns[*place].within.is_none());
                     facet.map_or_else(|| code(*place), |f| odds[f][chosen[f]].label)
                 });
                 let key: Vec<u32> = key.collect();
@@ -134,15 +147,8 @@ impl Valuation<'_, '_> {
                 moments.count += chance;
                 moments.sum += sum;
                 moments.square += number.map_or(second, |n| chance * n * n);
+                is_next = next(&mut chosen, &odds);
             }
-            // The next combination.
-            let Some(place) =
-                (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len())
-            else {
-                break;
-            };
-            chosen[place] += 1;
-            chosen[place + 1..].fill(0);
         }
         open |= worths.len() > 1;
         if matters || limits {
@@ -181,6 +187,16 @@ impl Valuation<'_, '_> {
             None => !guessed.is_empty(),
         }
     }
+}
+
+/// Goes on to the next combination of odds, if there is one.
+fn next(chosen: &mut [usize], odds: &[&[Odd]]) -> bool {
+    let place = (0..odds.len()).rev().find(|p| chosen[*p] + 1 < odds[*p].len());
+    if let Some(place) = place {
+        chosen[place] += 1;
+        chosen[place + 1..].fill(0);
+    }
+    place.is_some()
 }
 
 impl Worth {

@@ -41,6 +41,7 @@ impl Question<'_> {
             let column = &evidence.columns[place];
             let facet = facets.iter().find(|facet| facet.place == place);
             let (labels, n_labels) = match (column.nature, facet) {
+                (Nature::Drawn(..), _) => continue,
                 (_, Some(facet)) => (facet.profiles.clone(), facet.n_profiles),
                 (Nature::Kept, None) if measured == Some(place) => {
                     every(column.texts.len())

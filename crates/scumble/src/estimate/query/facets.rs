@@ -64,7 +64,8 @@ impl<'a> Facet<'a> {
         numbers: Option<Vec<f64>>,
     ) -> Result<Self> {
         let column = &question.evidence.columns[place];
-        let grouped = question.group_by.contains(&place);
+        // Randomized ranges are counted apart as ranges.
+        let grouped = question.group_by.contains(&place) && column.within.is_none();
         let tests = question.tests_of(place);
         let (labels, mut truths, names) = match &cells.lattice {
             None => {

@@ -27,6 +27,8 @@ pub(crate) struct Question<'a> {
     pub(crate) checks: Vec<Check>,
     /// The noises that the question is about.
     pub(crate) noises: Vec<usize>,
+    /// Whether it tells numbers within the ranges of a randomized column apart.
+    pub(crate) splits: bool,
 }
 
 /// A condition with its tests by number.
@@ -98,7 +100,15 @@ impl<'a> Question<'a> {
         noises.sort_unstable();
         noises.dedup();
         let watch = query.watch;
-        Ok(Self { evidence, watch, group_by, condition, tests, checks, noises })
+        let mut asked = tests.iter().map(|(place, _)| *place).zip(&checks);
+        let splits = asked.any(|(place, check)| {
+            let column = &evidence.columns[place];
+            column.within.is_some_and(|number| {
+                let truths = evidence.cells[number].truths(check, &column.reading);
+                truths.contains(&None)
+            })
+        });
+        Ok(Self { evidence, watch, group_by, condition, tests, checks, noises, splits })
     }
 
     /// The value of a column in a combination of values of the noises.
@@ -245,9 +255,10 @@ impl<'a> Question<'a> {
     ) -> bool {
         self.satisfied_by(&|number: usize| {
             let (place, known) = &self.tests[number];
+            let ranged = self.evidence.columns[*place].within.is_some();
             match self.code(*place, subtables, values) {
-                Some(code) => known[code as usize],
-                None => truths[number],
+                Some(code) if !(ranged && self.splits) => known[code as usize],
+                _ => truths[number],
             }
         })
     }
@@ -290,7 +301,8 @@ impl Column {
         let node = |literal: &Literal| {
             let Literal::Text(text) = literal else { return None };
             let known = self.reading.is_missing(text)
-                || self.texts.iter().any(|own| **own == **text);
+                || self.within.is_none()
+                    && self.texts.iter().any(|own| **own == **text);
             if known {
                 return None;
             }
@@ -368,9 +380,18 @@ fn fitted(
             if spell && let Some(spelled_out) = column.spelled_out(test) {
                 return fitted(&spelled_out, evidence, false, collect);
             }
-            let texts = || column.texts.iter().map(|text| &**text);
+            // Tests of ranges are about the numbers in them.
+            let listed = column.texts.iter().filter(|_| column.within.is_none());
+            let texts = || listed.clone().map(|text| &**text);
             let tester = Tester::new(test, &column.reading, texts())?;
-            let truths = texts().map(|text| tester.test(text)).collect();
+            let truths = match column.within {
+                None => texts().map(|text| tester.test(text)).collect(),
+                Some(number) => {
+                    let cells = &evidence.cells[number];
+                    let truths = cells.truths(&test.check, &column.reading);
+                    truths.into_iter().map(Option::flatten).collect()
+                }
+            };
             FittedCondition::Test(collect(place, truths, test.check.clone()))
         }
     })

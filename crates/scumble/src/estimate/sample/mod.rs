@@ -160,7 +160,18 @@ impl Evidence {
                     );
                 }
                 Nature::Drawn(noise, part) => {
-                    randomized.codes(self, &rows, noise, part)
+                    let codes = randomized.codes(self, &rows, noise, part);
+                    if let Some(number) = column.within {
+                        let purpose = format!("draw ranges {place}");
+                        let stream = |block| random.stream(&purpose, block);
+                        return cells::draw(
+                            column,
+                            &self.cells[number],
+                            &codes,
+                            &stream,
+                        );
+                    }
+                    codes
                 }
                 Nature::Apart => self.arranged(*place, &rows, &random),
                 Nature::Number(number) => {

@@ -160,6 +160,9 @@ struct Field {
     certain: bool,
 }
 
+/// No search takes so many turns, unless numbers are beyond what floats can hold.
+const MOST_TURNS: u32 = 10_000;
+
 impl Field {
     fn least(&self, row: usize, wanted: f64, near: &mut Listed) -> f64 {
         let centre = self.space.point(row);
@@ -167,7 +170,9 @@ impl Field {
         let mut wide = self.wide(wanted);
         let mut radius = 0.0;
         near.clear();
-        loop {
+        // The factor grows by a fifth at least, or the reach does: long before so many turns
+        // all rows are listed, and the noise is without end.
+        for _ in 0..MOST_TURNS {
             if near.n_listed < self.n_rows {
                 near.clear();
                 radius = 2.0 * wide * factor;
@@ -203,6 +208,7 @@ impl Field {
             factor = found * 1.05;
             wide *= 1.15;
         }
+        f64::INFINITY
     }
 
     /// How far to look, in halves of the distance by the spread: so far that the rest does
@@ -238,7 +244,8 @@ impl Field {
         let power = 1.0 / self.space.dims() as f64;
         let mut low = 0.0;
         let mut guess = high;
-        loop {
+        // What is left is halved at least every other time.
+        for _ in 0..MOST_TURNS {
             let sum = self.sum(near, guess);
             let aside = if sum >= wanted {
                 high = guess;
@@ -256,5 +263,6 @@ impl Field {
             let middle = if low > 0.0 { (low * high).sqrt() } else { high / 1.5 };
             guess = if next > low && next < high { next } else { middle };
         }
+        high
     }
 }

@@ -6,6 +6,11 @@
 //! a sum that is a little uncertain; where that matters the law itself is
 //! asked, row by row.
 //!
+//! A person counts once, with the row that fits best: the largest of their rows' counts is at
+//! most the probability that one of them fits at least as well as the true one. Their own
+//! other rows add nothing. More rows never lower such a sum, so the largest set (`core.rs`)
+//! is one here, too.
+//!
 //! # Limits
 //! Sums of doubles in different orders differ in the last digits; the rule's margin of
 //! 1e-9 is there for that.
@@ -17,6 +22,8 @@
 //! docs/methods.md, "The calibration attack".
 
 use std::ops::ControlFlow;
+
+use hashbrown::{HashMap, HashSet};
 
 use super::Frame;
 use crate::promise::Law;
@@ -37,6 +44,21 @@ pub(super) struct Company<'a> {
     slip: f64,
     /// What a row at the very end of the reach counts.
     edge: f64,
+}
+
+/// What everybody counts who has several rows: as much as the row that counts most.
+#[derive(Debug, Default)]
+struct Most(HashMap<u32, f64>);
+
+impl Most {
+    /// By how much a person's row that counts so much raises the sum.
+    fn add(&mut self, person: Option<u32>, count: f64) -> f64 {
+        let Some(person) = person else { return count };
+        let known = self.0.entry(person).or_insert(0.0);
+        let more = (count - *known).max(0.0);
+        *known = known.max(count);
+        more
+    }
 }
 
 /// What a look at a row's company found.
@@ -104,8 +126,16 @@ impl<'a> Company<'a> {
         let mut sum = Sum::default();
         let mut lower = 0.0;
         let slip = self.slip;
-        self.sweep(row, |batch, _| {
+        let mut most = Most::default();
+        self.sweep(row, |batch, rows| {
             sum.add(batch);
+            if !self.frame.people.is_empty() {
+                let counted = batch.counts.iter().zip(rows).filter(|(n, _)| **n > 0.0);
+                for (count, other) in counted {
+                    let more = most.add(self.person(*other as usize), *count);
+                    sum.total += more - count;
+                }
+            }
             lower = sum.total - sum.terms * slip - sum.edges * self.edge;
             if lower >= plenty {
                 ControlFlow::Break(())
@@ -127,14 +157,22 @@ impl<'a> Company<'a> {
         if super::need(equal) >= need { Verdict::Enough(equal) } else { Verdict::Short }
     }
 
-    /// How many living rows are equal to a row, itself included.
+    /// How many people have living rows equal to a row, its own person included.
     fn equal(&self, row: usize) -> f64 {
         let mut equal = 0.0;
-        self.space.within::<Ball>(self.space.point(row), 0.0, |_, _, _| {
-            equal += 1.0;
+        let mut several = HashSet::new();
+        self.space.within::<Ball>(self.space.point(row), 0.0, |other, _, _| {
+            if self.person(other).is_none_or(|person| several.insert(person)) {
+                equal += 1.0;
+            }
             ControlFlow::Continue(())
         });
         equal
+    }
+
+    /// Whose a row is, if its person may have others.
+    fn person(&self, row: usize) -> Option<u32> {
+        self.frame.person(self.rows[row])
     }
 
     /// Visits the living rows near a row, and how much each counts, not less than by law.
@@ -159,13 +197,14 @@ impl<'a> Company<'a> {
         let centre = point(row);
         let mut difference = vec![0.0; dims];
         let mut sum = 0.0;
+        let mut most = Most::default();
         let add = |other: usize, _: &[f64], _: f64| {
             for (w, (a, b)) in
                 difference.iter_mut().zip(point(other).iter().zip(centre))
             {
                 *w = a - b;
             }
-            sum += self.law.count(&difference);
+            sum += most.add(self.person(other), self.law.count(&difference));
             ControlFlow::Continue(())
         };
         // A little further, so that rounding leaves nobody out.

@@ -262,7 +262,7 @@ impl CoreSearch<'_> {
     }
 }
 
-/// Without noise only equal rows are company.
+/// Without noise only people with equal rows are company.
 fn equal_rows(frame: &Frame, rows: &[u32], needs: Needs<'_>) -> Vec<u32> {
     let point =
         |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
@@ -275,7 +275,7 @@ fn equal_rows(frame: &Frame, rows: &[u32], needs: Needs<'_>) -> Vec<u32> {
     sorted.par_sort_unstable_by(|a, b| by_point(*a, *b).unwrap_or_else(|| a.cmp(b)));
     let mut kept = Vec::new();
     for group in sorted.chunk_by(|a, b| by_point(*a, *b).is_none()) {
-        let mut size = group.len();
+        let mut size = frame.n_people(group.iter());
         // The best guess at one of so many equal rows is right one time in as many.
         let rare = |size: usize| {
             let most = needs.best_guess.map(|share| MARGIN * share);
@@ -287,7 +287,7 @@ fn equal_rows(frame: &Frame, rows: &[u32], needs: Needs<'_>) -> Vec<u32> {
             }
         };
         loop {
-            let left = group.iter().filter(enough(size)).count();
+            let left = frame.n_people(group.iter().filter(enough(size)));
             if left == size {
                 break;
             }

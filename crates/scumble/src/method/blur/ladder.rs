@@ -64,7 +64,7 @@ pub fn ladder(
     let mut wanted = 1.0 / share;
     let mut best: Option<(f64, Ladder)> = None;
     let mut further = FURTHER;
-    while wanted < frame.rows.len() as f64 && further > 0 {
+    while wanted < frame.n_all_people() as f64 && further > 0 {
         if needs.watch.is_cancelled() {
             return None;
         }
@@ -214,7 +214,8 @@ impl LadderSearch<'_> {
         let mut rises = 0;
         let patience = if depth == 0 && rows.len() <= 5_000 { 2 } else { 1 };
         let mut found = None;
-        while factor.is_finite() && factor > sample[0] && rises < patience {
+        let lowest = sample[0].max(factor * NARROWEST);
+        while factor.is_finite() && factor > lowest && rises < patience {
             // Where a step loses this many, the next ones lose all: rows leave for want of
             // those that left.
             let most_lost = current.len() * 2 / 5;
@@ -296,30 +297,27 @@ impl LadderSearch<'_> {
 
     /// What some rows need if all of `rows` count, in ascending order.
     fn sample(&self, rows: &[u32]) -> Vec<f64> {
-        let (part, needs) = self.part(rows);
         let every = rows.len().div_ceil(SAMPLE).max(1);
         let some: Vec<u32> = (0..rows.len() as u32).step_by(every).collect();
+        let (part, needs, some) = self.part(rows, &some);
         let mut factors = rough_factors(&part, &needs, &some, self.needs.watch);
         factors.sort_unstable_by(f64::total_cmp);
         factors
     }
 
-    /// The rows as a frame of their own.
-    fn part(&self, rows: &[u32]) -> (Frame, Vec<f64>) {
-        let frame = self.frame;
-        let points = rows.iter().flat_map(|row| {
-            &frame.coordinates[*row as usize * frame.dims..][..frame.dims]
-        });
-        let part = Frame {
-            rows: rows.to_vec(),
-            dims: frame.dims,
-            coordinates: points.copied().collect(),
-            scales: frame.scales.clone(),
-            steps: frame.steps.clone(),
-            cuts: frame.cuts.clone(),
-            shape: frame.shape,
+    /// The rows as a frame of their own, what they need, and the places there of some of
+    /// them. Of everybody one row stands for all, one of these if there is: what is found so
+    /// proposes ladders, and is not what is published.
+    fn part(&self, rows: &[u32], some: &[u32]) -> (Frame, Vec<f64>, Vec<u32>) {
+        let needs = |rows: &[u32]| -> Vec<f64> {
+            rows.iter().map(|row| self.needs.company[*row as usize]).collect()
         };
-        (part, rows.iter().map(|row| self.needs.company[*row as usize]).collect())
+        if self.frame.people.is_empty() {
+            return (self.frame.part(rows), needs(rows), some.to_vec());
+        }
+        let (chosen, n_asked) = self.frame.one_each(rows, some);
+        let part = Frame { people: Vec::new(), ..self.frame.part(&chosen) };
+        (part, needs(&chosen), (0..n_asked as u32).collect())
     }
 
     /// The best ladder of one level.
@@ -349,23 +347,23 @@ impl LadderSearch<'_> {
     /// The least factor that hides all rows at one level.
     fn hiding_all(&self, rows: &[u32], sample: &[f64]) -> Option<f64> {
         let mut factor = sample.last().copied().filter(|factor| factor.is_finite())?;
-        loop {
+        for _ in 0..2_000 {
             let law = self.frame.law(factor);
             let short = falling_short(self.frame, &law, rows, self.needs);
             if short.is_empty() {
-                break;
+                return Some(factor);
             }
-            let (part, needs) = self.part(rows);
             let every = short.len().div_ceil(SAMPLE);
             let some: Vec<u32> = short.iter().step_by(every).copied().collect();
+            let (part, needs, some) = self.part(rows, &some);
             let found = rough_factors(&part, &needs, &some, self.needs.watch);
             let found = found.into_iter().fold(0.0, f64::max);
             if found.is_infinite() {
                 return None;
             }
-            factor = (factor * 1.005).max(found);
+            factor = (factor * 1.005).max(found).max(NARROWEST);
         }
-        Some(factor)
+        None
     }
 
     /// The least factor that hides all but `spare` rows at one level, and how many it
@@ -406,6 +404,9 @@ impl LadderSearch<'_> {
         Some((high, rows.len() - kept.len()))
     }
 }
+
+/// Less noise than this is not looked for: where rows need none, there would be no end.
+const NARROWEST: f64 = 1e-6;
 
 /// Rows are unevenly close if the ninth tenth needs so many times the noise of the first.
 const UNEVEN: f64 = 1.6;

@@ -40,7 +40,7 @@ use crate::table::snapped;
 const LOCAL_PARTS: usize = 2;
 const ROTATED_PARTS: usize = 1;
 
-/// No part has fewer rows than this many times the largest wish: its ladder has to hide
+/// No part has fewer people than this many times the largest wish: its ladder has to hide
 /// those at its rim, too.
 const COMPANY: f64 = 20.0;
 
@@ -99,7 +99,7 @@ fn cut(
     let wish =
         part.rows.iter().map(|row| wish_of(task, frame, *row)).fold(1.0, f64::max);
     let least = (COMPANY * wish).ceil() as usize;
-    if part.rows.len() < 2 * least {
+    if frame.n_people(part.rows.iter()) < 2 * least {
         return None;
     }
     let of =
@@ -120,7 +120,8 @@ fn cut(
         let Some(limit) = round_limit(&values, decimals) else { continue };
         let (below, above): (Vec<u32>, Vec<u32>) =
             part.rows.iter().partition(|row| of(row, axis) < limit);
-        if below.len() < least || above.len() < least {
+        let few = |rows: &[u32]| frame.n_people(rows.iter()) < least;
+        if few(&below) || few(&above) {
             continue;
         }
         let (mut low, mut high) = (part.limits.clone(), part.limits.clone());
@@ -169,11 +170,7 @@ fn framed(
     part: Part,
 ) -> (BlurredFrame, Frame) {
     let dims = frame.dims;
-    let of = |row: &u32| &frame.coordinates[*row as usize * dims..][..dims];
-    let values: Vec<f64> =
-        part.rows.iter().flat_map(|row| of(row).iter().copied()).collect();
-    let rows = part.rows.iter().map(|row| frame.rows[*row as usize]).collect();
-    let mut own = Frame { rows, coordinates: values, ..frame.clone() };
+    let mut own = frame.part(&part.rows);
     let mut note = BlurredFrame { part: part.limits, ..note.clone() };
     if task.frame == FrameKind::Rotated {
         let axes = principal_axes(&own.coordinates, &frame.scales);

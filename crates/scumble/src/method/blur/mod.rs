@@ -63,6 +63,10 @@ pub struct Blurred {
     pub places: Vec<Option<(u32, u32)>>,
     /// Without `strict`: the spread of each row on each column, row after row.
     pub spreads: Vec<f64>,
+    /// For each row the first one whose noise it shares, where people have several rows:
+    /// equal numbers of a person are one fact, and are drawn once. Empty if nobody has.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drawn_as: Vec<u32>,
 }
 
 /// A frame and its ladder.
@@ -80,9 +84,16 @@ pub struct BlurredFrame {
     pub levels: Vec<Vec<f64>>,
 }
 
+/// What is said where people with several rows cannot be served.
+const SEVERAL: &str = "somebody with several rows is the best guess with any of them, \
+                           and `strict = false` counts rows";
+
 /// Chooses frames, ladders, and who is at which level; without `strict`, each row's spreads.
 pub fn blur<'a>(task: impl Into<Watched<'a, BlurTask<'a>>>) -> Result<Blurred> {
     let Watched { task, watch } = task.into();
+    if !task.numbers.persons.is_empty() && (!task.strict || task.best_guess.is_some()) {
+        return Err(Error::recipe(SEVERAL));
+    }
     let frames = parts::frames(task);
     if task.strict {
         let parts = frames.into_iter().flat_map(|frame| local::divide(task, frame));
@@ -102,6 +113,7 @@ fn strict(
         frames: Vec::with_capacity(frames.len()),
         places: vec![None; task.numbers.n_rows],
         spreads: Vec::new(),
+        drawn_as: task.numbers.same_of_person().unwrap_or_default(),
     };
     for ((mut note, frame), spare) in frames.into_iter().zip(spares) {
         let company = needs_of(task, &frame);
@@ -170,7 +182,7 @@ fn hopeless(task: &BlurTask<'_>, frame: &Frame) -> usize {
     let mut needs = needs_of(task, frame);
     needs.sort_unstable_by(f64::total_cmp);
     // Equal rows count in full: ask for them only where rows by halves are too few.
-    let most = most_company(frame.shape, frame.rows.len(), 1);
+    let most = most_company(frame.shape, frame.n_all_people(), 1);
     if needs.last().is_none_or(|need| *need < most) {
         return 0;
     }
@@ -191,16 +203,18 @@ fn reachable(frame: &Frame, needs: &[f64]) -> Vec<u32> {
     rows.sort_by(|a, b| order(*a, *b));
     loop {
         let n_rows = rows.len();
+        let n_people = frame.n_people(rows.iter());
         let mut kept = Vec::with_capacity(n_rows);
         for group in rows.chunk_by(|a, b| order(*a, *b).is_eq()) {
-            let most = most_company(frame.shape, n_rows, group.len());
-            let certain = group.len() == n_rows || hides_among_all(frame.shape);
+            let n_equal = frame.n_people(group.iter());
+            let most = most_company(frame.shape, n_people, n_equal);
+            let certain = n_equal == n_people || hides_among_all(frame.shape);
             kept.extend(group.iter().copied().filter(|row| {
                 let wanted = needs[*row as usize];
                 // Noise that ends does not reach the most, unless equals alone suffice.
                 wanted < most
                     || certain && wanted <= most
-                    || wanted <= need(group.len() as f64)
+                    || wanted <= need(n_equal as f64)
             }));
         }
         if kept.len() == n_rows {
@@ -215,16 +229,21 @@ fn needs_of(task: &BlurTask<'_>, frame: &Frame) -> Vec<f64> {
 }
 
 fn out_of_reach(task: &BlurTask<'_>, frame: &Frame, left_out: usize) -> Error {
-    let n_rows = frame.rows.len();
+    let n_rows = frame.n_all_people();
     let asked =
         frame.rows.iter().map(|row| task.wishes[*row as usize]).fold(1.0, f64::max);
     // What a single row asks for is private.
     let same = task.wishes.windows(2).all(|pair| pair[0] == pair[1]);
     let k =
         if same { format!("k = {asked}") } else { "what some rows ask for".to_owned() };
-    let whole = n_rows == task.numbers.n_rows;
+    let whole = frame.rows.len() == task.numbers.n_rows;
     let which = if whole { "the table has" } else { "a frame has" };
-    let rows = if n_rows == 1 { "row" } else { "rows" };
+    let rows = match (task.numbers.persons.is_empty(), n_rows) {
+        (true, 1) => "row",
+        (true, _) => "rows",
+        (false, 1) => "person",
+        (false, _) => "people",
+    };
     let most = most_company(frame.shape, n_rows, 1);
     let too_few = asked > n_rows as f64;
     let reason = if too_few {
@@ -291,5 +310,10 @@ fn plain(
             }
         }
     }
-    Ok(Blurred { frames: Vec::new(), places: Vec::new(), spreads })
+    Ok(Blurred {
+        frames: Vec::new(),
+        places: Vec::new(),
+        spreads,
+        drawn_as: Vec::new(),
+    })
 }

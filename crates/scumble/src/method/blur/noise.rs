@@ -4,7 +4,9 @@
 //! Along the axes of its frame a row's noise is independent, of the shape and with the
 //! level's spread. What is returned is rounded to the column's decimals; if axes are columns and noise is even, it is drawn
 //! on the lattice, and rounding changes nothing. Rows have their streams by their place in
-//! the table, so the result depends neither on threads nor on other rows.
+//! the table, so the result depends neither on threads nor on other rows; equal numbers of a
+//! person in the same class have the stream of the first, so that ten rows of somebody tell
+//! no more than one.
 //!
 //! # Limits
 //! Normal noise is drawn in double precision, and what was rounded away stays unknown.
@@ -57,7 +59,8 @@ impl<'a> NoiseDrawer<'a> {
         randomness: &Randomness,
     ) {
         drawn.fill(f64::NAN);
-        let mut generator = randomness.stream("blur", row as u64);
+        let drawn_as = self.blurred.drawn_as.get(row).map_or(row, |row| *row as usize);
+        let mut generator = randomness.stream("blur", drawn_as as u64);
         let n_columns = self.decimals.len();
         if !self.blurred.spreads.is_empty() {
             let spreads = &self.blurred.spreads[row * n_columns..][..n_columns];

@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::frame::people_of;
 use super::{BlurTask, BlurredFrame, Frame};
 
 /// The frames of a task, without their ladders, in the order of kinds and of missing
@@ -38,6 +39,12 @@ pub(super) fn frames(task: &BlurTask<'_>) -> Vec<(BlurredFrame, Frame)> {
                     .collect(),
                 cuts: vec![0.0; columns.len()],
                 shape: task.shape,
+                people: match numbers.persons.is_empty() {
+                    true => Vec::new(),
+                    false => {
+                        people_of(rows.iter().map(|row| numbers.persons[*row as usize]))
+                    }
+                },
             };
             let blurred = BlurredFrame {
                 kind: kind(rows[0]),

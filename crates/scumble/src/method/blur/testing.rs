@@ -30,6 +30,7 @@ pub(super) fn clusters(n_columns: usize, n_rows: usize, seed: u64) -> Numbers {
         kinds: vec![0; n_rows],
         kind_cells: vec![Vec::new()],
         wishes: Vec::new(),
+        persons: Vec::new(),
     };
     let decimals = numbers.decimals.clone();
     numbers.snap(&decimals);
@@ -78,6 +79,7 @@ pub(super) fn frame_of(task: &BlurTask<'_>) -> (BlurredFrame, Frame) {
         steps: task.decimals.iter().map(step).collect(),
         cuts: vec![0.0; dims],
         shape: task.shape,
+        people: Vec::new(),
     };
     (note, frame)
 }

@@ -4,13 +4,16 @@ mod costs;
 mod groups;
 mod judge;
 mod lattice;
+mod look;
 mod projection;
+mod safe;
 mod search;
 mod tuples;
 
 use std::sync::Mutex;
 
 pub use projection::MOST_CANDIDATES;
+pub use safe::{FoundSafely, safe_levels};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
@@ -56,18 +59,7 @@ impl FullDomain {
     pub fn find<'a>(&self, task: impl Into<Watched<'a, Task<'a>>>) -> Result<Found> {
         let Watched { task, watch } = task.into();
         let judge = Judge::new(*task, watch);
-        let whole = judge.whole();
-        let about_people = task.promises.iter().filter(|p| p.looks_at_people());
-        for promise in about_people {
-            // All groups and the unpublished people together are everybody: if the range
-            // does not hold of everybody, it cannot hold of all parts.
-            if !promise.holds(whole, whole) {
-                let reason = promise.obstacle(whole);
-                return Err(Error::unsatisfiable(promise.title(), reason).with_hint(
-                    "the share of the population in the table must lie in the range",
-                ));
-            }
-        }
+        check_share(&judge)?;
         let lattice = Lattice::of(task.columns);
         let weaker = task.promises.absorbing();
         // Without left-out rows promises survive merging; with them only absorbing ones
@@ -94,6 +86,22 @@ impl FullDomain {
             candidates: n_candidates,
             checked,
         })
+    }
+}
+
+/// All groups and the unpublished people together are everybody: if the range does not hold
+/// of everybody, it cannot hold of all parts.
+fn check_share(judge: &Judge<'_>) -> Result<()> {
+    let whole = judge.whole();
+    let mut about_people = judge.task.promises.iter().filter(|p| p.looks_at_people());
+    match about_people.find(|promise| !promise.holds(whole, whole)) {
+        None => Ok(()),
+        Some(promise) => {
+            let reason = promise.obstacle(whole);
+            Err(Error::unsatisfiable(promise.title(), reason).with_hint(
+                "the share of the population in the table must lie in the range",
+            ))
+        }
     }
 }
 

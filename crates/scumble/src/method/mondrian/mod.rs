@@ -4,6 +4,7 @@ mod descend;
 mod look;
 mod safe;
 
+pub(super) use safe::public_columns;
 pub use safe::safe_cuts;
 
 use std::sync::Mutex;

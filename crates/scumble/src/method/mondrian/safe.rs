@@ -75,7 +75,7 @@ pub fn safe_cuts<'a>(
 }
 
 /// The columns with how many *people* have each value, so that no loss asks for rows.
-fn public_columns(task: &Task<'_>) -> Vec<Column> {
+pub(in crate::method) fn public_columns(task: &Task<'_>) -> Vec<Column> {
     let columns = task.columns.iter().zip(&task.census.quasi);
     columns
         .map(|(column, codes)| {

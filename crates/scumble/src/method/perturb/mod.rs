@@ -21,7 +21,7 @@ pub use condition::condition;
 pub use fine_grain::fine_grain;
 pub use general::{Floor, general, general_watched};
 pub use operator::{GRAIN, Operator, round_down};
-pub use sample::Sampler;
+pub use sample::{Sampler, below};
 pub use uniform::uniform;
 pub use verify::keeps;
 

@@ -133,7 +133,7 @@ fn bound_of(bounds: &[u64], original: u32) -> u64 {
 
 /// Any number below `size`, each as likely: the high half of a product, drawn again where
 /// some would have one chance more.
-fn below(size: u64, words: &mut impl Rng) -> u64 {
+pub fn below(size: u64, words: &mut impl Rng) -> u64 {
     let surplus = size.wrapping_neg() % size;
     loop {
         let product = u128::from(words.next_u64()) * u128::from(size);

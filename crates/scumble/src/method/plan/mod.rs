@@ -15,6 +15,7 @@ pub use group::{GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRout
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::hierarchy::Ranges;
 use crate::method::condensation::Moments;
 use crate::method::perturb::Operator;
 use crate::method::perturb::ValueId;
@@ -71,12 +72,37 @@ pub enum Step {
 /// How the values of a column, or of several as one, are drawn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrawPlan {
-    /// The columns, and how their texts are read.
-    pub columns: Vec<(String, Reading)>,
+    /// The columns.
+    pub columns: Vec<DrawColumn>,
     /// The text of each value, column by column.
     pub values: Of<ValueId, Vec<String>>,
     /// The sub-tables, at least one.
     pub subtables: Of<SubtableId, Subtable>,
+}
+
+/// A column whose values are drawn.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawColumn {
+    /// Its name.
+    pub name: String,
+    /// How its texts are read.
+    pub reading: Reading,
+    /// The ranges its numbers are taken as, if they are: its values are the names of these.
+    #[serde(default)]
+    pub ranges: Option<Ranges>,
+    /// If a number is to be drawn from the range that was: how many decimals it has.
+    #[serde(default)]
+    pub decimals: Option<u32>,
+}
+
+impl DrawColumn {
+    /// The one text of the value that a text of the table means.
+    pub fn one_text(&self, text: &str) -> Option<String> {
+        match &self.ranges {
+            Some(ranges) => ranges.text(&self.reading, text),
+            None => Some(self.reading.one_text(text)),
+        }
+    }
 }
 
 /// Rows that are randomized by one operator.

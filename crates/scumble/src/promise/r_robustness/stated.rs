@@ -159,7 +159,7 @@ struct Texts<'a> {
     column: &'a Column,
     spec: &'a ColumnSpec,
     codes: &'a HashMap<Box<str>, Code>,
-    /// Texts of the domain, also without blanks around them.
+    /// Texts of the domain.
     index: HashMap<&'a str, Code>,
 }
 
@@ -173,11 +173,7 @@ impl<'a> Texts<'a> {
     }
 
     fn new(data: &'a Microdata, column: &'a Column, place: usize) -> Self {
-        let mut index: HashMap<&str, Code> = HashMap::new();
-        for (code, text) in column.domain.texts().pairs() {
-            index.entry(text.trim()).or_insert(code);
-        }
-        index.extend(column.domain.index());
+        let index = column.domain.index().into_iter().collect();
         Self { column, spec: &data.specs[place], codes: &data.codes[place], index }
     }
 

@@ -15,6 +15,32 @@ pub(super) fn promised(spec: &Spec) -> Option<(&ExpectedAnonymity, &PromiseSpec)
     })
 }
 
+/// What does not serve people with several rows, if the recipe asks for it, and why.
+pub(in crate::recipe) fn counts_rows(
+    spec: &Spec,
+    method: &str,
+) -> Option<(&'static str, &'static str)> {
+    let (expected, _) = promised(spec)?;
+    if method == "condensation" {
+        return Some((
+            "condensation",
+            "its groups count rows, and several of a group may be one person's; `blur` \
+             counts people",
+        ));
+    }
+    if expected.best_guess.is_some() {
+        return Some((
+            "best-guess",
+            "somebody with several rows is found by any of them; without `best-guess`, \
+             `expected-anonymity` counts people",
+        ));
+    }
+    (!expected.strict).then_some((
+        "strict = false",
+        "the scheme of the paper counts rows; `strict = true` counts people",
+    ))
+}
+
 /// What a recipe must say where numbers are changed.
 pub(super) fn check(spec: &Spec, method: &str) -> Result<()> {
     let spot = spec.method.spot.unwrap_or(spec.input.table_spot);

@@ -57,7 +57,11 @@ impl<'a> Quasi<'a> {
     }
 
     /// What to read.
-    pub(super) fn task(&self, spec: &Spec, wish: Option<&'a str>) -> NumbersTask<'a> {
+    pub(super) fn task(
+        &self,
+        spec: &'a Spec,
+        wish: Option<&'a str>,
+    ) -> NumbersTask<'a> {
         let reading = |kind| Reading {
             kind,
             missing: spec.input.missing.clone(),
@@ -71,6 +75,10 @@ impl<'a> Quasi<'a> {
             numbers: named(&self.numbers, Kind::Number),
             exact: named(&self.exact, Kind::Category),
             wish,
+            person: spec.input.person.as_ref().map(|(name, _)| {
+                let missing = spec.input.missing.clone();
+                (&**name, Reading { missing, ..Reading::category() })
+            }),
         }
     }
 

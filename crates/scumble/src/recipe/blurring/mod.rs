@@ -4,6 +4,7 @@ mod check;
 mod columns;
 mod notes;
 
+pub(super) use check::counts_rows;
 pub(super) use notes::certified;
 
 use crate::error::{Error, Result};
@@ -261,10 +262,19 @@ impl<'a> Making<'a> {
 
     /// Among how many people each row is to be hidden.
     fn wishes(&self) -> Vec<f64> {
-        match self.expected.wish {
-            Wish::Same(k) => vec![k; self.rows.numbers.n_rows],
-            Wish::Column(_) => self.rows.numbers.wishes.clone(),
+        let numbers = &self.rows.numbers;
+        let mut wishes = match self.expected.wish {
+            Wish::Same(k) => return vec![k; numbers.n_rows],
+            Wish::Column(_) => numbers.wishes.clone(),
+        };
+        // Equal numbers of a person are published alike, as the largest wish asks.
+        if let Some(same) = numbers.same_of_person() {
+            for (row, first) in same.iter().enumerate() {
+                wishes[*first as usize] = wishes[*first as usize].max(wishes[row]);
+            }
+            wishes = same.iter().map(|first| wishes[*first as usize]).collect();
         }
+        wishes
     }
 
     fn is_number(&self, name: &str) -> bool {

@@ -119,7 +119,7 @@ impl Known {
 }
 
 /// Values that files speak of and the table does not have, in words: perhaps they are
-/// misspelt. These are the files' own words.
+/// misspelt. What they are stays unsaid: the files may have been made from a table.
 pub(in crate::recipe) fn unknown_values(
     stated: &Stated,
     data: &Microdata,
@@ -142,24 +142,18 @@ pub(in crate::recipe) fn unknown_values(
     let mut unknown: Vec<&str> = values.filter(|value| !has(value)).collect();
     unknown.sort_unstable();
     unknown.dedup();
-    let shown: Vec<String> =
-        unknown.iter().take(MOST_SHOWN).map(|value| format!("`{value}`")).collect();
-    let more = match unknown.len().saturating_sub(MOST_SHOWN) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    (!unknown.is_empty()).then(|| {
-        format!(
-            "what is known speaks of values that `{}` does not have: {}{more}; are they \
-             spelt as in the table?",
-            column.name,
-            shown.join(", ")
-        )
-    })
+    let (file, line) =
+        unknown.iter().filter_map(|value| stated.places.get(*value)).min()?;
+    Some(format!(
+        "what is known speaks of {} that `{}` does not have, first in {file}, line {line}; \
+         are they spelt as in the table?",
+        match unknown.len() {
+            1 => "1 value".to_owned(),
+            n => format!("{n} values"),
+        },
+        column.name,
+    ))
 }
-
-/// So many values are listed in a message.
-const MOST_SHOWN: usize = 5;
 
 /// A whole number without a point.
 fn number(value: f64) -> Value {

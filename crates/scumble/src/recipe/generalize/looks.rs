@@ -1,35 +1,70 @@
-//! Whether Mondrian looks at cuts by coins, and what a recipe must say then.
+//! Whether methods look at cuts and levels by coins, and what a recipe must say then.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::Cells;
 use crate::method::Plan;
 use crate::promise::{About, Promises};
-use crate::recipe::{Looks, Spec};
+use crate::recipe::{Looks, PromiseSpec, Spec};
 use crate::table::Role;
 
-/// How a method named `name` looks at cuts, where that matters: under a promise about
-/// presence.
+/// How a method named `name` looks at cuts or levels, where that matters: under a promise
+/// about presence.
 pub(in crate::recipe) fn looks(name: &str, spec: &Spec) -> Option<Looks> {
     spec.presence()?;
     let asked = spec.method.looks.map(|(looks, _)| looks);
-    (name == "mondrian").then(|| asked.unwrap_or(Looks::Coins))
+    let usual = match name {
+        "mondrian" => Looks::Coins,
+        // Beside promises that no coin makes up for it is the method that is left.
+        "full-domain" if of_values(spec).is_some() => Looks::Free,
+        "full-domain" => Looks::Coins,
+        _ => return None,
+    };
+    Some(asked.unwrap_or(usual))
+}
+
+/// A promise that looks at the values of who is in the table.
+fn of_values(spec: &Spec) -> Option<&PromiseSpec> {
+    spec.promises.iter().find(|typed| match typed.kind.promise().about() {
+        About::Groups(promise) => promise.looks_at_values() || promise.looks_at_whole(),
+        About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
+    })
+}
+
+/// That nobody asks for looks where nothing promises presence.
+fn check_unasked(spec: &Spec) -> Result<()> {
+    match spec.method.looks {
+        None => Ok(()),
+        Some((_, spot)) => {
+            let error = Error::recipe("`looks` is for the promise `delta-presence`")
+                .with_hint("cuts tell presence, and nothing else promises that");
+            Err(spec.error_at(spot, error))
+        }
+    }
+}
+
+/// What full-domain asks of a recipe under a promise about presence, and of one without.
+pub(super) fn check_levels(spec: &Spec) -> Result<()> {
+    if spec.presence().is_none() {
+        return check_unasked(spec);
+    }
+    let coins = looks("full-domain", spec) == Some(Looks::Coins);
+    let Some(typed) = of_values(spec).filter(|_| coins) else { return Ok(()) };
+    let name = typed.kind.promise().name();
+    let error = Error::recipe(format!(
+        "levels cannot hide presence beside `{name}`: whether it allows them depends on the \
+         values of who is in the table, and a refusal tells of them"
+    ))
+    .with_hint(
+        "leave `looks` out, or say `looks = \"free\"`: such levels tell something about \
+         presence to somebody who knows the program",
+    );
+    let spot = spec.method.looks.map(|(_, spot)| spot).or(spec.method.spot);
+    Err(spec.error_at(spot.unwrap_or(typed.spot), error))
 }
 
 /// What Mondrian asks of a recipe under a promise about presence, and of one without.
 pub(super) fn check(spec: &Spec) -> Result<()> {
-    let Some(presence) = spec.presence() else {
-        return match spec.method.looks {
-            None => Ok(()),
-            Some((_, spot)) => {
-                let error =
-                    Error::recipe("`looks` is for the promise `delta-presence`")
-                        .with_hint(
-                            "cuts tell presence, and nothing else promises that",
-                        );
-                Err(spec.error_at(spot, error))
-            }
-        };
-    };
+    let Some(presence) = spec.presence() else { return check_unasked(spec) };
     let method = &spec.method;
     if method.cells == Some(Cells::Taxonomy) {
         let error = Error::recipe(
@@ -62,14 +97,7 @@ pub(super) fn check(spec: &Spec) -> Result<()> {
 
 /// That nothing but public things and coins decides about cuts.
 fn check_coins(spec: &Spec) -> Result<()> {
-    let of_values =
-        spec.promises.iter().find(|typed| match typed.kind.promise().about() {
-            About::Groups(promise) => {
-                promise.looks_at_values() || promise.looks_at_whole()
-            }
-            About::Draws(_) | About::Posteriors(_) | About::Company(_) => false,
-        });
-    if let Some(typed) = of_values {
+    if let Some(typed) = of_values(spec) {
         let name = typed.kind.promise().name();
         let error = Error::recipe(format!(
             "cuts cannot hide presence beside `{name}`: whether it allows a cut depends on \

@@ -5,9 +5,11 @@ pub(super) mod looks;
 pub(super) mod notes;
 mod numbers;
 mod robust;
+mod weights;
 
 use looks::looks;
 pub(super) use numbers::{Alike, number};
+pub(super) use weights::weighting;
 
 use std::sync::Arc;
 
@@ -16,7 +18,6 @@ use serde_json::{Map, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata};
-use crate::method::pdf::{Range, Shift};
 use crate::method::{
     self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
     lattice_size,
@@ -29,7 +30,7 @@ use crate::recipe::generalize::notes::{
 use crate::recipe::generalize::robust::RobustColumns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
-use crate::recipe::{Looks, Search, Spec, Weights};
+use crate::recipe::{Looks, Search, Spec};
 use crate::release::Weighted;
 use crate::table::GroupId;
 
@@ -52,7 +53,7 @@ impl Method for Generalization {
 
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::FullDomain => &["loss", "suppression", "cells"],
+            Self::FullDomain => &["loss", "suppression", "cells", "looks"],
             Self::Mondrian => &[
                 "loss",
                 "suppression",
@@ -84,7 +85,7 @@ impl Method for Generalization {
 
     fn check(&self, spec: &Spec) -> Result<()> {
         match self {
-            Self::FullDomain => Ok(()),
+            Self::FullDomain => looks::check_levels(spec),
             Self::Mondrian => {
                 robust::check(spec)?;
                 looks::check(spec)
@@ -93,7 +94,12 @@ impl Method for Generalization {
     }
 
     fn stands_alone(&self, spec: &Spec) -> bool {
-        looks(self.name(), spec) == Some(Looks::Coins)
+        let coins = looks(self.name(), spec) == Some(Looks::Coins);
+        match self {
+            // Cuts lose less: levels are for recipes that cuts are not for.
+            Self::FullDomain => coins && Self::Mondrian.check(spec).is_err(),
+            Self::Mondrian => coins,
+        }
     }
 
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
@@ -230,6 +236,13 @@ fn planned(
     if let Some(looks) = looks {
         parameters.insert("looks".to_owned(), json!(looks.name()));
     }
+    // Which levels were refused last follows from what is published.
+    if let Some(refused) = &search.refused {
+        let named = columns.iter().zip(refused);
+        let named: Map<_, _> =
+            named.map(|(c, level)| (c.name.clone(), json!(level))).collect();
+        parameters.insert("refused".to_owned(), named.into());
+    }
     if let Some((column, value)) = search.strategy {
         parameters.insert("column".to_owned(), json!(column.name()));
         parameters.insert("value".to_owned(), json!(value.name()));
@@ -239,8 +252,13 @@ fn planned(
     }
     let mut promises = promise_notes(spec, data);
     promises.extend(robust.notes(data));
-    let mut not_promised =
-        not_promised(spec, &columns, looks, weighting.map(|(way, _)| way));
+    let mut not_promised = not_promised(
+        spec,
+        &columns,
+        looks,
+        grouping.levels().is_some(),
+        weighting.map(|(way, _)| way),
+    );
     not_promised.extend(robust.not_promised(left_out));
     let classes = weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
         weights_note(kind, &columns, weights, &published).class(names(&columns))
@@ -396,14 +414,24 @@ fn search(
     };
     let watched = task.watch.over(&grouping_task);
     let mut search = Search::default();
+    let by_coins = looks(name, spec) == Some(Looks::Coins);
     let grouping = match name {
+        "full-domain" if by_coins => {
+            let mut coins = task.randomness.stream("levels", 0);
+            let found =
+                method::safe_levels(watched, |chance| coins.next_u64() < chance)?;
+            search.lattice = found.lattice;
+            search.checked = found.looks;
+            search.refused = found.refused;
+            found.grouping
+        }
         "full-domain" => {
             let found = method::FullDomain.find(watched)?;
             search.lattice = found.lattice;
             search.checked = found.checked;
             found.grouping
         }
-        _ if looks(name, spec) == Some(Looks::Coins) => {
+        _ if by_coins => {
             let mut coins = task.randomness.stream("cuts", 0);
             method::safe_cuts(watched, |chance| coins.next_u64() < chance)?
         }
@@ -420,26 +448,4 @@ fn search(
         }
     };
     Ok(Chosen { columns, grouping, search })
-}
-
-/// How pdf cells are weighted, and the manifest's word for it; nothing for other cells.
-pub(super) fn weighting(name: &str, spec: &Spec) -> Option<(Weighting, &'static str)> {
-    let pdf = spec.method.pdf?;
-    let Some(presence) = spec.presence() else {
-        return Some((Weighting::Own, "table"));
-    };
-    let range = Range { min: presence.promise.min(), max: presence.promise.max() };
-    // Beside cuts that tell nothing, weights tell nothing either unless they are asked for.
-    let usual = match looks(name, spec) {
-        Some(Looks::Coins) => Weights::Population,
-        Some(Looks::Free) | None => Weights::Counted,
-    };
-    Some(match pdf.weights.unwrap_or(usual) {
-        Weights::Counted => (Weighting::Counted(range), "counted"),
-        Weights::Population => (Weighting::Population, "population"),
-        Weights::Paper => {
-            let shift = pdf.shift.or(presence.shift).unwrap_or(Shift::Exact);
-            (Weighting::Shifted(range, shift), "paper")
-        }
-    })
 }

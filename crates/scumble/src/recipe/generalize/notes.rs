@@ -113,6 +113,7 @@ pub(in crate::recipe) fn not_promised(
     spec: &Spec,
     columns: &[Column],
     looks: Option<Looks>,
+    levels: bool,
     weighting: Option<Weighting>,
 ) -> Vec<String> {
     let mut list = Vec::new();
@@ -161,20 +162,31 @@ pub(in crate::recipe) fn not_promised(
                 }
             });
             if looks == Some(Looks::Free) {
-                list.push(
-                    "presence against somebody who knows where cuts end: these were looked at \
-                     freely, for comparison only, and a cut that was refused often tells who \
-                     is in the table",
-                );
+                list.push(match levels {
+                    false => {
+                        "presence against somebody who knows where cuts end: these were looked \
+                         at freely, for comparison only, and a cut that was refused often \
+                         tells who is in the table"
+                    }
+                    true => {
+                        "presence against somebody who knows which levels failed: these were \
+                         looked at freely, and in a small population that finer ones failed \
+                         often tells who is in the table"
+                    }
+                });
             }
-            if let (Some(Looks::Coins), Some(Weighting::Counted(_))) =
-                (looks, weighting)
-            {
-                list.push(
-                    "presence against somebody who knows the program and counts: the cuts \
-                     tell nothing, but weights that are the table's own do, and which are \
-                     depends on the table",
-                );
+            if let (Some(looks), Some(Weighting::Counted(_))) = (looks, weighting) {
+                list.push(match looks {
+                    Looks::Coins => {
+                        "presence against somebody who knows the program and counts: the \
+                         groups tell nothing, but weights that are the table's own do, and \
+                         which are depends on the table"
+                    }
+                    Looks::Free => {
+                        "presence against somebody who knows which columns may have the \
+                         table's own weights: that others may not tells of the table, too"
+                    }
+                });
             }
             if presence.promise.adversary() == Adversary::Paper {
                 list.push(

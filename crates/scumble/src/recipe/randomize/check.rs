@@ -71,7 +71,8 @@ pub(super) fn check_columns(spec: &Spec, method: &str, grouped: bool) -> Result<
     }
     for column in &spec.columns {
         let at = |error| Err(spec.error_at(column.spot, error));
-        if !grouped && column.lowest.is_some_and(|lowest| lowest > 0) {
+        let is_quasi = column.role == Role::Quasi;
+        if !grouped && is_quasi && column.lowest.is_some_and(|lowest| lowest > 0) {
             return at(Error::recipe(
                 "`lowest` cannot be kept: where values are randomized, quasi columns are \
                  published as they are",

@@ -4,7 +4,7 @@ use rand::RngExt;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::random::Key;
+use crate::random::{HOW_TO_MAKE_ONE, Key};
 use crate::recipe::Spec;
 use crate::recipe::methods::Task;
 use crate::recipe::order::Order;
@@ -32,11 +32,14 @@ impl Secret {
             let id = vec![order.source.column(name)?];
             return Ok(Some(Self { key: Key::of_words(secret), id }));
         };
-        let (shown, bytes) = inputs.bytes(path, "read the key").map_err(|error| {
-            error.with_hint(
-                "make one with `head -c 32 /dev/urandom | base64 > noise.key`",
-            )
-        })?;
+        let (shown, bytes) = inputs
+            .bytes(path, "read the key")
+            .map_err(|error| error.with_hint(HOW_TO_MAKE_ONE))?;
+        if inputs.is_readable_by_others(path)? {
+            return Err(Error::input("the key can be read by others")
+                .in_file(&shown)
+                .with_hint(format!("keep it for yourself: `chmod 600 {shown}`")));
+        }
         let key = Key::of(&bytes).map_err(|error| error.in_file(&shown))?;
         let names: Vec<String> = match &spec.method.noise.id {
             Some((names, _)) => names.clone(),

@@ -5,6 +5,7 @@ mod keyed;
 mod listed;
 mod notes;
 mod operators;
+mod ranges;
 mod sampled;
 mod values;
 
@@ -12,7 +13,7 @@ pub(super) use sampled::PerturbedGeneralization;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
-use crate::method::{DrawPlan, Plan, Step};
+use crate::method::{DrawColumn, DrawPlan, Plan, Step};
 use crate::promise::{About, Breaches, Promise};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::randomize::check::{check_columns, promise};
@@ -21,9 +22,11 @@ use crate::recipe::randomize::notes::{
     not_promised, parameters, perturbation_note, published_columns, subtable_column,
 };
 use crate::recipe::randomize::operators::{Design, Promised, design};
+use crate::recipe::randomize::ranges::published;
+pub(super) use crate::recipe::randomize::ranges::ranges_of;
 use crate::recipe::randomize::values::Values;
 use crate::recipe::{Search, Spec};
-use crate::release::{PerturbationNote, PromiseNote};
+use crate::release::{PerturbationNote, PromiseNote, PublishedRange, RangesNote};
 
 /// Quasi columns as they are, sensitive ones randomized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,10 +54,14 @@ impl Method for Perturbation {
     fn keys(&self) -> &'static [&'static str] {
         match self {
             Self::Uniform | Self::FineGrain => {
-                &["sensitive", "missing", "key-file", "id"]
+                &["sensitive", "missing", "key-file", "id", "publish"]
             }
-            Self::Partitioned => &["inside", "sensitive", "missing", "key-file", "id"],
-            Self::General => &["floor", "sensitive", "missing", "key-file", "id"],
+            Self::Partitioned => {
+                &["inside", "sensitive", "missing", "key-file", "id", "publish"]
+            }
+            Self::General => {
+                &["floor", "sensitive", "missing", "key-file", "id", "publish"]
+            }
         }
     }
 
@@ -109,8 +116,8 @@ impl Method for Perturbation {
         let is_keyed = spec.method.noise.key_file.is_some();
         let designs = Designs::of(*self, data, task)?;
         designs.check_names(task)?;
-        let notes = designs.notes(is_keyed);
-        let mut plan = Plan::new(self.name(), designs.steps(data));
+        let notes = designs.notes(spec, data, is_keyed);
+        let mut plan = Plan::new(self.name(), designs.steps(spec, data));
         plan.keyed = secret.is_some();
         Ok(Planned {
             plan,
@@ -145,6 +152,7 @@ impl Designs {
         let spec = task.spec;
         let source = task.order.source.name();
         let values = Values::all(spec, data).map_err(|error| error.in_file(source))?;
+        ranges::check_numbers(spec, data)?;
         let (mut all_promised, mut designs) = (Vec::new(), Vec::new());
         for values in &values {
             task.watch.check()?;
@@ -166,9 +174,24 @@ impl Designs {
         self.values.iter().zip(&self.designs)
     }
 
-    fn notes(&self, keyed: bool) -> Vec<PerturbationNote> {
-        let both = self.both();
-        both.map(|(values, design)| perturbation_note(values, design, keyed)).collect()
+    fn notes(
+        &self,
+        spec: &Spec,
+        data: &Microdata,
+        keyed: bool,
+    ) -> Vec<PerturbationNote> {
+        let specs = &data.specs[data.quasi.len()..];
+        let note = |(values, design): (&Values, &Design)| {
+            let ranges = values.parts.iter().map(|part| {
+                let level = specs[*part].ranges.as_ref()?.level();
+                Some(RangesNote { level, published: published(spec) })
+            });
+            PerturbationNote {
+                ranges: ranges.collect(),
+                ..perturbation_note(values, design, keyed)
+            }
+        };
+        self.both().map(note).collect()
     }
 
     /// The promise, which is the same for all columns, not yet rechecked.
@@ -179,14 +202,23 @@ impl Designs {
     }
 
     /// How the values of each column are drawn.
-    fn steps(&self, data: &Microdata) -> Vec<Step> {
+    fn steps(&self, spec: &Spec, data: &Microdata) -> Vec<Step> {
         let n_quasi = data.quasi.len();
+        let published = published(spec);
         let step = |(values, design): (&Values, &Design)| {
             let columns = values.names.iter().zip(&values.parts);
             Step::Draw(DrawPlan {
                 columns: columns
                     .map(|(name, part)| {
-                        (name.clone(), data.specs[n_quasi + part].reading.clone())
+                        let spec = &data.specs[n_quasi + part];
+                        let number = published == PublishedRange::Number;
+                        DrawColumn {
+                            name: name.clone(),
+                            reading: spec.reading.clone(),
+                            ranges: spec.ranges.clone(),
+                            decimals: (number && spec.ranges.is_some())
+                                .then_some(spec.decimals),
+                        }
                     })
                     .collect(),
                 values: values.texts.clone(),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::hierarchy::Microdata;
+use crate::hierarchy::{self, Microdata};
 use crate::method::perturb::{Operator, ValueId};
 use crate::promise::Breaches;
 use crate::recipe::order::{Order, Origin};
@@ -13,7 +13,7 @@ use crate::recipe::{PromiseKind, Spec};
 use crate::release::{
     BoundNote, OperatorNote, PerturbationNote, PublishedColumn, SubtableNote, Treatment,
 };
-use crate::table::Role;
+use crate::table::{PublicDomain, Role};
 
 /// The column that tells the sub-table of a row.
 pub(super) fn subtable_column(values: &Values) -> String {
@@ -44,6 +44,7 @@ pub(super) fn perturbation_note(
     };
     PerturbationNote {
         columns: values.names.clone(),
+        ranges: Vec::new(),
         breaches: design.breaches.name().to_owned(),
         noise: if keyed { "keyed" } else { "fresh" }.to_owned(),
         subtable_column: (design.subtables.len() > 1).then(|| subtable_column(values)),
@@ -70,23 +71,39 @@ pub(super) fn published_columns(
     data: &Microdata,
     notes: &[PerturbationNote],
 ) -> Vec<PublishedColumn> {
-    let column = |(name, origin): &(String, Origin)| {
-        let kept = match origin {
-            Origin::Sensitive(place) => {
-                let reading = data.specs[*place].reading.clone();
-                PublishedColumn::kept(name, Role::Sensitive, reading)
-            }
-            Origin::Quasi(_) | Origin::Other => order.kept(spec, name, *origin),
-        };
-        PublishedColumn { treatment: treated(notes, name), ..kept }
+    let column = |(name, origin): &(String, Origin)| match origin {
+        Origin::Sensitive(place) => {
+            drawn_column(&data.specs[*place], treated(notes, name))
+        }
+        Origin::Quasi(_) | Origin::Other => order.kept(spec, name, *origin),
     };
     order.published.iter().map(column).collect()
 }
 
+/// A sensitive column with what was done to it, and what its ranges are, if it has any.
+pub(super) fn drawn_column(
+    column: &hierarchy::ColumnSpec,
+    treatment: Treatment,
+) -> PublishedColumn {
+    let ranges = column.ranges.as_ref();
+    let kept =
+        PublishedColumn::kept(&column.name, Role::Sensitive, column.reading.clone());
+    PublishedColumn {
+        treatment,
+        hierarchy: ranges.map(|ranges| ranges.hierarchy().clone()),
+        domain: ranges.map(|ranges| PublicDomain::Numbers(ranges.ends())),
+        decimals: ranges.map(|_| column.decimals),
+        ..kept
+    }
+}
+
 /// What was done to the column of this name.
 pub(super) fn treated(notes: &[PerturbationNote], name: &str) -> Treatment {
-    let note = notes.iter().find(|note| note.columns.iter().any(|known| known == name));
-    note.map_or(Treatment::Kept, PerturbationNote::treatment)
+    let treatment = notes.iter().find_map(|note| {
+        let part = note.columns.iter().position(|known| known == name)?;
+        Some(note.treatment(part))
+    });
+    treatment.unwrap_or(Treatment::Kept)
 }
 
 /// Public parameters of the method.

@@ -108,10 +108,10 @@ impl Method for PerturbedGeneralization {
         note_levels(&columns, &grouping, &mut search);
         let mut groups = group_plan(data, &columns, &grouping);
         number(&mut groups, &columns, &grouping, None, Alike::Apart);
-        let steps = [Step::Group(groups)].into_iter().chain(designs.steps(data));
+        let steps = [Step::Group(groups)].into_iter().chain(designs.steps(spec, data));
         let mut plan = Plan::new(self.name(), steps.collect());
         plan.sampled = true;
-        let notes = designs.notes(false);
+        let notes = designs.notes(spec, data, false);
         let mut parameters = parameters(spec, &designs.designs);
         parameters.insert("loss".to_owned(), spec.method.loss.name().into());
         let about_groups = promise_notes(spec, data).into_iter();

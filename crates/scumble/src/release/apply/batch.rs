@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema as ArrowSchema};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Cells;
-use crate::method::{Plan, Step};
+use crate::method::{DrawColumn, Plan, Step};
 use crate::random::Randomness;
 use crate::release::apply::{Binding, BoundPlan, Texts};
 use crate::release::{
@@ -17,7 +17,7 @@ use crate::release::{
     PublishedColumn, Treatment, spread_column,
 };
 use crate::space::FrameKind;
-use crate::table::{ColumnId, Reading, Role, Schema, Source, Spot, scan};
+use crate::table::{ColumnId, Role, Schema, Source, Spot, scan};
 use crate::watch::Unwatched;
 
 /// A plan that is bound to the columns of tables, to be applied to their rows batch by batch.
@@ -109,7 +109,8 @@ impl Plan {
                 }
             }
             Some(Step::Draw(_)) => {
-                Treatment::Drawn { breaches: String::new(), noise: String::new() }
+                let (breaches, noise) = (String::new(), String::new());
+                Treatment::Drawn { breaches, noise, ranges: None }
             }
             Some(Step::Apart(_)) => Treatment::Apart,
             Some(Step::Blur(plan)) => {
@@ -127,7 +128,7 @@ impl Step {
     fn columns(&self) -> Vec<&str> {
         match self {
             Self::Group(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
-            Self::Draw(plan) => plan.columns.iter().map(|(name, _)| &**name).collect(),
+            Self::Draw(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
             Self::Apart(plan) => vec![&plan.column],
             Self::Blur(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
             Self::Redraw(plan) => plan.columns.iter().map(|c| &*c.name).collect(),
@@ -262,33 +263,39 @@ impl Applier<'_> {
 
     /// The texts of the columns that are coded, with the one text of each value.
     fn texts(&self, source: &Source) -> Result<Texts> {
-        let mut coded: Vec<(&str, Reading)> = Vec::new();
+        let mut coded: Vec<DrawColumn> = Vec::new();
+        let plain = |name: &str, reading| DrawColumn {
+            name: name.to_owned(),
+            reading,
+            ranges: None,
+            decimals: None,
+        };
         for step in &self.plan.steps {
             match step {
                 Step::Group(plan) => {
                     let own = plan.columns.iter();
-                    coded.extend(own.map(|c| (&*c.name, c.reading.clone())));
+                    coded.extend(own.map(|c| plain(&c.name, c.reading.clone())));
                     // What is counted beside groups is published as values, too.
                     let columns = self.columns.iter();
                     let columns = columns.filter(|c| c.role == Role::Sensitive);
-                    coded.extend(columns.map(|c| (&*c.name, c.reading())));
+                    coded.extend(columns.map(|c| plain(&c.name, c.reading())));
                 }
                 Step::Draw(plan) => {
-                    coded.extend(plan.columns.iter().map(|(n, r)| (&**n, r.clone())));
+                    coded.extend(plan.columns.iter().cloned());
                 }
                 Step::Apart(_) | Step::Blur(_) | Step::Redraw(_) => {}
             }
         }
         let mut texts = Texts::default();
-        for (name, reading) in coded {
-            let column: ColumnId = source.column(name)?;
+        for coded in coded {
+            let column: ColumnId = source.column(&coded.name)?;
             let found = scan(source, &[column], &Unwatched)?;
             let known = found.dictionaries.into_iter().flat_map(|d| d.texts);
-            let known = known.map(|text| {
-                let value = reading.one_text(&text);
-                (text, value.into_boxed_str())
+            let known = known.filter_map(|text| {
+                let value = coded.one_text(&text)?;
+                Some((text, value.into_boxed_str()))
             });
-            texts.0.insert(name.to_owned(), known.collect());
+            texts.0.insert(coded.name.clone(), known.collect());
         }
         Ok(texts)
     }

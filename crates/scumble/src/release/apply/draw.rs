@@ -1,16 +1,18 @@
 //! Drawing the values of rows: which sub-table a row goes to, exactly as many rows of each
 //! value as the plan says, chosen by chance or by the key; and what is published of it.
 
+use std::fmt::Write;
+
 use hashbrown::HashMap;
 use rand::Rng;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::method::perturb::{Sampler, ValueId};
+use crate::method::perturb::{Sampler, ValueId, below};
 use crate::method::{DrawPlan, Subtable, SubtableId};
 use crate::random::{Key, Randomness};
 use crate::release::apply::{Binding, Decided, Hand, Inputs, Streams, changed};
-use crate::table::{Code, ColumnId, Of, Spot};
+use crate::table::{Code, ColumnForm, ColumnId, Of, Spot};
 use crate::watch::Watch;
 
 /// Noise that depends on a key and a person alone.
@@ -52,13 +54,21 @@ pub(in crate::release) struct BoundDraw<'a> {
     part_key: Option<Key>,
     /// For each value, which tickets lead to which sub-table; empty if there is one.
     routes: Of<ValueId, Route>,
+    /// For each column from whose ranges numbers are drawn its decimals, and for each value
+    /// where these numbers begin and how many there are; none of a value that is no range.
+    numbers: Vec<Option<(u32, Of<ValueId, NumberSteps>)>>,
 }
+
+/// The first number of a range, in units of the last decimal, and how many there are.
+type NumberSteps = Option<(i64, u64)>;
 
 /// A sub-table, ready to draw from.
 struct BoundSubtable {
     values: Vec<ValueId>,
     sampler: Sampler,
     key: Option<Key>,
+    /// The key of the numbers that are drawn from ranges.
+    number_key: Option<Key>,
 }
 
 impl<'a> BoundDraw<'a> {
@@ -69,7 +79,7 @@ impl<'a> BoundDraw<'a> {
         inputs: &mut Inputs,
     ) -> Result<Self> {
         let places = plan.columns.iter();
-        let places = places.map(|(name, _)| inputs.named(binding.source, name));
+        let places = places.map(|c| inputs.named(binding.source, &c.name));
         let places: Vec<usize> = places.collect::<Result<_>>()?;
         let keyed = binding.known(step).keyed;
         let missing = keyed.map_or(&[][..], |keyed| keyed.missing);
@@ -86,24 +96,32 @@ impl<'a> BoundDraw<'a> {
             }
             tuples.insert(tuple, value);
         }
-        let codes = plan.columns.iter().zip(&own).map(|((name, _), own)| {
-            let known = binding.texts(name).unwrap_or_default().into_iter();
-            known
+        let codes = plan.columns.iter().zip(&own).map(|(column, own)| {
+            let known = binding.texts(&column.name).unwrap_or_default().into_iter();
+            let mut codes: HashMap<Box<str>, Code> = known
                 .filter_map(|(raw, value)| Some((raw.into(), *own.get(value)?)))
-                .collect()
+                .collect();
+            if column.ranges.is_some() {
+                // Rows that are known from counts have ranges already.
+                codes.extend(own.iter().map(|(value, code)| ((*value).into(), *code)));
+            }
+            codes
         });
         let keyed = keyed.map(|keyed| keyed.key);
-        let names = || plan.columns.iter().map(|(name, _)| name.as_str());
+        let names = || plan.columns.iter().map(|column| column.name.as_str());
         let part = |table: &Subtable| {
-            let texts = table.values.iter();
-            let texts = texts.flat_map(|value| &plan.values[*value]);
-            let domain = texts.map(String::as_str);
+            let key_of = |purpose: &'static str| {
+                let texts = table.values.iter();
+                let texts = texts.flat_map(|value| &plan.values[*value]);
+                let domain = texts.map(String::as_str);
+                let key = keyed?;
+                Some(key.narrowed([purpose].into_iter().chain(names()).chain(domain)))
+            };
             BoundSubtable {
                 values: table.values.clone(),
                 sampler: Sampler::new(&table.operator),
-                key: keyed.map(|key| {
-                    key.narrowed(["noise"].into_iter().chain(names()).chain(domain))
-                }),
+                key: key_of("noise"),
+                number_key: key_of("number"),
             }
         };
         Ok(Self {
@@ -113,6 +131,7 @@ impl<'a> BoundDraw<'a> {
             part_key: keyed
                 .map(|key| key.narrowed(["sub-table"].into_iter().chain(names()))),
             routes: Of::new(),
+            numbers: (0..places.len()).map(|part| numbers(plan, part)).collect(),
             inputs: places,
             id,
             missing,
@@ -130,11 +149,6 @@ impl<'a> BoundDraw<'a> {
     /// Where one of its columns stands among those that are read.
     pub(super) fn input(&self, part: usize) -> usize {
         self.inputs[part]
-    }
-
-    /// The text of a value in one of its columns.
-    pub(super) fn text(&self, value: ValueId, part: usize) -> &str {
-        &self.plan.values[value][part]
     }
 
     /// The value of a row.
@@ -195,7 +209,7 @@ impl<'a> BoundDraw<'a> {
         let part = &self.parts[subtable];
         let original = part.place(value);
         let streams = &mut hand.streams;
-        let drawn = match &part.key {
+        Ok(match &part.key {
             Some(key) => {
                 // The noise is that of the person with this value. If it did not depend
                 // on the value, whoever is published with two values has both of them.
@@ -204,11 +218,73 @@ impl<'a> BoundDraw<'a> {
                 let mut words = key.words(&streams.id);
                 streams.id.truncate(length);
                 // Another matrix may be drawn by the same words one day.
-                part.sampler.draw_by_clock(original, &mut words)
+                let drawn = part.sampler.draw_by_clock(original, &mut words);
+                let value = part.values[drawn as usize];
+                // Numbers depend on the published range, and on the words of no clock: as
+                // often as a person is published with a range, it is with one number of it.
+                streams.id.extend_from_slice(&original.to_le_bytes());
+                streams.id.extend_from_slice(&value.get().to_le_bytes());
+                let numbers = match &part.number_key {
+                    Some(key) => self.numbers(value, &mut key.words(&streams.id)),
+                    None => Vec::new(),
+                };
+                streams.id.truncate(length);
+                Decided::Drawn(value, subtable, numbers)
             }
-            None => part.sampler.draw(original, &mut streams.noise),
-        };
-        Ok(Decided::Drawn(part.values[drawn as usize], subtable))
+            None => self.drawn(original, subtable, &mut streams.noise),
+        })
+    }
+
+    /// Draws a value of a sub-table and, from its ranges, numbers.
+    fn drawn(
+        &self,
+        original: u32,
+        subtable: SubtableId,
+        words: &mut impl Rng,
+    ) -> Decided {
+        let part = &self.parts[subtable];
+        let value = part.values[part.sampler.draw(original, words) as usize];
+        Decided::Drawn(value, subtable, self.numbers(value, words))
+    }
+
+    /// Draws numbers from the ranges of a value, where numbers are published.
+    fn numbers(&self, value: ValueId, words: &mut impl Rng) -> Vec<i64> {
+        let ranges = self.numbers.iter().flatten().map(|(_, steps)| steps[value]);
+        let drawn = ranges.map(|range| {
+            let (first, n) = range.unwrap_or((0, 1));
+            first + below(n, words) as i64
+        });
+        drawn.collect()
+    }
+
+    /// Writes what is published of a row in one of its columns.
+    pub(super) fn write(
+        &self,
+        value: ValueId,
+        numbers: &[i64],
+        part: usize,
+        text: &mut String,
+    ) {
+        let drawn = self.numbers[part].as_ref();
+        match drawn.filter(|(_, steps)| steps[value].is_some()) {
+            Some((decimals, _)) => {
+                let place = self.numbers[..part].iter().flatten().count();
+                let number = numbers[place] as f64 / 10f64.powi(*decimals as i32);
+                let decimals = *decimals as usize;
+                // Writing to a text does not fail.
+                let _ = write!(text, "{number:.decimals$}");
+            }
+            None => text.push_str(&self.plan.values[value][part]),
+        }
+    }
+
+    /// What one of its columns holds, unless that is what the table's does.
+    pub(super) fn form(&self, part: usize) -> Option<ColumnForm> {
+        match &self.numbers[part] {
+            Some((0, _)) => Some(ColumnForm::Integer),
+            Some(_) => Some(ColumnForm::Float),
+            None => self.plan.columns[part].ranges.as_ref().map(|_| ColumnForm::Text),
+        }
     }
 
     /// Draws what is published of a value, of rows that are all of one sub-table.
@@ -218,9 +294,7 @@ impl<'a> BoundDraw<'a> {
         generator: &mut impl Rng,
     ) -> Decided {
         let only = SubtableId::default();
-        let part = &self.parts[only];
-        let drawn = part.sampler.draw(part.place(value), generator);
-        Decided::Drawn(part.values[drawn as usize], only)
+        self.drawn(self.parts[only].place(value), only, generator)
     }
 
     /// Finds which tickets lead to which sub-table: exactly as many rows go to each as the
@@ -266,6 +340,18 @@ impl BoundSubtable {
             _ => self.values.partition_point(|known| *known < value) as u32,
         }
     }
+}
+
+/// The numbers of each value of a column, if numbers are to be drawn from its ranges, and
+/// their decimals.
+fn numbers(plan: &DrawPlan, part: usize) -> Option<(u32, Of<ValueId, NumberSteps>)> {
+    let column = &plan.columns[part];
+    let (ranges, decimals) = (column.ranges.as_ref()?, column.decimals?);
+    let steps = plan.values.iter().map(|texts| {
+        let (first, last) = ranges.steps(&texts[part], decimals)?;
+        Some((first, first.abs_diff(last) + 1))
+    });
+    Some((decimals, steps.collect()))
 }
 
 /// Cuts the sorted tickets of each value where its rows in a sub-table end.

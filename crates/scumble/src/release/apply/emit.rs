@@ -48,9 +48,9 @@ impl BoundPlan<'_> {
             }
             Output::Cell { .. } => ColumnForm::Text,
             Output::Drawn { step, part } => match &self.steps[*step] {
-                BoundStep::Draw(draw) => {
+                BoundStep::Draw(draw) => draw.form(*part).unwrap_or_else(|| {
                     self.binding.source.form(self.inputs[draw.input(*part)])
-                }
+                }),
                 _ => ColumnForm::Text,
             },
             Output::Number { step, column } => {
@@ -90,10 +90,11 @@ impl BoundPlan<'_> {
                     }
                 }
                 Output::Drawn { step, part } => {
-                    if let (BoundStep::Draw(draw), Decided::Drawn(value, _)) =
+                    if let (BoundStep::Draw(draw), Decided::Drawn(value, _, numbers)) =
                         (&self.steps[*step], &hand.decided[*step])
                     {
-                        push(draw.text(*value, *part));
+                        draw.write(*value, numbers, *part, &mut text);
+                        push(&text);
                     }
                 }
                 Output::Number { step, column } => {
@@ -133,7 +134,7 @@ impl BoundPlan<'_> {
             }
             (Output::Size(_), Decided::Group(group), _) => Some(group.rows),
             (_, Decided::Apart(number), _) => Some(number.one_based()),
-            (_, Decided::Drawn(_, subtable), _) => Some(subtable.one_based()),
+            (_, Decided::Drawn(_, subtable, _), _) => Some(subtable.one_based()),
             (Output::Frame(_), _, BoundStep::Blur { drawer, .. }) => {
                 drawer.place(hand.row).map(|(frame, _)| u64::from(frame) + 1)
             }
@@ -274,7 +275,7 @@ pub(super) fn output(
             Parameters::Subtables { .. } => {
                 let of = |step: &Step| match step {
                     Step::Draw(draw) => {
-                        draw.columns.iter().map(|(name, _)| name).eq(&class.of)
+                        draw.columns.iter().map(|c| &c.name).eq(&class.of)
                     }
                     _ => false,
                 };
@@ -294,7 +295,7 @@ fn treated(steps: &[Step], column: &PublishedColumn) -> Option<Output> {
             Some(Output::Cell { step, column: place })
         }
         Step::Draw(plan) => {
-            let part = plan.columns.iter().position(|(known, _)| known == name)?;
+            let part = plan.columns.iter().position(|c| c.name == *name)?;
             Some(Output::Drawn { step, part })
         }
         Step::Blur(_) | Step::Redraw(_) => {

@@ -144,8 +144,9 @@ pub(super) struct Hand {
 pub(super) enum Decided {
     /// The group, and what is published of it.
     Group(Arc<GroupCells>),
-    /// The value, and the sub-table.
-    Drawn(ValueId, SubtableId),
+    /// The value, the sub-table, and numbers that were drawn from ranges, in units of their
+    /// last decimal.
+    Drawn(ValueId, SubtableId, Vec<i64>),
     /// The number of the group.
     Apart(ClassId),
     /// The numbers.
@@ -358,7 +359,7 @@ impl<'a> BoundPlan<'a> {
             };
         }
         for (decided, drawn) in hand.decided.iter().zip(&mut hand.drawn) {
-            if let Decided::Drawn(_, subtable) = decided {
+            if let Decided::Drawn(_, subtable, _) = decided {
                 drawn[*subtable] += 1;
             }
         }

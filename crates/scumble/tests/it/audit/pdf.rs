@@ -303,7 +303,9 @@ fn who_is_found_by_reversing_the_search_is_there() {
         std::fs::write(home.path().join("everybody.csv"), &everybody).unwrap();
         std::fs::write(home.path().join("table.csv"), &table).unwrap();
         for range in ["min = 0.0, max = 0.5", "min = 0.2, max = 0.6"] {
-            for method in ["full-domain\"", "mondrian\"\nlooks = \"free\""] {
+            for method in
+                ["full-domain\"\nlooks = \"free\"", "mondrian\"\nlooks = \"free\""]
+            {
                 for k in ["", "k-anonymity = 2\n"] {
                     let promise = format!("delta-presence = {{ {range} }}\n{k}");
                     let method = format!("name = \"{method}");

@@ -245,6 +245,34 @@ fn a_cut_that_coins_refused_gives_nobody_away() {
     }
 }
 
+/// The same of levels: the manifest names those that were refused.
+#[test]
+fn levels_that_coins_refused_give_nobody_away() {
+    let population = format!("x\na\n{}", "b\n".repeat(10));
+    let told = |method: Value| {
+        let hand = by_hand(vec![quasi("x", "set")], &["*"], presence(0.0, 0.1))
+            .with("method", method);
+        attack(&hand.audit(None, population.as_str()).unwrap(), "reversal")
+            .detail
+            .clone()
+    };
+    let levels = json!({ "x": 1 });
+    let coins = told(json!({
+        "name": "full-domain", "levels": levels, "looks": "coins", "refused": { "x": 0 },
+    }));
+    assert!(near(coins["largest"].as_f64().unwrap(), 0.1), "{coins:?}");
+    assert!(near(coins["smallest"].as_f64().unwrap(), 0.09), "{coins:?}");
+    assert_eq!((&coins["events"], &coins["outside"]), (&json!(1), &json!(0)));
+    // Nothing was refused: nothing follows.
+    let sure =
+        told(json!({ "name": "full-domain", "levels": levels, "looks": "coins" }));
+    assert!(near(sure["largest"].as_f64().unwrap(), 1.0 / 11.0), "{sure:?}");
+    assert_eq!(sure["events"], json!(0));
+    // Freely, the one who stands alone is the one.
+    let free = told(json!({ "name": "full-domain", "levels": levels }));
+    assert!(near(free["largest"].as_f64().unwrap(), 1.0), "{free:?}");
+}
+
 /// k-map refuses cuts, too: two people are too few for a row, though not for the range.
 #[test]
 fn cuts_that_k_map_refuses_are_reversed() {

@@ -38,6 +38,7 @@ fn frame(shape: Shape, dims: usize, n_rows: usize, seed: u64) -> Frame {
         steps: vec![0.01; dims],
         cuts: vec![0.0; dims],
         shape,
+        people: Vec::new(),
     }
 }
 
@@ -219,6 +220,7 @@ fn numbers(frame: &Frame, seed: u64) -> Numbers {
         kinds: (0..n_rows).map(|_| random.random_range(0..2)).collect(),
         kind_cells: vec![vec!["f".into()], vec!["m".into()]],
         wishes: Vec::new(),
+        persons: Vec::new(),
     }
 }
 
@@ -311,6 +313,7 @@ fn equal_rows_need_no_noise() {
             kinds: vec![0; 24],
             kind_cells: vec![Vec::new()],
             wishes: Vec::new(),
+            persons: Vec::new(),
         };
         let wishes = vec![5.0; 24];
         let task = task(&numbers, &wishes, shape);
@@ -331,6 +334,7 @@ fn rows_without_numbers_hide_among_each_other() {
         kinds: vec![0; 6],
         kind_cells: vec![Vec::new()],
         wishes: Vec::new(),
+        persons: Vec::new(),
     };
     let (few, many) = ([4.0; 6], [7.0; 6]);
     let blurred = blur(&task(&numbers, &few, Shape::Gaussian)).unwrap();
@@ -348,6 +352,7 @@ fn what_cannot_be_met_says_what_can() {
         kinds: vec![0; 15],
         kind_cells: vec![Vec::new()],
         wishes: Vec::new(),
+        persons: Vec::new(),
     };
     let refused = |k: f64, shape: Shape| {
         let wishes = vec![k; 15];

@@ -1,17 +1,17 @@
-//! Safe cuts against somebody who knows the program: on small populations all tables and all
+//! Safe cuts and levels against somebody who knows the program: on small populations all tables and all
 //! falls of the coins are gone through, in exact fractions, and everybody's presence given
 //! each release is counted.
 //!
 //! The oracle shares nothing with the method: it sees the published cells and sizes, and of
 //! every coin with which chance it falls. The same with coins that never fall is a broken
-//! twin, and so are cuts that are looked at freely.
+//! twin, and so are cuts and levels that are looked at freely.
 
 use std::collections::BTreeMap;
 
 use scumble::decimal::Decimal;
 use scumble::hierarchy::{Cells, ColumnSpec, Cover, Microdata, Population, Rule};
 use scumble::loss;
-use scumble::method::{Grouping, Mondrian, Task, safe_cuts};
+use scumble::method::{FullDomain, Grouping, Mondrian, Task, safe_cuts, safe_levels};
 use scumble::promise::{DeltaPresence, GroupPromise, KAnonymity, KMap, Promises};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -86,7 +86,7 @@ enum Coins {
     Fair,
     /// They never refuse: the broken twin.
     Off,
-    /// All cuts are looked at: the other broken twin.
+    /// All cuts, or levels, are looked at: the other broken twin.
     Free,
 }
 
@@ -96,6 +96,7 @@ struct Asked {
     range: (u32, u32),
     k: Option<u64>,
     k_map: Option<u64>,
+    /// Nodes are those of levels.
     cells: Cells,
     loss: usize,
 }
@@ -135,7 +136,11 @@ fn read(people: &People, table: u32, cells: Cells) -> Microdata {
         cells,
         ..ColumnSpec::new(name, Role::Quasi, reading, Rule::Plain)
     };
-    let specs = [column("age", Reading::number()), column("sex", Reading::category())];
+    let mut age = column("age", Reading::number());
+    if cells == Cells::Taxonomy {
+        age.rule = Rule::widths(vec![2.0, 4.0, 8.0], 0.0).unwrap();
+    }
+    let specs = [age, column("sex", Reading::category())];
     let population = Population { source: &all, key: &[] };
     Microdata::read_within(&inside, Some(population), &specs, &Unwatched).unwrap()
 }
@@ -167,8 +172,12 @@ fn releases(
     };
     let certain =
         (0..MOST_COINS).fold(Whole::of(1), |ways, _| ways.times(&Whole::of(1 << 64)));
+    let by_levels = asked.cells == Cells::Taxonomy;
     if coins == Coins::Free {
-        let grouping = Mondrian::default().find(&task).ok()?;
+        let grouping = match by_levels {
+            true => FullDomain.find(&task).ok()?.grouping,
+            false => Mondrian::default().find(&task).ok()?,
+        };
         return Some(vec![(seen(data, &grouping), certain)]);
     }
     let mut found = Vec::new();
@@ -176,15 +185,18 @@ fn releases(
     let mut open: Vec<Vec<bool>> = vec![Vec::new()];
     while let Some(script) = open.pop() {
         let mut fallen: Vec<(bool, u64)> = Vec::new();
-        let grouping = safe_cuts(&task, |chance| {
+        let coin = |chance| {
             if coins == Coins::Off {
                 return false;
             }
             let falls = script.get(fallen.len()).copied().unwrap_or(false);
             fallen.push((falls, chance));
             falls
-        })
-        .ok()?;
+        };
+        let grouping = match by_levels {
+            true => safe_levels(&task, coin).ok()?.grouping,
+            false => safe_cuts(&task, coin).ok()?,
+        };
         assert!(fallen.len() <= MOST_COINS);
         for place in script.len()..fallen.len() {
             let mut other: Vec<bool> =
@@ -270,6 +282,19 @@ const STREET: [(u32, &str); 9] = [
     (9, "m"),
 ];
 
+/// Ages that levels put together, and some that stand alone.
+const HILL: [(u32, &str); 9] = [
+    (1, "f"),
+    (1, "m"),
+    (2, "f"),
+    (3, "f"),
+    (5, "f"),
+    (6, "m"),
+    (7, "m"),
+    (9, "m"),
+    (12, "f"),
+];
+
 /// What is asked, and the places of losses that go with cells.
 const WAYS: [(Cells, usize); 2] = [(Cells::Interval, 0), (Cells::Set, 4)];
 
@@ -340,4 +365,55 @@ fn safe_cuts_are_made_and_coins_are_needed() {
         several += u64::from(grouping.unwrap().covers.len() > 1);
     }
     assert!(several > 20 && chances > 5, "{several} releases cut, {chances} coins");
+}
+
+/// The same of levels, with a loss of cells and one of sizes.
+#[test]
+fn knowing_the_program_leaves_presence_in_the_range_of_levels() {
+    let (mut pairs, mut several) = (0, 0);
+    for people in [&STREET[..], &HILL[..], &HILL[1..]] {
+        for rows in 1..=5 {
+            let tables = tables(people, rows, Cells::Taxonomy);
+            for asked in all_asked(Cells::Taxonomy, rows as usize % 2) {
+                let (n, outside) = judged(people.len(), &tables, asked, Coins::Fair);
+                assert_eq!(outside, 0, "{rows} of {} {asked:?}", people.len());
+                pairs += n;
+                several += u64::from(n > people.len() as u64);
+            }
+        }
+    }
+    assert!(pairs > 3_000 && several > 60, "{pairs} pairs, {several} with a choice");
+}
+
+#[test]
+fn levels_without_coins_and_with_free_looks_give_people_away() {
+    for coins in [Coins::Off, Coins::Free] {
+        let (mut pairs, mut outside) = (0, 0);
+        for people in [&STREET[..], &HILL[..]] {
+            for rows in [2, 3, 4] {
+                let tables = tables(people, rows, Cells::Taxonomy);
+                for asked in all_asked(Cells::Taxonomy, 0) {
+                    let (n, out) = judged(people.len(), &tables, asked, coins);
+                    (pairs, outside) = (pairs + n, outside + out);
+                }
+            }
+        }
+        assert!(outside > 20, "{coins:?}: {outside} of {pairs}");
+    }
+}
+
+/// Below a highest level that is not `*`, groups of it are parts from the beginning.
+#[test]
+fn a_highest_level_is_where_safe_levels_begin() {
+    let asked =
+        Asked { range: (0, 60), k: None, k_map: None, cells: Cells::Taxonomy, loss: 0 };
+    let mut tables = tables(&HILL, 4, Cells::Taxonomy);
+    for (_, data) in &mut tables {
+        data.quasi[0].highest = 3;
+    }
+    // Tables whose highest node breaks the promise give no release.
+    tables.retain(|(_, data)| releases(data, asked, Coins::Fair).is_some());
+    assert!(tables.len() > 20 && tables.len() < 126, "{}", tables.len());
+    let (pairs, outside) = judged(HILL.len(), &tables, asked, Coins::Fair);
+    assert!(pairs > 0 && outside == 0, "{outside} of {pairs}");
 }

@@ -4,11 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use scumble::error::ErrorKind;
+use scumble::recipe::{Request, Spec, publish};
 use scumble::release::{BlurNote, FrameNote};
 use scumble::space::Shape;
+use scumble::watch::Watch;
 
 use crate::builder::{Record, folder, records, run};
 
@@ -582,6 +586,46 @@ fn no_message_shows_a_number_of_the_table() {
         "columns = { x = \"quasi\", y = \"quasi\" }\npromise.expected-anonymity = 2",
     );
     assert!(!message.contains("8123") && !message.contains("secret"), "{message}");
+}
+
+/// A search that went on for ever: noise was lowered towards that of rows which need none.
+#[test]
+fn every_search_ends() {
+    struct Patience(AtomicU64);
+    impl Watch for Patience {
+        fn is_cancelled(&self) -> bool {
+            self.0.fetch_add(1, Ordering::SeqCst) > 200_000
+        }
+    }
+    let table =
+        "x0,x1\n,41.91\n,41.91\n,41.91\n,48.12\n,47.56\n7,41.91\n7,41.91\n9,50.54\n";
+    let recipe = |k: &str, shape: &str, levels: u32| {
+        format!(
+            "input.table = \"table.csv\"\n\
+             columns = {{ x0 = {{ role = \"quasi\", type = \"number\" }}, \
+             x1 = {{ role = \"quasi\", type = \"number\" }} }}\n\
+             promise.expected-anonymity = {k}\n[method]\nname = \"blur\"\n\
+             shape = \"{shape}\"\nmissing = \"keep\"\nlevels = {levels}\n\
+             suppression = 0.1\n"
+        )
+    };
+    for (k, shape, levels) in [
+        ("2.5", "uniform", 2),
+        ("2.5", "gaussian", 2),
+        ("2", "uniform", 3),
+        ("3", "uniform", 2),
+    ] {
+        let home = folder(&[("table.csv", table)]);
+        let recipe = recipe(k, shape, levels);
+        let spec = Spec::parse(&recipe, "recipe.toml").unwrap();
+        let request = Request { seed: Some(1), ..Request::new(&spec, home.path()) };
+        let done = publish(request, &Patience(AtomicU64::new(0)));
+        let ended = !matches!(
+            done.as_ref().map_err(|error| error.kind()),
+            Err(ErrorKind::Cancelled)
+        );
+        assert!(ended, "k = {k}, {shape}, {levels} levels: {done:?}");
+    }
 }
 
 #[test]

@@ -45,9 +45,20 @@ fn lines(rows: &[[String; 7]]) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
+/// What the recipes name: the table, everyone who may be in it, and a key.
+pub(crate) fn files() -> [(&'static str, Vec<u8>); 3] {
+    let rows = table();
+    let everyone = [&rows[..], &rows[..ROWS / 2]].concat();
+    [
+        ("people.csv", lines(&rows)),
+        ("all", lines(&everyone)),
+        ("key", "0123456789abcdef".repeat(4).into_bytes()),
+    ]
+}
+
 /// How the sensitive values are published, apart from the method.
-struct Way {
-    method: &'static str,
+pub(crate) struct Way {
+    pub(crate) method: &'static str,
     promise: &'static str,
     columns: &'static str,
 }
@@ -75,7 +86,7 @@ const fn way(
 }
 
 /// Every method, those that generalize with every form of cells.
-const WAYS: [Way; 29] = [
+pub(crate) const WAYS: [Way; 29] = [
     way("name = \"full-domain\"\nsuppression = 0.2", K, GENERALIZED),
     way("name = \"full-domain\"\ncells = \"interval\"", K, GENERALIZED),
     way("name = \"full-domain\"\ncells = \"set\"\nsuppression = 0.2", K, GENERALIZED),
@@ -118,19 +129,20 @@ const PRESENCE: &str = "delta-presence = { min = 0.0, max = 0.9 }";
 const SAMPLED: &str = "k-anonymity = 3\nbreach = { prior = 0.3, posterior = 0.8 }";
 
 impl Way {
-    fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         self.method.split('"').nth(1).unwrap()
     }
 
-    fn is_keyed(&self) -> bool {
+    pub(crate) fn is_keyed(&self) -> bool {
         self.method.contains("key-file")
     }
 
-    fn is_sampled(&self) -> bool {
+    pub(crate) fn is_sampled(&self) -> bool {
         self.name() == "perturbed-generalization"
     }
 
-    fn recipe(&self, note: &str) -> String {
+    /// The recipe, with what is said of the column that tells rows apart.
+    pub(crate) fn recipe(&self, note: &str) -> String {
         let Self { method, promise, columns } = self;
         let everyone = if *promise == PRESENCE { "population = \"all\"" } else { "" };
         format!(
@@ -143,13 +155,7 @@ impl Way {
     fn publish(&self, note: &str) -> Published {
         let text = self.recipe(note);
         let spec = Spec::parse(&text, "recipe.toml").unwrap();
-        let rows = table();
-        let everyone = [&rows[..], &rows[..ROWS / 2]].concat();
-        let given = [
-            ("people.csv".to_owned(), Input::Bytes(lines(&rows))),
-            ("all".to_owned(), Input::Bytes(lines(&everyone))),
-            ("key".to_owned(), Input::Bytes("0123456789abcdef".repeat(4).into_bytes())),
-        ];
+        let given = files().map(|(name, bytes)| (name.to_owned(), Input::Bytes(bytes)));
         let request = Request { seed: Some(SEED), ..Request::in_memory(&spec, given) };
         publish(request, &Unwatched).unwrap_or_else(|error| panic!("{error}\n{text}"))
     }

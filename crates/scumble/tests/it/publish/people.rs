@@ -247,6 +247,59 @@ fn who_knows_several_rows_sees_what_their_groups_have_in_common() {
 }
 
 #[test]
+fn noise_hides_people_among_people() {
+    let table = visits(200);
+    let truth = by_visit(&table);
+    let home = folder(&[("table.csv", &table)]);
+    let blurs = "expected-anonymity = { k = 6, columns = [\"age\"] }";
+    let both = format!("{blurs}\nk-anonymity = {{ k = 5, columns = [\"town\"] }}");
+    let methods = "[[method]]\nname = \"mondrian\"\n[[method]]\nname = \"blur\"\n";
+    for (promises, methods) in [(blurs, ""), (&*both, methods)] {
+        let text = recipe(true, promises, methods)
+            .replace(", hierarchy = { widths = [5, 10, 20] }", "");
+        let published = run_whole(home.path(), &text, 3).unwrap();
+        let audit = &published.audit;
+        assert!(audit.holds(), "{:?}", audit.promises);
+        // Equal ages of a person within a class are published as one.
+        let mut facts: BTreeMap<[String; 4], BTreeSet<String>> = BTreeMap::new();
+        let mut classes: BTreeMap<[String; 2], BTreeSet<String>> = BTreeMap::new();
+        for row in records(&home.path().join("release/data.csv")) {
+            let own = &truth[&row["visit"]];
+            let class = [row["town"].clone(), row["level"].clone()];
+            let [town, level] = class.clone();
+            let fact = [own["patient"].clone(), own["age"].clone(), town, level];
+            facts.entry(fact).or_default().insert(row["age"].clone());
+            classes.entry(class).or_default().insert(own["patient"].clone());
+        }
+        assert!(facts.values().all(|ages| ages.len() == 1));
+        assert!(classes.values().all(|people| people.len() >= 6), "{classes:?}");
+        let said = published.manifest.not_promised.join("\n");
+        assert!(said.contains("several rows of a person together"), "{said}");
+        // Another audit, from the files and the table, counts people, too.
+        let again = audited(&published.release, Some(&table), None).unwrap();
+        assert!(again.private.holds());
+        let rank = again.private.attacks.iter().find(|attack| attack.name == "rank");
+        assert_eq!(rank.unwrap().success, 0.0);
+        // Without the table, what the files suffice for is judged; alone, nothing can be.
+        let blind = audited(&published.release, None, None);
+        if methods.is_empty() {
+            let error = blind.unwrap_err().to_string();
+            assert!(
+                error.contains("cannot be rechecked without the original"),
+                "{error}"
+            );
+        } else {
+            let blind = blind.unwrap().private;
+            let names: Vec<&str> = blind.promises.iter().map(|p| &*p.name).collect();
+            assert_eq!(names, ["k-anonymity"]);
+            assert!(blind.holds());
+            assert_eq!(blind.undecided.len(), 1);
+            assert_eq!(blind.undecided[0].name, "expected-anonymity");
+        }
+    }
+}
+
+#[test]
 fn what_does_not_serve_people_says_why() {
     let table = visits(40);
     let home = folder(&[("table.csv", &table), ("everyone.csv", &table)]);
@@ -275,10 +328,28 @@ fn what_does_not_serve_people_says_why() {
         .replace("sensitive = \"illness\"", ""),
         "`anatomy` does not serve people with several rows",
     );
+    let blurs = |keys: &str| {
+        let promise =
+            format!("expected-anonymity = {{ k = 3, columns = [\"age\"]{keys} }}");
+        recipe(true, &promise, "").replace(", hierarchy = { widths = [5, 10, 20] }", "")
+    };
     fails(
-        &recipe(true, "expected-anonymity = { k = 3, columns = [\"age\"] }", "")
-            .replace(", hierarchy = { widths = [5, 10, 20] }", ""),
-        "`blur` does not serve people with several rows",
+        &blurs(", best-guess = 0.5"),
+        "`best-guess` does not serve people with several rows: somebody with several rows is \
+         found by any of them",
+    );
+    fails(
+        &blurs(", strict = false"),
+        "`strict = false` does not serve people with several rows: the scheme of the paper \
+         counts rows",
+    );
+    fails(
+        &blurs("")
+            .replace("columns = [\"age\"]", "strict = true")
+            .replace("hiv = \"sensitive\"", "hiv = \"drop\"")
+            .replace("illness = \"sensitive\"", "illness = \"drop\"")
+            .replace("[promise]", "[method]\nname = \"condensation\"\n[promise]"),
+        "`condensation` does not serve people with several rows: its groups count rows",
     );
     fails(
         &recipe(

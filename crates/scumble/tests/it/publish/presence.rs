@@ -1,4 +1,4 @@
-//! Mondrian under a promise about presence: by coins unless a recipe asks for free looks.
+//! Methods under a promise about presence: by coins unless a recipe asks for free looks.
 
 use scumble::error::Result;
 use scumble::method::Plan;
@@ -107,6 +107,48 @@ fn what_coins_cannot_do_is_left_to_full_domain() {
     );
     let free = "name = \"mondrian\"\nlooks = \"free\"";
     assert_eq!(made_by(&values, free).unwrap(), "mondrian");
+}
+
+/// Levels are looked at by coins, too, and the manifest names the one that was refused.
+#[test]
+fn levels_are_looked_at_by_coins_unless_asked_otherwise() {
+    for promise in [
+        RANGE,
+        "delta-presence = { min = 0.05, max = 0.3 }",
+        "delta-presence = { max = 0.2 }\nk-anonymity = 3",
+        "delta-presence = { max = 0.2 }\nk-map = 20",
+        "delta-presence = { max = 0.11 }",
+    ] {
+        for seed in 1..=6 {
+            let method = "name = \"full-domain\"\nsuppression = 0.5";
+            let made = seeded(Some(seed), 2, promise, method, None).unwrap();
+            let parameters = &made.manifest.method.parameters;
+            assert_eq!(parameters["looks"], json!("coins"), "{promise}");
+            assert_eq!((made.manifest.left_out, made.plan.safe), (0, true));
+            assert!(made.audit.holds(), "{promise}");
+            let told = |words: &str| {
+                made.manifest.not_promised.iter().any(|line| line.contains(words))
+            };
+            assert!(!told("the search") && !told("minimality") && !told("freely"));
+            assert_eq!(outside(&made), 0, "{promise} {seed}");
+            let events = &attack(&made.audit, "reversal").detail["events"];
+            let refused = u64::from(parameters.contains_key("refused"));
+            assert_eq!(*events, json!(refused), "{promise} {seed}");
+        }
+    }
+    let free = "name = \"full-domain\"\nlooks = \"free\"";
+    let free = made(2, RANGE, free, None).unwrap();
+    assert_eq!(free.manifest.method.parameters["looks"], json!("free"));
+    let freely = "which levels failed: these were looked at freely";
+    assert!(free.manifest.not_promised.iter().any(|line| line.contains(freely)));
+    assert!(!free.plan.safe);
+    let values = format!("{RANGE}\nl-diversity = 2");
+    let coins = "name = \"full-domain\"\nlooks = \"coins\"";
+    let error = made(2, &values, coins, None).unwrap_err().to_string();
+    assert!(
+        error.contains("levels cannot hide presence beside `l-diversity`"),
+        "{error}"
+    );
 }
 
 /// Weights tell nothing by default; those of the table are marked.

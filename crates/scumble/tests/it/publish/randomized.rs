@@ -8,7 +8,7 @@ use std::path::Path;
 use scumble::recipe::Published;
 use scumble::release::{OperatorNote, SubtableNote};
 
-use crate::builder::{folder, records, run_whole};
+use crate::builder::{folder, keep_private, records, run_whole};
 
 /// Diseases and how many rows of a thousand have each; further ones have 20.
 const DISEASES: [(&str, u64); 6] = [
@@ -242,6 +242,7 @@ fn a_key_gives_a_person_the_same_noise_every_time() {
         [("a.key", "a secret of the hospital"), ("b.key", "another secret 0123")]
     {
         fs::write(home.path().join(name), key).unwrap();
+        keep_private(&home.path().join(name));
     }
     for more in [METHODS[0], METHODS[2], METHODS[4], METHODS[6]] {
         fs::write(home.path().join("table.csv"), &text).unwrap();
@@ -269,6 +270,7 @@ fn a_key_gives_a_person_the_same_noise_every_time() {
 fn who_changes_does_not_show_both_values() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join("a.key"), "a secret of the hospital").unwrap();
+    keep_private(&home.path().join("a.key"));
     let text = table(4);
     // Everybody has somebody else's disease.
     let diseases: Vec<&str> = text.lines().skip(1).map(disease).collect();
@@ -317,6 +319,7 @@ fn disease(line: &str) -> &str {
 fn keyed_noise_follows_the_matrix_and_people_are_independent() {
     let home = folder(&[("table.csv", &table(20))]);
     fs::write(home.path().join("a.key"), "a secret of the hospital").unwrap();
+    keep_private(&home.path().join("a.key"));
     let more = format!("{}\nmethod.key-file = \"a.key\"", METHODS[4]);
     let published = run_whole(home.path(), &format!("{COLUMNS}{more}"), None).unwrap();
     let part = &published.manifest.perturbation()[0].subtables[0];
@@ -392,6 +395,7 @@ fn the_report_claims_no_more_than_the_method_keeps() {
     let home = folder(&[("table.csv", &table(2))]);
     let secret = "a secret of the hospital";
     fs::write(home.path().join("a.key"), secret).unwrap();
+    keep_private(&home.path().join("a.key"));
     for more in METHODS {
         let keyed = format!("{more}\nmethod.key-file = \"a.key\"");
         let published =

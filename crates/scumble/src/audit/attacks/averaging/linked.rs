@@ -392,19 +392,19 @@ mod tests {
     /// all that was published.
     fn run(clock: u32, state: usize, seen: &[(&[f64], usize)], value: usize) -> f64 {
         let bound = |keep: &[f64]| (keep[value] * 10.0).round() as u32;
-        let fits = |down_to: u32| {
-            let passed = seen.iter().filter(|(keep, _)| {
-                (down_to..clock).contains(&bound(keep))
-                    || bound(keep) == 10 && clock == 10
-            });
-            passed.clone().all(|(_, place)| *place == state)
+        // What the clock has passed before its next stop shows the value as it is now.
+        let fits = |next: u32| {
+            let mut passed = seen
+                .iter()
+                .filter(|(keep, _)| (next + 1..=clock).contains(&bound(keep)));
+            passed.all(|(_, place)| *place == state)
         };
         if clock == 0 {
-            let last = seen.iter().filter(|(keep, _)| bound(keep) == 0);
-            return f64::from(u8::from(last.clone().all(|(_, place)| *place == state)));
+            let mut last = seen.iter().filter(|(keep, _)| bound(keep) == 0);
+            return f64::from(u8::from(last.all(|(_, place)| *place == state)));
         }
         let each = 1.0 / f64::from(clock);
-        let stops = (0..clock).filter(|stop| fits(stop + 1));
+        let stops = (0..clock).filter(|stop| fits(*stop));
         let after = |stop: u32| -> f64 {
             (0..3).map(|drawn| run(stop, drawn, seen, value) / 3.0).sum()
         };

@@ -80,17 +80,16 @@ impl NoiseShape for Gaussian {
         _: &[f64],
         row: usize,
         place: &[f64],
-    ) -> (f64, f64) {
-        let (mut fitting, mut better) = (0.0, 0.0);
+    ) -> Vec<(usize, f64)> {
+        let mut fitting = Vec::new();
         let this = company.space.point(row);
         let far: f64 = place.iter().zip(this).map(|(z, x)| (z - x) * (z - x)).sum();
         let radius = (far * (1.0 + 1e-9)).sqrt();
-        company.space.within::<Ball>(place, radius, |_, _, other| {
-            fitting += 1.0;
-            better += f64::from(u8::from(other < far * (1.0 - 1e-9)));
+        company.space.within::<Ball>(place, radius, |other, _, misfit| {
+            fitting.push((other, misfit));
             ControlFlow::Continue(())
         });
-        (fitting, better)
+        fitting
     }
 
     /// A direction.

@@ -87,15 +87,15 @@ pub(crate) trait NoiseShape: Sync {
     /// How far a point at this squared distance may be.
     fn as_visited(&self, squared: f64) -> f64;
 
-    /// How many rows fit a published place at least as well as a row, itself among them, and
-    /// how many better. The place is in units of the spread, on axes with noise.
+    /// The rows that fit a published place at least as well as a row, itself among them, and
+    /// how ill each fits. The place is in units of the spread, on axes with noise.
     fn fitting(
         &self,
         company: &Company<'_>,
         cells: &[f64],
         row: usize,
         place: &[f64],
-    ) -> (f64, f64);
+    ) -> Vec<(usize, f64)>;
 
     /// Makes a point that stands for the noise from numbers between 0 and 1.
     fn point(&self, point: &mut [f64]);

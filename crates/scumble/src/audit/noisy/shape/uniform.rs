@@ -92,8 +92,8 @@ impl NoiseShape for Uniform {
         cells: &[f64],
         _: usize,
         place: &[f64],
-    ) -> (f64, f64) {
-        let mut fitting = 0.0;
+    ) -> Vec<(usize, f64)> {
+        let mut fitting = Vec::new();
         // After rounding a turned box is seen through the cells it touches.
         let turned = company.law.cuts.iter().any(|cut| *cut > 0.0);
         let slack: Vec<f64> = match turned {
@@ -102,13 +102,15 @@ impl NoiseShape for Uniform {
         };
         let half = |axis: usize| 0.5 + 0.5 * slack[axis] + 1e-9;
         let widest = (0..slack.len()).map(half).fold(0.5, f64::max);
-        company.space.within::<Cube>(place, widest, |_, other, _| {
+        company.space.within::<Cube>(place, widest, |row, other, _| {
             let axes = other.iter().zip(place).enumerate();
             let mut fits = axes.map(|(axis, (x, z))| (x - z).abs() <= half(axis));
-            fitting += f64::from(u8::from(fits.all(|fits| fits)));
+            if fits.all(|fits| fits) {
+                fitting.push((row, 0.0));
+            }
             ControlFlow::Continue(())
         });
-        (fitting, 0.0)
+        fitting
     }
 
     /// A place in the box.

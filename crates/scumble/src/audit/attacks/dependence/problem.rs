@@ -1,0 +1,377 @@
+//! A protected column as a question: what is believed of its value in every row, before and
+//! after something else of the row is seen.
+
+use super::learn::Learned;
+use super::rows::Feature;
+use crate::audit::drawn::DrawnColumn;
+
+/// The rounds in which the values of a group are dealt to its rows.
+const ROUNDS: usize = 5;
+
+/// A protected column.
+#[derive(Debug)]
+pub(super) struct Problem<'a> {
+    /// How many values it has.
+    pub(super) n_values: usize,
+    /// What is believed of a row's value before: values, ascending in a prior of `Shown`, and
+    /// their shares.
+    pub(super) priors: Vec<Vec<(u32, f64)>>,
+    /// The prior of each row.
+    pub(super) prior_of: Vec<u32>,
+    /// What is published of the value of each row.
+    pub(super) published: Vec<u32>,
+    /// What that means.
+    pub(super) told: Told<'a>,
+    /// The half of the rows that each is in: each half is judged by what the other teaches.
+    pub(super) half_of: Vec<bool>,
+}
+
+/// What is published of a value.
+#[derive(Debug)]
+pub(super) enum Told<'a> {
+    /// The value, in rows with the same cells: nobody knows which of them is whose, so a guess
+    /// does not use it.
+    Shown,
+    /// A place in the domain of a sub-table, which is the prior of the row.
+    Drawn(&'a DrawnColumn),
+    /// A group, by its place among these: which values it has, and how many rows have each.
+    Apart(Vec<Vec<(u32, f64)>>),
+}
+
+/// Rows that a reader cannot tell apart but for what is published of the value.
+#[derive(Debug)]
+struct Context {
+    prior: u32,
+    seen: Vec<u32>,
+    // What is published, and how many rows of each half have it.
+    published: Vec<(u32, [f64; 2])>,
+}
+
+impl Context {
+    fn n(&self, half: usize) -> f64 {
+        self.published.iter().map(|(_, n)| n[half]).sum()
+    }
+}
+
+/// All rows, by what is seen of them.
+#[derive(Debug)]
+pub(super) struct Contexts<'a> {
+    problem: &'a Problem<'a>,
+    all: Vec<Context>,
+    /// The context of each row.
+    of_row: Vec<u32>,
+    // For values apart: the contexts of each group's rows, and how many are of each.
+    members: Vec<Vec<(u32, f64)>>,
+}
+
+/// The best guess about a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Guess {
+    /// The value.
+    pub(super) value: u32,
+    /// How likely it is right.
+    pub(super) belief: f64,
+}
+
+impl<'a> Contexts<'a> {
+    /// Sorts rows by what is seen.
+    pub(super) fn of(problem: &'a Problem<'a>, seen: &[&Feature]) -> Self {
+        let n_rows = problem.prior_of.len();
+        let mut rows: Vec<u32> = (0..n_rows as u32).collect();
+        let key = |row: &u32| {
+            let row = *row as usize;
+            std::iter::once(problem.prior_of[row])
+                .chain(seen.iter().map(move |feature| feature.of_row[row]))
+        };
+        rows.sort_unstable_by(|a, b| {
+            let last = |row: &u32| problem.published[*row as usize];
+            key(a).cmp(key(b)).then_with(|| last(a).cmp(&last(b)))
+        });
+        let mut all: Vec<Context> = Vec::new();
+        let (mut of_row, mut last) = (vec![0; n_rows], None);
+        for row in rows {
+            let is_new = last.is_none_or(|last: u32| !key(&last).eq(key(&row)));
+            if is_new {
+                let seen = key(&row).skip(1).collect();
+                let prior = problem.prior_of[row as usize];
+                all.push(Context { prior, seen, published: Vec::new() });
+            }
+            last = Some(row);
+            of_row[row as usize] = (all.len() - 1) as u32;
+            let Some(context) = all.last_mut() else { continue };
+            let found = problem.published[row as usize];
+            if context.published.last().is_none_or(|(known, _)| *known != found) {
+                context.published.push((found, [0.0; 2]));
+            }
+            if let Some((_, n)) = context.published.last_mut() {
+                n[usize::from(problem.half_of[row as usize])] += 1.0;
+            }
+        }
+        let mut members = Vec::new();
+        if let Told::Apart(groups) = &problem.told {
+            members = vec![Vec::new(); groups.len()];
+            for (place, context) in all.iter().enumerate() {
+                for (group, n) in &context.published {
+                    members[*group as usize].push((place as u32, n[0] + n[1]));
+                }
+            }
+        }
+        Self { problem, all, of_row, members }
+    }
+
+    /// The contexts of a half, by their places: what is seen of their rows, and how many.
+    pub(super) fn of_half(
+        &self,
+        half: usize,
+    ) -> impl Iterator<Item = (usize, &[u32], f64)> {
+        let all = self.all.iter().enumerate();
+        let counted = all.map(move |(place, c)| (place, &*c.seen, c.n(half)));
+        counted.filter(|(.., n)| *n > 0.0)
+    }
+
+    /// What is seen of the last column.
+    pub(super) fn last_seen(&self, context: usize) -> Option<u32> {
+        self.all[context].seen.last().copied()
+    }
+
+    /// Whether what is published is the value.
+    pub(super) fn is_shown(&self) -> bool {
+        matches!(self.problem.told, Told::Shown)
+    }
+
+    /// The values that rows of a context can have.
+    pub(super) fn values(&self, context: usize) -> &'a [(u32, f64)] {
+        &self.problem.priors[self.all[context].prior as usize]
+    }
+
+    /// What is believed in each context after what is seen of the first columns, as learned
+    /// from one half; not scaled.
+    pub(super) fn beliefs(
+        &self,
+        learned: &[Learned<'_>],
+        half: usize,
+    ) -> Vec<Vec<f64>> {
+        let believe = |(place, context): (usize, &Context)| {
+            let values = self.values(place).iter();
+            let belief = |(value, share): &(u32, f64)| {
+                let known = learned.iter().zip(&context.seen);
+                known.fold(*share, |belief, (learned, seen)| {
+                    belief * learned.factor(half, *seen, *value)
+                })
+            };
+            values.map(belief).collect()
+        };
+        self.all.iter().enumerate().map(believe).collect()
+    }
+
+    /// Counts values by what is published: calls `each` with a context, the place of a value
+    /// and the rows of the half that have it, as far as these scaled `beliefs` tell.
+    pub(super) fn counted(
+        &self,
+        beliefs: &[Vec<f64>],
+        half: usize,
+        mut each: impl FnMut(usize, usize, f64),
+    ) {
+        match &self.problem.told {
+            Told::Shown => {
+                for (place, _, _) in self.of_half(half) {
+                    for (value, n) in &self.all[place].published {
+                        let values = self.values(place);
+                        let found = values.binary_search_by_key(value, |(v, _)| *v);
+                        found.into_iter().for_each(|value| each(place, value, n[half]));
+                    }
+                }
+            }
+            Told::Drawn(column) => {
+                for (place, _, _) in self.of_half(half) {
+                    let context = &self.all[place];
+                    let matrix = &column.tables[context.prior as usize].matrix;
+                    let expected = matrix.published(&beliefs[place]);
+                    let mut weights = vec![0.0; expected.len()];
+                    for (published, n) in &context.published {
+                        let at = *published as usize;
+                        weights[at] = n[half] / expected[at].max(f64::MIN_POSITIVE);
+                    }
+                    let gathered = matrix.gathered(&weights);
+                    for (value, sum) in gathered.into_iter().enumerate() {
+                        each(place, value, beliefs[place][value] * sum);
+                    }
+                }
+            }
+            Told::Apart(_) => self.dealt(beliefs, half, |context, _, dealt| {
+                dealt.iter().for_each(|(value, _, n)| each(context, *value, *n));
+            }),
+        }
+    }
+
+    /// Deals the values of each group of a half to its rows, so that every row has one and
+    /// every value is had as often as it is there: calls `each` with a context, the group,
+    /// and the places, names and rows of values.
+    fn dealt(
+        &self,
+        beliefs: &[Vec<f64>],
+        half: usize,
+        mut each: impl FnMut(usize, usize, &[(usize, u32, f64)]),
+    ) {
+        let Told::Apart(groups) = &self.problem.told else { return };
+        let [prior] = self.problem.priors.as_slice() else { return };
+        for (group, values) in groups.iter().enumerate() {
+            let members = &self.members[group];
+            if !self.is_of_half(group, half) {
+                continue;
+            }
+            // How much better a value fits a row than anybody.
+            let fit = |context: u32, value: u32| {
+                let value = value as usize;
+                beliefs[context as usize][value] / prior[value].1.max(f64::MIN_POSITIVE)
+            };
+            let rows = members.iter().map(|(context, n)| {
+                let fits = values.iter().map(|(value, _)| fit(*context, *value));
+                (*n, fits.collect::<Vec<f64>>())
+            });
+            let rows: Vec<(f64, Vec<f64>)> = rows.collect();
+            let mut weights: Vec<f64> = values.iter().map(|(_, n)| *n).collect();
+            let mut dealt = vec![vec![0.0; values.len()]; rows.len()];
+            for _ in 0..ROUNDS {
+                let mut given = vec![0.0; values.len()];
+                for ((n, fits), dealt) in rows.iter().zip(&mut dealt) {
+                    let shares = fits.iter().zip(&weights).map(|(fit, w)| fit * w);
+                    let shares: Vec<f64> = shares.collect();
+                    let total: f64 = shares.iter().sum();
+                    for (place, share) in shares.iter().enumerate() {
+                        dealt[place] = match total > 0.0 {
+                            true => n * share / total,
+                            false => n / shares.len() as f64,
+                        };
+                        given[place] += dealt[place];
+                    }
+                }
+                for ((weight, (_, n)), given) in
+                    weights.iter_mut().zip(values).zip(&given)
+                {
+                    *weight *= n / given.max(1e-12);
+                }
+            }
+            for ((context, _), dealt) in members.iter().zip(&dealt) {
+                let named = values.iter().zip(dealt);
+                let named: Vec<(usize, u32, f64)> = named
+                    .map(|((value, _), n)| (*value as usize, *value, *n))
+                    .collect();
+                each(*context as usize, group, &named);
+            }
+        }
+    }
+
+    /// Groups are of one half.
+    fn is_of_half(&self, group: usize, half: usize) -> bool {
+        self.members[group].first().is_some_and(|(context, _)| {
+            let published = &self.all[*context as usize].published;
+            let place = published.binary_search_by_key(&(group as u32), |(g, _)| *g);
+            place.is_ok_and(|place| published[place].1[half] > 0.0)
+        })
+    }
+
+    /// How likely scaled `beliefs` make what is published of the rows of a half, in nats.
+    pub(super) fn likelihood(&self, beliefs: &[Vec<f64>], half: usize) -> f64 {
+        const LEAST: f64 = 1e-9;
+        let mut sum = 0.0;
+        for (place, _, _) in self.of_half(half) {
+            let (context, belief) = (&self.all[place], &beliefs[place]);
+            let expected = match &self.problem.told {
+                Told::Drawn(column) => {
+                    column.tables[context.prior as usize].matrix.published(belief)
+                }
+                Told::Shown | Told::Apart(_) => Vec::new(),
+            };
+            for (published, n) in &context.published {
+                let likely = match &self.problem.told {
+                    Told::Shown => {
+                        let values = self.values(place);
+                        let found = values.binary_search_by_key(published, |(v, _)| *v);
+                        found.map_or(0.0, |value| belief[value])
+                    }
+                    Told::Drawn(_) => expected[*published as usize],
+                    Told::Apart(groups) => {
+                        let prior = self.values(place);
+                        let fit = |(value, n): &(u32, f64)| {
+                            let value = *value as usize;
+                            n * belief[value] / prior[value].1.max(f64::MIN_POSITIVE)
+                        };
+                        let values = &groups[*published as usize];
+                        let size: f64 = values.iter().map(|(_, n)| n).sum();
+                        values.iter().map(fit).sum::<f64>() / size
+                    }
+                };
+                sum += n[half] * likely.max(LEAST).ln();
+            }
+        }
+        sum
+    }
+
+    /// The best guess about each row of a half by scaled `beliefs`; others get none.
+    pub(super) fn guesses(
+        &self,
+        beliefs: &[Vec<f64>],
+        half: usize,
+    ) -> Vec<Option<Guess>> {
+        // By context, in the order of what is published there.
+        let mut by_context: Vec<Vec<Option<Guess>>> = self
+            .all
+            .iter()
+            .map(|context| vec![None; context.published.len()])
+            .collect();
+        let best = |values: &mut dyn Iterator<Item = (u32, f64)>| {
+            values.fold(None, |best: Option<Guess>, (value, belief)| match best {
+                Some(best) if best.belief >= belief => Some(best),
+                _ => Some(Guess { value, belief }),
+            })
+        };
+        match &self.problem.told {
+            Told::Shown => {
+                for (place, guesses) in by_context.iter_mut().enumerate() {
+                    let values = self.values(place).iter().zip(&beliefs[place]);
+                    let guess = best(&mut values.map(|((value, _), b)| (*value, *b)));
+                    guesses.fill(guess);
+                }
+            }
+            Told::Drawn(column) => {
+                for (place, _, _) in self.of_half(half) {
+                    let context = &self.all[place];
+                    let matrix = &column.tables[context.prior as usize].matrix;
+                    let expected = matrix.published(&beliefs[place]);
+                    let published =
+                        context.published.iter().zip(&mut by_context[place]);
+                    for ((published, _), guess) in published {
+                        let published = *published as usize;
+                        let total = expected[published].max(f64::MIN_POSITIVE);
+                        let values = self.values(place).iter().zip(&beliefs[place]);
+                        let after = values.enumerate().map(|(at, ((value, _), b))| {
+                            (*value, b * matrix.entry(published, at) / total)
+                        });
+                        *guess = best(&mut { after });
+                    }
+                }
+            }
+            Told::Apart(_) => self.dealt(beliefs, half, |context, group, dealt| {
+                let total: f64 = dealt.iter().map(|(.., n)| n).sum();
+                let shares = dealt.iter().map(|(_, value, n)| (*value, n / total));
+                let published = &self.all[context].published;
+                let place =
+                    published.binary_search_by_key(&(group as u32), |(g, _)| *g);
+                if let Ok(place) = place {
+                    by_context[context][place] = best(&mut { shares });
+                }
+            }),
+        }
+        let of_row = |(row, context): (usize, &u32)| {
+            if usize::from(self.problem.half_of[row]) != half {
+                return None;
+            }
+            let published = &self.all[*context as usize].published;
+            let found = self.problem.published[row];
+            let place = published.binary_search_by_key(&found, |(known, _)| *known);
+            place.ok().and_then(|place| by_context[*context as usize][place])
+        };
+        self.of_row.iter().enumerate().map(of_row).collect()
+    }
+}

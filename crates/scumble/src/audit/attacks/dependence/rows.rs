@@ -1,0 +1,187 @@
+//! The published rows, or a sample of them, and what tells them apart.
+
+use hashbrown::HashMap;
+
+use crate::audit::cells::published_reading;
+use crate::error::Result;
+use crate::release::PublishedColumn;
+use crate::table::{ColumnId, Kind, Source, Spot};
+use crate::watch::Watch;
+
+/// Numbers with more values than this are taken by ranges, as many as that.
+const RANGES: usize = 32;
+
+/// As many words of a column are told apart.
+const WORDS: usize = 255;
+
+/// Words that fewer rows have are taken for one.
+const RARE: usize = 5;
+
+/// Rows of a release, with some of its columns.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// How many.
+    pub(super) n: usize,
+    /// Whether there are more.
+    pub(super) sampled: bool,
+    /// The columns, in the order in which they were asked for.
+    pub(super) columns: Vec<Coded>,
+}
+
+/// A column of texts.
+#[derive(Debug, Default)]
+pub(super) struct Coded {
+    /// The different texts, ascending.
+    pub(super) texts: Vec<Box<str>>,
+    /// The text of each row.
+    pub(super) of_row: Vec<u32>,
+}
+
+impl Rows {
+    /// Reads about `most` rows, all if there are no more. Which, a hash decides: of the first
+    /// column's text, so that rows with the same text stay together, or of the row's place.
+    pub(super) fn read(
+        source: &Source,
+        names: &[&str],
+        (rows, most): (u64, usize),
+        together: bool,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let columns = names.iter().map(|name| source.column(name));
+        let columns: Vec<ColumnId> = columns.collect::<Result<_>>()?;
+        let sampled = rows > most as u64;
+        let share = (most as f64 / rows.max(1) as f64 * u64::MAX as f64) as u64;
+        let is_taken = |spot: Spot, cells: &[&str]| {
+            let place = (u64::from(spot.block) << 32) | u64::from(spot.row);
+            let key = match together {
+                true => cells.first().map_or(0, |text| hashed(text.as_bytes())),
+                false => hashed(&place.to_le_bytes()),
+            };
+            !sampled || key <= share
+        };
+        let folded = source.fold(
+            &columns,
+            Vec::new,
+            |taken: &mut Vec<(Spot, Vec<Box<str>>)>, spot, cells| {
+                if is_taken(spot, cells) {
+                    taken.push((
+                        spot,
+                        cells.iter().map(|cell| (*cell).into()).collect(),
+                    ));
+                }
+                Ok(())
+            },
+            watch,
+        )?;
+        let mut taken: Vec<(Spot, Vec<Box<str>>)> =
+            folded.states.into_iter().flatten().collect();
+        // Which worker saw a row is up to chance.
+        taken.sort_unstable_by_key(|(spot, _)| (spot.block, spot.row));
+        let coded = (0..names.len())
+            .map(|place| Coded::of(taken.iter().map(|(_, cells)| &*cells[place])));
+        Ok(Self { n: taken.len(), sampled, columns: coded.collect() })
+    }
+}
+
+impl Coded {
+    /// Numbers texts in their order.
+    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
+        let mut all: Vec<&str> = texts.clone().collect();
+        all.sort_unstable();
+        all.dedup();
+        let index: HashMap<&str, u32> = all.iter().copied().zip(0..).collect();
+        let of_row = texts.map(|text| index[text]).collect();
+        Self { texts: all.into_iter().map(Into::into).collect(), of_row }
+    }
+
+    /// The text of a row.
+    pub(super) fn text(&self, row: usize) -> &str {
+        &self.texts[self.of_row[row] as usize]
+    }
+}
+
+/// The same for the same bytes, today and tomorrow.
+pub(super) fn hashed(bytes: &[u8]) -> u64 {
+    let hash = blake3::hash(bytes);
+    hash.as_bytes().iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
+}
+
+/// What a reader sees of a column, coarse enough to be learned from.
+#[derive(Debug)]
+pub(super) struct Feature {
+    /// The column.
+    pub(super) name: String,
+    /// What is seen in each row.
+    pub(super) of_row: Vec<u32>,
+    /// How likely each value is where something is seen.
+    pub(super) values: Vec<Vec<(u32, f64)>>,
+    /// How many values there are.
+    pub(super) n_values: usize,
+    /// Whether values stand in an order.
+    pub(super) ordered: bool,
+}
+
+impl Feature {
+    /// Of a column in the rows.
+    pub(super) fn of(column: &PublishedColumn, coded: &Coded) -> Self {
+        let reading = published_reading(column);
+        let number = |text: &str| match reading.kind {
+            Kind::Number | Kind::Date => reading.number_of(text),
+            Kind::Category => None,
+        };
+        let mut rows = vec![0usize; coded.texts.len()];
+        coded.of_row.iter().for_each(|code| rows[*code as usize] += 1);
+        let numbers: Vec<Option<f64>> =
+            coded.texts.iter().map(|text| number(text)).collect();
+        let is_many = numbers.iter().flatten().count() > RANGES;
+        let (codes, n_values) = match is_many {
+            true => ranges(&numbers, &rows),
+            false => words(&rows),
+        };
+        let of_row = coded.of_row.iter().map(|code| codes[*code as usize]).collect();
+        Self::certain(&column.name, of_row, n_values, is_many)
+    }
+
+    /// Of values that are seen as they are.
+    pub(super) fn certain(
+        name: &str,
+        of_row: Vec<u32>,
+        n_values: usize,
+        ordered: bool,
+    ) -> Self {
+        let values = (0..n_values as u32).map(|code| vec![(code, 1.0)]).collect();
+        Self { name: name.to_owned(), of_row, values, n_values, ordered }
+    }
+}
+
+/// Ranges of numbers with about as many rows each; what is no number is a value of its own.
+fn ranges(numbers: &[Option<f64>], rows: &[usize]) -> (Vec<u32>, usize) {
+    let mut order: Vec<usize> =
+        (0..numbers.len()).filter(|code| numbers[*code].is_some()).collect();
+    order.sort_by(|a, b| {
+        let number = |code: &usize| numbers[*code].unwrap_or(0.0);
+        number(a).total_cmp(&number(b))
+    });
+    let total: usize = order.iter().map(|code| rows[*code]).sum();
+    let mut codes = vec![RANGES as u32; numbers.len()];
+    let mut before = 0;
+    for code in order {
+        codes[code] = (before * RANGES / total.max(1)) as u32;
+        before += rows[code];
+    }
+    (codes, RANGES + 1)
+}
+
+/// The commonest words, and all others as one.
+fn words(rows: &[usize]) -> (Vec<u32>, usize) {
+    let mut common: Vec<usize> =
+        (0..rows.len()).filter(|code| rows[*code] >= RARE).collect();
+    common.sort_by_key(|code| (std::cmp::Reverse(rows[*code]), *code));
+    common.truncate(WORDS);
+    common.sort_unstable();
+    let mut codes = vec![common.len() as u32; rows.len()];
+    for (place, code) in common.iter().enumerate() {
+        codes[*code] = place as u32;
+    }
+    (codes, common.len() + 1)
+}
