@@ -1,4 +1,17 @@
 //! A group as counts: how many rows there are of each kind, and how often each value occurs.
+//!
+//! # Guarantee
+//! Worlds are those of the rows and values one by one: rows of a kind are alike, and which of
+//! several equal values somebody has makes no difference.
+//!
+//! # Limits
+//! Posteriors are known only where `worlds.rs` can sum the worlds.
+//!
+//! # Cost
+//! The number of kinds times that of values; summing worlds, see `worlds.rs`.
+//!
+//! # Source
+//! docs/methods.md, "Robust groups of cells".
 
 use crate::promise::r_robustness::worlds::{Scratch, Worlds};
 

@@ -8,6 +8,7 @@ mod robust;
 mod weights;
 
 use looks::looks;
+pub(super) use notes::note_levels;
 pub(super) use numbers::{Alike, number};
 pub(super) use weights::weighting;
 
@@ -293,22 +294,6 @@ fn planned(
         quasi: Some(columns),
         grouping: Some(grouping),
     })
-}
-
-/// The levels that were chosen, for those who ask how the search went.
-pub(super) fn note_levels(
-    columns: &[Column],
-    grouping: &Grouping,
-    search: &mut Search,
-) {
-    if let Route::Levels(levels) = &grouping.route {
-        let named = columns.iter().zip(levels);
-        search.levels = named
-            .map(|(column, level)| {
-                (column.name.clone(), *level, column.hierarchy.height())
-            })
-            .collect();
-    }
 }
 
 /// The groups in words that do not depend on codes.

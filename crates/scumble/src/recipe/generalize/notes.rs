@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::hierarchy::{self, Cells, Column, Microdata, Rule};
-use crate::method::Weighting;
 use crate::method::pdf::{Pdf, Whose};
+use crate::method::{Grouping, Route, Weighting};
 use crate::promise::{About, Adversary};
 use crate::recipe::order::{Order, Origin};
-use crate::recipe::{ColumnSpec, Looks, PromiseSpec, Spec};
+use crate::recipe::{ColumnSpec, Looks, PromiseSpec, Search, Spec};
 use crate::release::{
     CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
 };
@@ -251,4 +251,20 @@ pub(in crate::recipe) fn promise_notes(
         Some(PromiseNote::unchecked(promise.name(), about, promise.asked()))
     };
     spec.promises.iter().filter_map(note).collect()
+}
+
+/// The levels that were chosen, for those who ask how the search went.
+pub(in crate::recipe) fn note_levels(
+    columns: &[Column],
+    grouping: &Grouping,
+    search: &mut Search,
+) {
+    if let Route::Levels(levels) = &grouping.route {
+        let named = columns.iter().zip(levels);
+        search.levels = named
+            .map(|(column, level)| {
+                (column.name.clone(), *level, column.hierarchy.height())
+            })
+            .collect();
+    }
 }
