@@ -14,7 +14,7 @@ use scumble::error::{Error, ErrorKind, Result};
 use scumble::recipe::{Ends, Grid, Vary, Yardstick, YardstickOptions};
 use scumble::watch::Watch;
 
-use crate::compare::point::{Outcome, run_all};
+use crate::compare::point::{PointOutcome, run_all};
 use crate::output::{counted, listed, note, print, write_private};
 use crate::progress::Progress;
 
@@ -67,7 +67,7 @@ struct Compared {
     chosen: usize,
     ends: Ends,
     seed: u64,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<PointOutcome>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {

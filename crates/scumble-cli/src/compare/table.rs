@@ -5,7 +5,7 @@ use scumble::recipe::BANDS;
 use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
-use crate::compare::point::{Found, Outcome};
+use crate::compare::point::{Measurements, PointOutcome};
 use crate::output::{aligned, counted, csv_line, grouped, percent, short};
 use crate::result::{SCHEMA, surest};
 
@@ -124,7 +124,7 @@ impl Sheet {
 }
 
 /// The cells of a point from its loss to its left-out rows.
-fn numbers(found: &Found, attacks: &[String]) -> Vec<String> {
+fn numbers(found: &Measurements, attacks: &[String]) -> Vec<String> {
     let dash = || "-".to_owned();
     let share = |share: Option<f64>| share.map_or_else(dash, percent);
     let measured = &found.measured;
@@ -294,7 +294,7 @@ pub(super) fn json(compared: &Compared) -> Value {
 
 fn point_json(
     compared: &Compared,
-    outcome: &Outcome,
+    outcome: &PointOutcome,
     by_band: &dyn Fn(Vec<Value>) -> Map<String, Value>,
 ) -> Value {
     let vary: Map<String, Value> =

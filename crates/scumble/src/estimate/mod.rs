@@ -18,18 +18,20 @@ mod sample;
 
 pub use evidence::Evidence;
 pub use laws::{
-    Arranged, Channel, Estimate, Inverse, Joint, JointInverse, LIKELIHOOD_GAP,
-    MOST_CELLS, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
+    Arranged, Channel, ErrorTerms, Estimate, Inverse, Joint, JointInverse,
+    LIKELIHOOD_GAP, MOST_CELLS, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
+    reconstruct,
 };
 pub use learn::{
-    Accuracy, Classifier, Cuts, DecisionTree, Examination, Growth, Impurity, Item,
-    Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Scale, Verdict,
+    Accuracy, Classifier, ColumnScale, Cuts, DecisionTree, Examination, Growth,
+    Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,
 };
 pub use query::{
     Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
 };
 pub use sample::{
-    Distribution, Drawn, DrawnColumn, DrawnFormat, DrawnWriter, UncertainGroup, draw,
+    Distribution, DrawnFormat, DrawnTable, DrawnWriter, SampledColumn, UncertainGroup,
+    draw,
 };
 
 use crate::error::{Error, Result};

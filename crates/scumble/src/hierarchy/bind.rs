@@ -8,8 +8,8 @@ use crate::hierarchy::population::not_in_population;
 use crate::hierarchy::uncovered::uncovered_error;
 use crate::hierarchy::{Cells, Column, Population, Ranges, Rule};
 use crate::table::{
-    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Of, PersonCounts,
-    PublicDomain, Reading, Role, Scan, Source, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Of, PersonCounts, PublicDomain,
+    Reading, Role, Scan, Source, TypeEvidence, scan,
 };
 use crate::watch::Watch;
 
@@ -192,7 +192,8 @@ impl Microdata {
                 [own].into_iter().chain(others).collect();
             let known = || from.iter().flat_map(|(dictionary, _)| &dictionary.texts);
             if spec.may_be_numbers {
-                let mut seen = Evidence::new(source.form(source.column(&spec.name)?));
+                let mut seen =
+                    TypeEvidence::new(source.form(source.column(&spec.name)?));
                 let texts = known().filter(|text| !spec.reading.is_missing(text));
                 texts.for_each(|text| seen.add(text, ()));
                 spec.reading.kind = seen.kind();

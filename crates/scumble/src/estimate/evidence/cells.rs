@@ -35,7 +35,7 @@ use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::guessed::{close, like_others};
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::evidence::{Column, Nature, coded};
-use crate::estimate::query::ranges::Cut;
+use crate::estimate::query::ranges::CutColumn;
 use crate::estimate::query::{Check, Truth};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
@@ -148,7 +148,7 @@ impl ColumnCells {
         reading: &Reading,
     ) -> Vec<Option<Truth>> {
         let Some(lattice) = &self.lattice else { return Vec::new() };
-        let cut = Cut::new(0, lattice, reading, vec![(0, check)]);
+        let cut = CutColumn::new(0, lattice, reading, vec![(0, check)]);
         let truth = |meaning: &Meaning| match meaning {
             Meaning::Numbers { low, high, .. } => {
                 let within =

@@ -42,7 +42,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
@@ -87,7 +87,7 @@ type Shares = Vec<(u32, f64)>;
 
 struct Context<'c, 'q, 'a> {
     valuation: &'c Valuation<'q, 'a>,
-    groups: Vec<&'c Groups>,
+    groups: Vec<&'c GroupMembers>,
     class_of: &'c [u32],
     /// For each column, the labels of each of its groups.
     labels: Vec<Vec<Shares>>,
@@ -97,7 +97,7 @@ impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
     pub(crate) fn answer_jointly(
         &self,
-        apart: &[&Groups],
+        apart: &[&GroupMembers],
         measure: &Measure,
     ) -> Result<Vec<Estimate>> {
         let valuation = Valuation::new(self, measure)?;
@@ -105,7 +105,7 @@ impl Question<'_> {
         let own = valuation.apart.iter().filter_map(|column| {
             apart.iter().copied().find(|groups| groups.sensitive == column.place)
         });
-        let groups: Vec<&Groups> = own.collect();
+        let groups: Vec<&GroupMembers> = own.collect();
         let labels = groups.iter().zip(&valuation.apart).map(|(groups, column)| {
             let all = 0..groups.len() as u32;
             let shares = all.map(|group| {

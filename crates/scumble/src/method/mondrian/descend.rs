@@ -21,7 +21,7 @@
 //! Ours.
 
 use crate::error::{Error, Result};
-use crate::method::mondrian::{Cutter, Piece, Sorted, ValueChoice, append};
+use crate::method::mondrian::{Cutter, Piece, SortedTuples, ValueChoice, append};
 use crate::table::TupleId;
 
 /// So many cuts of a column are tried for one that both sides survive.
@@ -66,7 +66,7 @@ impl Cutter<'_> {
     /// The place of the value to cut before, so that both sides are robust, too.
     pub(super) fn robust_place(
         &self,
-        sorted: &Sorted,
+        sorted: &SortedTuples,
         mut cuts: Vec<(bool, u64)>,
     ) -> Option<usize> {
         for _ in 0..MOST_TRIED {
