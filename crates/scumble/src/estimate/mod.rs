@@ -25,9 +25,11 @@ pub use learn::{
     Accuracy, Classifier, Cuts, DecisionTree, Examination, Growth, Impurity, Item,
     Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Scale, Verdict,
 };
+pub(crate) use query::question::FittedCondition;
 pub use query::{
     Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
 };
+pub(crate) use query::{Tester, Truth};
 pub use sample::{
     Distribution, Drawn, DrawnColumn, DrawnFormat, DrawnWriter, UncertainGroup, draw,
 };
