@@ -16,7 +16,7 @@ use scumble::recipe::{
 };
 use scumble::watch::Watch;
 
-use crate::compare::point::{Outcome, run_all};
+use crate::compare::point::{PointOutcome, run_all};
 use crate::output::{counted, listed, note, print, write_private};
 use crate::progress::Progress;
 
@@ -75,7 +75,7 @@ struct Compared {
     chosen: usize,
     ends: Ends,
     seed: u64,
-    outcomes: Vec<Outcome>,
+    outcomes: Vec<PointOutcome>,
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use scumble::error::Result;
-use scumble_lab::{Data, EXPERIMENTS, Experiment, Needs, survey};
+use scumble_lab::{Data, EXPERIMENTS, Experiment, RequiredData, survey};
 use serde_json::{Value, json};
 
 use crate::output::{message, print, print_json};
@@ -115,8 +115,8 @@ fn list() -> String {
     let entry = |known: &Experiment| {
         let Experiment { name, source, about, .. } = known;
         let needs = match known.needs {
-            Needs::Nothing => "",
-            Needs::Data => " (needs `--data`)",
+            RequiredData::Nothing => "",
+            RequiredData::Data => " (needs `--data`)",
         };
         format!("{name}{needs}\n    {about}\n    {source}\n")
     };

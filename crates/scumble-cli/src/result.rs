@@ -1,6 +1,8 @@
 //! The result of publishing or auditing, as JSON and as text.
 
-use scumble::audit::{AtRisk, Attacked, Checked, NotApplicable, Report, Risk, Width};
+use scumble::audit::{
+    AtRisk, Attacked, Checked, NotApplicable, Report, RiskBands, Width,
+};
 use scumble::release::{BucketsNote, Manifest};
 use scumble::watch::Stage;
 use serde_json::{Value, json};
@@ -39,9 +41,12 @@ pub(crate) fn as_json(
 
 /// People by how far up their risk goes: `[up to, people]`. The last are those of whom
 /// something is certain, the one before less than that.
-fn risk_json(risk: &Risk) -> Value {
-    let bands: Vec<Value> =
-        Risk::ENDS.iter().zip(&risk.people).map(|(end, n)| json!([end, n])).collect();
+fn risk_json(risk: &RiskBands) -> Value {
+    let bands: Vec<Value> = RiskBands::ENDS
+        .iter()
+        .zip(&risk.people)
+        .map(|(end, n)| json!([end, n]))
+        .collect();
     let mut object = json!({ "what": risk.what.name() });
     if let AtRisk::Value(column) = &risk.what {
         object["column"] = json!(column);

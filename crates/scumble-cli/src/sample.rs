@@ -127,7 +127,7 @@ pub(crate) fn run(args: &SampleArgs) -> Result<ExitCode> {
 }
 
 /// What was written.
-struct Written {
+struct WrittenDraws {
     /// The rows of each draw.
     rows: u64,
     columns: Vec<String>,
@@ -139,7 +139,7 @@ fn write(
     format: DataFormat,
     evidence: &Evidence,
     progress: &Progress,
-) -> Result<Written> {
+) -> Result<WrittenDraws> {
     let random = match args.seed {
         Some(seed) => Randomness::of_seed(seed),
         None => Randomness::fresh()?,
@@ -174,7 +174,7 @@ fn write(
         readable(file.path()).map_err(failed)?;
         file.persist(path).map_err(|error| failed(error.error))?;
     }
-    Ok(Written { rows, columns })
+    Ok(WrittenDraws { rows, columns })
 }
 
 /// How the rows are written.

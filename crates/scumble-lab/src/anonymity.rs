@@ -7,7 +7,7 @@ use scumble::promise::KAnonymity;
 use scumble::table::{Census, Code, GroupId, NodeId, Of};
 
 use crate::delta::Delta;
-use crate::private::{How, Measured, Private};
+use crate::private::{How, Private, ReleaseCost};
 
 /// A k-anonymous release and the presence it gives away.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,7 +19,7 @@ pub(crate) struct Rung {
     /// The smallest and the largest presence of anybody in the population.
     pub(crate) lowest: f64,
     pub(crate) highest: f64,
-    pub(crate) measured: Measured,
+    pub(crate) measured: ReleaseCost,
 }
 
 /// The releases for every k from 2 on, until all rows are one group.
@@ -37,9 +37,9 @@ pub(crate) fn rungs(how: How, private: &Private) -> Result<Vec<Rung>> {
         let grouping = how.find(&columns, &table.census, promise)?;
         let shape = grouping.shape(&table.census);
         let actual = shape.groups.iter().map(|(rows, _)| *rows).min().unwrap_or(0);
-        let finder = Finder::new(&grouping, &columns, &table.census);
+        let finder = GroupFinder::new(&grouping, &columns, &table.census);
         let (lowest, highest) = finder.presence(&private.within.census);
-        let measured = Measured::of(&columns, &shape)?;
+        let measured = ReleaseCost::of(&columns, &shape)?;
         rungs.push(Rung { k, actual, lowest, highest, measured });
         k = actual.max(k) + 1;
     }
@@ -52,7 +52,7 @@ pub(crate) fn smallest(rungs: &[Rung], delta: Delta) -> Option<&Rung> {
 }
 
 /// Finds the published group that a person's values fit.
-struct Finder<'a> {
+struct GroupFinder<'a> {
     grouping: &'a Grouping,
     columns: &'a [Column],
     /// How many rows each group has.
@@ -61,7 +61,7 @@ struct Finder<'a> {
     nodes: Vec<(Vec<NodeId>, GroupId)>,
 }
 
-impl<'a> Finder<'a> {
+impl<'a> GroupFinder<'a> {
     fn new(grouping: &'a Grouping, columns: &'a [Column], table: &Census) -> Self {
         let shape = grouping.shape(table);
         let rows = shape.groups.iter().map(|(rows, _)| *rows).collect();

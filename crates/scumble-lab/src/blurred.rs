@@ -36,7 +36,7 @@ const LEVELS: usize = 5;
 
 /// Rows of numbers with a class each.
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
+pub(crate) struct ClassedRows {
     pub(crate) name: String,
     /// All of one kind.
     pub(crate) numbers: Numbers,
@@ -47,7 +47,7 @@ pub(crate) struct Table {
 
 /// Published numbers, row after row.
 #[derive(Debug, Clone)]
-pub(crate) struct Published {
+pub(crate) struct PublishedNumbers {
     pub(crate) shape: Shape,
     pub(crate) values: Vec<f64>,
     /// Zero where a number is as it is.
@@ -77,7 +77,7 @@ impl Scheme {
     }
 }
 
-impl Table {
+impl ClassedRows {
     /// Evenly in a cube: U10K, if there are so many rows. Two classes by halves.
     pub(crate) fn uniform(rows: usize) -> Self {
         let mut words = Randomness::of_seed(31).stream("U", rows as u64);
@@ -220,7 +220,7 @@ impl Table {
         scheme: Scheme,
         k: f64,
         seed: u64,
-    ) -> Result<Option<Published>> {
+    ) -> Result<Option<PublishedNumbers>> {
         let found = match scheme {
             Scheme::Paper(shape) => self
                 .blurred(shape, false, k)
@@ -243,7 +243,7 @@ impl Table {
         blurred: &Blurred,
         shape: Shape,
         seed: u64,
-    ) -> Result<Published> {
+    ) -> Result<PublishedNumbers> {
         let mut there = vec![true; self.n_rows()];
         let mut spreads = blurred.spreads.clone();
         let strict = spreads.is_empty();
@@ -261,10 +261,10 @@ impl Table {
         }
         let task = self.task(shape, strict, &[]);
         let values = draw_noise(&task, blurred, &Randomness::of_seed(seed))?;
-        Ok(Published { shape, values, spreads, there })
+        Ok(PublishedNumbers { shape, values, spreads, there })
     }
 
-    fn condensed(&self, by_class: bool, k: f64, seed: u64) -> Result<Published> {
+    fn condensed(&self, by_class: bool, k: f64, seed: u64) -> Result<PublishedNumbers> {
         let mut numbers = self.numbers.clone();
         if by_class {
             numbers.kinds.clone_from(&self.classes);
@@ -279,7 +279,7 @@ impl Table {
             randomness: &randomness,
         })?;
         let values = found.values(&numbers.decimals, &randomness);
-        Ok(Published {
+        Ok(PublishedNumbers {
             shape: Shape::Gaussian,
             spreads: vec![0.0; values.len()],
             values,
@@ -302,11 +302,11 @@ mod tests {
 
     #[test]
     fn drawn_tables_are_as_described() {
-        let table = Table::uniform(2000);
+        let table = ClassedRows::uniform(2000);
         assert_eq!((table.name.as_str(), table.dims()), ("U2K", 5));
         let mean = table.numbers.values.iter().sum::<f64>() / 10_000.0;
         assert!((mean - 0.5).abs() < 0.02);
-        let table = Table::clusters(2500);
+        let table = ClassedRows::clusters(2500);
         assert_eq!((table.name.as_str(), table.n_rows()), ("G20.D2500", 2500));
         let ones = table.classes.iter().sum::<u32>();
         assert!((100..2400).contains(&ones), "{ones}");
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn noise_is_on_the_lattice_and_as_wide_as_said() {
-        let table = Table::uniform(4000);
+        let table = ClassedRows::uniform(4000);
         for shape in Shape::ALL {
             let spread = 0.2001;
             let blurred = Blurred {

@@ -96,7 +96,7 @@ fn sensitive(name: &str) -> ColumnSpec {
 }
 
 /// Conjunctions over quasi columns, each asked with every sensitive value.
-pub(crate) struct Asked<'a> {
+pub(crate) struct Conjunctions<'a> {
     data: &'a Microdata,
     /// The tuples that fit each conjunction.
     fitting: Vec<Vec<TupleId>>,
@@ -111,7 +111,7 @@ pub(crate) struct Counted {
     pub(crate) interval: (f64, f64),
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Conjunctions<'a> {
     /// These conjunctions of quasi columns and values, by their codes; no row has a value
     /// without one.
     pub(crate) fn new(
@@ -290,7 +290,7 @@ mod tests {
         let one =
             Buckets { entries: rows.clone(), starts: vec![0, 8], left_out: Vec::new() };
         let asked =
-            Asked::new(&data, &[vec![(0, Some(Code::new(0)))], vec![(0, None)]]);
+            Conjunctions::new(&data, &[vec![(0, Some(Code::new(0)))], vec![(0, None)]]);
         let found = asked.answers(&one);
         let estimates: Vec<(f64, f64)> =
             found.iter().map(|c| (c.answer.actual, c.answer.estimate)).collect();
@@ -302,7 +302,7 @@ mod tests {
         // Each row on its own: nothing is lost.
         let alone =
             Buckets { entries: rows, starts: (0..=8).collect(), left_out: Vec::new() };
-        for counted in Asked::drawn(&data).answers(&alone) {
+        for counted in Conjunctions::drawn(&data).answers(&alone) {
             let Answer { actual, estimate } = counted.answer;
             assert_eq!((actual, counted.interval), (estimate, (actual, actual)));
         }

@@ -149,9 +149,9 @@ pub(crate) fn svg(figure: &Figure) -> Result<String> {
     Ok(text)
 }
 
-type Drawn<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
+type Drawing<T = ()> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-fn drawn(figure: &Figure, text: &mut String) -> Drawn {
+fn drawn(figure: &Figure, text: &mut String) -> Drawing {
     let across = figure.panels.len().clamp(1, 2);
     let down = figure.panels.len().div_ceil(across);
     let width = PANEL.0 * across as u32;
@@ -232,7 +232,7 @@ fn plot<Y>(
     panel: &Panel,
     (floor, ceiling): (f64, f64),
     range: Y,
-) -> Drawn
+) -> Drawing
 where
     Y: AsRangedCoord<Value = f64>,
     Y::CoordDescType: ValueFormatter<f64> + Ranged<ValueType = f64>,
@@ -359,7 +359,7 @@ impl Legend {
         self.spots.last().map_or(0, |(_, line)| (line + 1) * LEGEND_LINE + 14)
     }
 
-    fn draw(&self, canvas: &Canvas<'_>, series: &[Series], top: i32) -> Drawn {
+    fn draw(&self, canvas: &Canvas<'_>, series: &[Series], top: i32) -> Drawing {
         for ((left, line), series) in self.spots.iter().zip(series) {
             let y = top + line * LEGEND_LINE + LEGEND_LINE / 2;
             let ends = vec![(*left, y), (left + 26, y)];
@@ -372,7 +372,7 @@ impl Legend {
     }
 }
 
-fn mark(canvas: &Canvas<'_>, series: &Series, point: (i32, i32)) -> Drawn {
+fn mark(canvas: &Canvas<'_>, series: &Series, point: (i32, i32)) -> Drawing {
     let (x, y) = point;
     let filled = colour(series).filled();
     match series.mark {

@@ -54,6 +54,7 @@ pub fn files(seed: u64) -> Vec<(&'static str, String)> {
         ("patients.csv", patients),
         ("nationality.csv", COUNTRIES.iter().map(country).collect()),
         ("disease.csv", DISEASES.iter().map(disease).collect()),
+        ("zip.csv", DISTRICTS.iter().map(|(zip, ..)| format!("{zip}\n")).collect()),
         ("visits.csv", visits),
     ]
 }

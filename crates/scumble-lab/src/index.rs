@@ -6,7 +6,7 @@ use scumble::picture::{PAGE_END, Prose, page_start};
 use scumble::text::grouped;
 
 use crate::outcome::{Claim, Outcome};
-use crate::survey::{Entry, Found};
+use crate::survey::{Ending, Entry};
 use crate::{Experiment, Ran};
 
 const STYLE: &str = include_str!("index.css");
@@ -49,7 +49,7 @@ fn contents(html: &mut String, entries: &[Entry<'_>]) {
         let Experiment { name, source, .. } = experiment;
         let differ = found.claims().iter().filter(|claim| !claim.agrees).count();
         let state = match found {
-            Found::Ran(_) => format!(
+            Ending::Ran(_) => format!(
                 "{} agree, {}",
                 found.claims().len() - differ,
                 match differ {
@@ -57,8 +57,8 @@ fn contents(html: &mut String, entries: &[Entry<'_>]) {
                     n => format!("<strong>{n} differ</strong>"),
                 }
             ),
-            Found::Failed(_) => "<strong class=\"bad\">failed</strong>".to_owned(),
-            Found::Skipped(_) => "skipped".to_owned(),
+            Ending::Failed(_) => "<strong class=\"bad\">failed</strong>".to_owned(),
+            Ending::Skipped(_) => "skipped".to_owned(),
         };
         let _ = writeln!(
             html,
@@ -78,13 +78,13 @@ fn section(html: &mut String, entry: &Entry<'_>) {
         Prose(source)
     );
     match &entry.found {
-        Found::Skipped(why) => {
+        Ending::Skipped(why) => {
             let _ = writeln!(html, "<p>Skipped: {}.</p>", Prose(why));
         }
-        Found::Failed(error) => {
+        Ending::Failed(error) => {
             let _ = writeln!(html, "<p class=\"bad\">Failed: {}</p>", Prose(error));
         }
-        Found::Ran(Ran { outcome, picture, .. }) => {
+        Ending::Ran(Ran { outcome, picture, .. }) => {
             claims(html, &outcome.claims);
             for note in outcome.notes.iter().filter(|note| !note.trim().is_empty()) {
                 let _ = writeln!(html, "<p class=\"small lines\">{}</p>", Prose(note));

@@ -48,13 +48,13 @@ pub struct Experiment {
     /// What it shows, in a line.
     pub about: &'static str,
     /// What it cannot run without.
-    pub needs: Needs,
+    pub needs: RequiredData,
     run: fn(&Data) -> Result<Outcome>,
 }
 
 /// What an experiment cannot run without.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Needs {
+pub enum RequiredData {
     /// It draws its tables, and takes more from the folder if there is one.
     Nothing,
     /// The folder with the data.

@@ -16,7 +16,7 @@ pub(crate) const LEFT_OUT: [&str; 3] = ["workclass", "race", "native-country"];
 const DRAWS: u64 = 5;
 
 /// A cell as values and weights.
-pub(crate) type Cell = Vec<(u32, f64)>;
+pub(crate) type WeightedCell = Vec<(u32, f64)>;
 
 /// Compares tables drawn from releases with the original.
 pub(crate) struct Miner {
@@ -65,7 +65,7 @@ impl Miner {
         &self,
         data: &Microdata,
         grouping: &Grouping,
-        cell: impl Fn(GroupId, usize) -> Cell,
+        cell: impl Fn(GroupId, usize) -> WeightedCell,
     ) -> Result<Vec<UncertainGroup>> {
         let census = &data.census;
         let mut classes: Of<GroupId, Vec<u32>> =
@@ -150,6 +150,6 @@ fn classes_of(census: &Census, tuple: TupleId) -> impl Iterator<Item = u32> {
 }
 
 /// Every value as likely as any other.
-pub(crate) fn even(codes: impl IntoIterator<Item = Code>) -> Cell {
+pub(crate) fn even(codes: impl IntoIterator<Item = Code>) -> WeightedCell {
     codes.into_iter().map(|code| (code.get(), 1.0)).collect()
 }

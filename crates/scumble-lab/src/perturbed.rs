@@ -52,7 +52,7 @@ pub(crate) fn gammas(bounds: &[Option<(f64, f64)>]) -> Vec<f64> {
 
 /// Rows that are randomized within one domain.
 #[derive(Debug)]
-pub(crate) struct Part {
+pub(crate) struct DomainRows {
     /// The values of its domain, as places among all values.
     pub(crate) codes: Vec<u32>,
     /// How many rows have each of them.
@@ -62,7 +62,7 @@ pub(crate) struct Part {
     pub(crate) gamma: f64,
 }
 
-impl Part {
+impl DomainRows {
     /// All rows, with an operator.
     pub(crate) fn whole(counts: &[u64], operator: Operator, gamma: f64) -> Self {
         let codes = (0..counts.len() as u32).collect();
@@ -91,7 +91,7 @@ impl Part {
 }
 
 /// One table, randomized as a whole by UP. Unprotected values count for nothing.
-pub(crate) fn whole(counts: &[u64], posteriors: &[Option<f64>]) -> Part {
+pub(crate) fn whole(counts: &[u64], posteriors: &[Option<f64>]) -> DomainRows {
     let n: u64 = counts.iter().sum();
     let shares = counts.iter().map(|count| *count as f64 / n as f64);
     let of_protected =
@@ -104,14 +104,14 @@ pub(crate) fn whole(counts: &[u64], posteriors: &[Option<f64>]) -> Part {
     let gamma = amplification(prior, posterior);
     let gammas = vec![gamma; counts.len()];
     let operator = uniform(Limits { gammas: &gammas, breaches: Breaches::Upward });
-    Part::whole(counts, operator, gamma)
+    DomainRows::whole(counts, operator, gamma)
 }
 
 /// Sub-tables, each randomized by UP, and how they were found.
 pub(crate) fn parts(
     counts: &[u64],
     posteriors: &[Option<f64>],
-) -> Result<(Partition, Vec<Part>)> {
+) -> Result<(Partition, Vec<DomainRows>)> {
     let found = partition(&PartitionTask {
         counts,
         posteriors,
@@ -120,7 +120,7 @@ pub(crate) fn parts(
     })?;
     let part = found.subtables.iter().map(|table| {
         let limits = Limits { gammas: &table.gammas, breaches: Breaches::Upward };
-        Part {
+        DomainRows {
             codes: table.values.iter().map(|value| value.get()).collect(),
             counts: table.counts.clone(),
             operator: uniform(limits),
@@ -132,7 +132,11 @@ pub(crate) fn parts(
 }
 
 /// The part of each row, drawn at random so that every part gets its counts.
-pub(crate) fn deal(rows: &[u16], parts: &[Part], words: &mut impl Rng) -> Vec<u16> {
+pub(crate) fn deal(
+    rows: &[u16],
+    parts: &[DomainRows],
+    words: &mut impl Rng,
+) -> Vec<u16> {
     let n_codes = rows.iter().max().map_or(0, |code| *code as usize + 1);
     // For each value the parts that still want rows of it, and how many.
     let mut wanted: Vec<Vec<(u16, u64)>> = vec![Vec::new(); n_codes];
@@ -225,7 +229,7 @@ fn solved(columns: &[Vec<f64>], sum: &[f64]) -> Option<Vec<f64>> {
 
 /// The frequencies found again from one randomized table of all parts together.
 pub(crate) fn estimate(
-    parts: &[Part],
+    parts: &[DomainRows],
     n_values: usize,
     words: &mut impl Rng,
 ) -> Option<Vec<f64>> {
@@ -315,7 +319,7 @@ mod tests {
 
     #[test]
     fn every_part_is_dealt_its_rows() {
-        let part = |codes: Vec<u32>, counts: Vec<u64>| Part {
+        let part = |codes: Vec<u32>, counts: Vec<u64>| DomainRows {
             operator: Operator::Uniform { keep: 1.0, size: codes.len() },
             codes,
             counts,

@@ -5,7 +5,7 @@ use scumble::error::{Error, ErrorKind, Result};
 use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata};
 use scumble::loss::{Loss, Shape};
 use scumble::method::{
-    ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice,
+    ColumnChoice, FullDomain, Grouping, GroupingTask, Mondrian, ValueChoice,
 };
 use scumble::promise::{DeltaPresence, GroupPromise, Promises};
 use scumble::table::Census;
@@ -72,7 +72,8 @@ impl How {
             Self::FullDomain(loss) => loss,
             Self::Mondrian(_) => Loss::by_name("loss")?,
         };
-        let task = Task { columns, census, promises: &promises, loss, limit: 0 };
+        let task =
+            GroupingTask { columns, census, promises: &promises, loss, limit: 0 };
         match self {
             Self::FullDomain(_) => Ok(FullDomain.find(&task)?.grouping),
             Self::Mondrian(mondrian) => mondrian.find(&task),
@@ -124,7 +125,7 @@ pub(crate) fn cannot_be_met(error: &Error) -> bool {
 
 /// What a release costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Measured {
+pub(crate) struct ReleaseCost {
     /// The loss metric, LM.
     pub(crate) loss: f64,
     /// The discernibility metric, DM.
@@ -133,7 +134,7 @@ pub(crate) struct Measured {
     pub(crate) groups: u64,
 }
 
-impl Measured {
+impl ReleaseCost {
     pub(crate) fn of(columns: &[Column], shape: &Shape<'_>) -> Result<Self> {
         Ok(Self {
             loss: Loss::by_name("loss")?.of(columns, shape),
@@ -148,9 +149,9 @@ pub(crate) fn hidden(
     how: How,
     private: &Private,
     delta: Delta,
-) -> Result<Option<Measured>> {
+) -> Result<Option<ReleaseCost>> {
     let columns = how.columns(&private.within);
     let census = &private.within.census;
     let grouping = how.hide(&columns, census, delta)?;
-    grouping.map(|found| Measured::of(&columns, &found.shape(census))).transpose()
+    grouping.map(|found| ReleaseCost::of(&columns, &found.shape(census))).transpose()
 }

@@ -5,7 +5,7 @@ use scumble::method::perturb::Sampler;
 use scumble::random::Randomness;
 
 use crate::census::{Census, EIGHT};
-use crate::perturbed::{Part, deal, found, mean};
+use crate::perturbed::{DomainRows, deal, found, mean};
 
 /// How many conjunctions are drawn.
 pub(crate) const CONDITIONS: u64 = 200;
@@ -65,7 +65,11 @@ impl<'a> Pool<'a> {
 
     /// Publishes the rows in parts once, and answers every query whose true answer is not
     /// zero from what is published.
-    pub(crate) fn answers(&self, parts: &[Part], number: u64) -> Option<Vec<Answer>> {
+    pub(crate) fn answers(
+        &self,
+        parts: &[DomainRows],
+        number: u64,
+    ) -> Option<Vec<Answer>> {
         let mut words = Randomness::of_seed(18).stream("queries", number);
         let part_of = deal(self.sensitive, parts, &mut words);
         // For each part the place in its domain of each code.

@@ -4,7 +4,7 @@ use rand::RngExt;
 use scumble::random::Randomness;
 use scumble::space::Shape;
 
-use crate::blurred::{Published, Table};
+use crate::blurred::{ClassedRows, PublishedNumbers};
 
 /// How many rows the queries of a class select, at least and at most.
 pub(crate) const SIZES: [(usize, usize); 4] =
@@ -16,24 +16,24 @@ const TRIES: usize = 60_000;
 
 /// A range in every column, and how many rows are in it.
 #[derive(Debug, Clone)]
-struct Query {
+struct RangeQuery {
     ranges: Vec<(f64, f64)>,
     rows: usize,
 }
 
 /// Queries of every class of sizes.
 pub(crate) struct Queries<'a> {
-    table: &'a Table,
+    table: &'a ClassedRows,
     /// Lowest and highest number of each column.
     domain: Vec<(f64, f64)>,
-    classes: [Vec<Query>; 4],
+    classes: [Vec<RangeQuery>; 4],
 }
 
 impl<'a> Queries<'a> {
     /// Ranges with ends anywhere in the unit cube, or, where numbers come from people, between
     /// those of two rows drawn for each column; kept if they select as many rows as some
     /// class still needs.
-    pub(crate) fn drawn(table: &'a Table) -> Self {
+    pub(crate) fn drawn(table: &'a ClassedRows) -> Self {
         let (n_rows, dims) = (table.n_rows(), table.dims());
         let mut words = Randomness::of_seed(33).stream("ranges", 0);
         let column = |axis: usize| table.numbers.values.iter().skip(axis).step_by(dims);
@@ -43,7 +43,7 @@ impl<'a> Queries<'a> {
                 (low, column(axis).copied().fold(f64::NEG_INFINITY, f64::max))
             })
             .collect();
-        let mut classes: [Vec<Query>; 4] = Default::default();
+        let mut classes: [Vec<RangeQuery>; 4] = Default::default();
         for _ in 0..TRIES {
             if classes.iter().all(|class| class.len() == QUERIES) {
                 break;
@@ -68,7 +68,7 @@ impl<'a> Queries<'a> {
             if let Some(class) = class
                 && classes[class].len() < QUERIES
             {
-                classes[class].push(Query { ranges, rows });
+                classes[class].push(RangeQuery { ranges, rows });
             }
         }
         Self { table, domain, classes }
@@ -80,9 +80,13 @@ impl<'a> Queries<'a> {
     }
 
     /// The mean error of a class in percent of the true answers.
-    pub(crate) fn error(&self, class: usize, published: &Published) -> Option<f64> {
+    pub(crate) fn error(
+        &self,
+        class: usize,
+        published: &PublishedNumbers,
+    ) -> Option<f64> {
         let queries = &self.classes[class];
-        let error = |query: &Query| {
+        let error = |query: &RangeQuery| {
             let estimate = self.estimate(query, published);
             100.0 * (estimate - query.rows as f64).abs() / query.rows as f64
         };
@@ -92,7 +96,7 @@ impl<'a> Queries<'a> {
 
     /// The expected number of rows in a range, if within the domain every number is as
     /// likely.
-    fn estimate(&self, query: &Query, published: &Published) -> f64 {
+    fn estimate(&self, query: &RangeQuery, published: &PublishedNumbers) -> f64 {
         let dims = self.table.dims();
         let halves: Vec<f64> = self
             .table
@@ -151,10 +155,10 @@ mod tests {
 
     #[test]
     fn without_noise_every_answer_is_exact() {
-        let table = Table::uniform(1500);
+        let table = ClassedRows::uniform(1500);
         let queries = Queries::drawn(&table);
         assert_eq!(queries.number(0), 100);
-        let published = Published {
+        let published = PublishedNumbers {
             shape: Shape::Gaussian,
             values: table.numbers.values.clone(),
             spreads: vec![0.0; 7500],
@@ -164,7 +168,7 @@ mod tests {
             assert_eq!(queries.error(class, &published).unwrap_or(0.0), 0.0);
         }
         // With next to no noise nearly so.
-        let little = Published { spreads: vec![1e-7; 7500], ..published };
+        let little = PublishedNumbers { spreads: vec![1e-7; 7500], ..published };
         assert!(queries.error(0, &little).unwrap() < 1e-6);
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::clock::timed;
 use crate::index::page;
 use crate::outcome::Claim;
-use crate::{Data, Experiment, Needs, Ran, write};
+use crate::{Data, Experiment, Ran, RequiredData, write};
 
 /// The page about all experiments.
 const INDEX_FILE: &str = "index.html";
@@ -24,19 +24,19 @@ pub struct Survey<'a> {
 #[derive(Debug)]
 pub(crate) struct Entry<'a> {
     pub(crate) experiment: &'a Experiment,
-    pub(crate) found: Found,
+    pub(crate) found: Ending,
     seconds: f64,
 }
 
 /// What became of an experiment.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum Ending {
     Ran(Ran),
     Failed(String),
     Skipped(&'static str),
 }
 
-impl Found {
+impl Ending {
     /// What the source said, and what was found.
     pub(crate) fn claims(&self) -> &[Claim] {
         match self {
@@ -61,20 +61,20 @@ pub fn survey<'a>(
         let (name, n) = (experiment.name, chosen.len());
         let say = |what: &str| tell(&format!("[{place}/{n}] {name}: {what}"));
         let (found, seconds) =
-            if data.folder.is_none() && experiment.needs == Needs::Data {
+            if data.folder.is_none() && experiment.needs == RequiredData::Data {
                 say("skipped, it needs `--data`");
-                (Found::Skipped("it needs a folder with its data: `--data DIR`"), 0.0)
+                (Ending::Skipped("it needs a folder with its data: `--data DIR`"), 0.0)
             } else {
                 say("running");
                 let (ran, seconds) = timed(|| experiment.run(data, folder));
                 match ran {
                     Ok(ran) => {
                         say(&format!("done in {seconds:.1} s"));
-                        (Found::Ran(ran), seconds)
+                        (Ending::Ran(ran), seconds)
                     }
                     Err(error) => {
                         say(&format!("failed: {error}"));
-                        (Found::Failed(error.to_string()), seconds)
+                        (Ending::Failed(error.to_string()), seconds)
                     }
                 }
             };
@@ -92,17 +92,17 @@ impl Survey<'_> {
 
     /// Whether an experiment failed.
     pub fn has_failed(&self) -> bool {
-        self.entries.iter().any(|entry| matches!(entry.found, Found::Failed(_)))
+        self.entries.iter().any(|entry| matches!(entry.found, Ending::Failed(_)))
     }
 
     /// What a person reads: how much agreed and differed, in a few lines.
     pub fn text(&self) -> String {
-        let count = |fits: fn(&Found) -> bool| {
+        let count = |fits: fn(&Ending) -> bool| {
             self.entries.iter().filter(|entry| fits(&entry.found)).count()
         };
-        let ran = count(|found| matches!(found, Found::Ran(_)));
-        let failed = count(|found| matches!(found, Found::Failed(_)));
-        let skipped = count(|found| matches!(found, Found::Skipped(_)));
+        let ran = count(|found| matches!(found, Ending::Ran(_)));
+        let failed = count(|found| matches!(found, Ending::Failed(_)));
+        let skipped = count(|found| matches!(found, Ending::Skipped(_)));
         let claims = self.entries.iter().flat_map(|entry| entry.found.claims());
         let (agree, differ): (Vec<bool>, Vec<bool>) =
             claims.map(|claim| claim.agrees).partition(|agrees| *agrees);
@@ -122,13 +122,13 @@ impl Survey<'_> {
 
 fn as_json(entry: &Entry<'_>) -> Value {
     let (status, mut object) = match &entry.found {
-        Found::Ran(ran) => {
+        Ending::Ran(ran) => {
             let mut object = ran.json();
             object["files"] = json!(ran.files);
             ("ran", object)
         }
-        Found::Failed(error) => ("failed", json!({ "error": error })),
-        Found::Skipped(why) => ("skipped", json!({ "reason": why })),
+        Ending::Failed(error) => ("failed", json!({ "error": error })),
+        Ending::Skipped(why) => ("skipped", json!({ "reason": why })),
     };
     object["experiment"] = json!(entry.experiment.name);
     object["source"] = json!(entry.experiment.source);

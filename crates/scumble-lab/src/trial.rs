@@ -6,7 +6,7 @@ use scumble::promise::Breaches;
 use scumble::random::Randomness;
 
 use crate::perturbed::{
-    Part, estimate, fine_grain_bounds, found, gammas, mean, mean_error,
+    DomainRows, estimate, fine_grain_bounds, found, gammas, mean, mean_error,
 };
 
 /// The operators.
@@ -25,7 +25,7 @@ pub(crate) struct Trial {
     pub(crate) counts: Vec<u64>,
     pub(crate) theta: f64,
     /// For each of [`NAMES`].
-    pub(crate) measured: Vec<Measured>,
+    pub(crate) measured: Vec<OperatorErrors>,
     /// How likely Fine-grain keeps the most frequent value.
     pub(crate) first_kept: f64,
     /// The record utility of the general operator without a floor.
@@ -34,7 +34,7 @@ pub(crate) struct Trial {
 
 /// What an operator does; errors in percent.
 #[derive(Debug, Clone)]
-pub(crate) struct Measured {
+pub(crate) struct OperatorErrors {
     /// The expected share of rows that are kept.
     pub(crate) utility: f64,
     /// The error of the most frequent value.
@@ -64,7 +64,9 @@ impl Trial {
         let first_kept = operators[1].entry(0, 0);
         let measured = operators
             .into_iter()
-            .map(|operator| Measured::of(Part::whole(&counts, operator, f64::NAN)))
+            .map(|operator| {
+                OperatorErrors::of(DomainRows::whole(&counts, operator, f64::NAN))
+            })
             .collect();
         Ok(Self { counts, theta, measured, first_kept, open })
     }
@@ -74,8 +76,8 @@ impl Trial {
     }
 }
 
-impl Measured {
-    fn of(part: Part) -> Self {
+impl OperatorErrors {
+    fn of(part: DomainRows) -> Self {
         let weights: Vec<f64> = part.counts.iter().map(|count| *count as f64).collect();
         let utility = part.operator.record_utility(&weights);
         let expected = expected(&part.operator, &weights);
@@ -131,7 +133,7 @@ mod tests {
         let operator = Operator::FineGrain { keep: vec![0.5, 0.4, 0.2] };
         let counts = vec![5_000, 3_000, 2_000];
         let expected = expected(&operator, &[5_000.0, 3_000.0, 2_000.0]).unwrap();
-        let parts = [Part::whole(&counts, operator, f64::NAN)];
+        let parts = [DomainRows::whole(&counts, operator, f64::NAN)];
         let randomness = Randomness::of_seed(3);
         let error = |number| {
             let mut words = randomness.stream("expected", number);

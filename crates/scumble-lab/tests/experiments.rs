@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use scumble::error::Result;
-use scumble_lab::{Data, EXPERIMENTS, Experiment, Needs, Ran, survey};
+use scumble_lab::{Data, EXPERIMENTS, Experiment, Ran, RequiredData, survey};
 use serde_json::Value;
 
 fn experiment(name: &str) -> &'static Experiment {
@@ -119,12 +119,12 @@ fn every_experiment_writes_a_table_and_a_picture() {
 #[test]
 fn experiments_with_an_example_need_no_data() {
     let home = tempfile::tempdir().unwrap();
-    assert_eq!(experiment("fine-grain-downward").needs, Needs::Nothing);
+    assert_eq!(experiment("fine-grain-downward").needs, RequiredData::Nothing);
     for Experiment { name, needs, .. } in EXPERIMENTS {
         let ran = run(home.path(), name, Some(300));
         match needs {
-            Needs::Nothing => assert!(ran.is_ok(), "{name}"),
-            Needs::Data => {
+            RequiredData::Nothing => assert!(ran.is_ok(), "{name}"),
+            RequiredData::Data => {
                 let error = ran.unwrap_err();
                 let message = "this experiment needs a folder with its data";
                 assert_eq!(error.to_string(), message, "{name}");

@@ -85,6 +85,7 @@ fn frame(numbers: &Numbers, shape: Shape) -> Frame {
         steps: vec![1e-6; dims],
         cuts: vec![0.0; dims],
         shape,
+        people: Vec::new(),
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use scumble::error::{Error, Result};
 use scumble::hierarchy::{Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::Loss;
-use scumble::method::{FullDomain, Task, lattice_size};
+use scumble::method::{FullDomain, GroupingTask, lattice_size};
 use scumble::promise::{KAnonymity, Promises};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     let data = Microdata::read(&source, &specs, &Unwatched)?;
     let promises = Promises::new(vec![Box::new(KAnonymity::new(5)?)]);
     let best = |columns: &[Column]| {
-        let task = Task {
+        let task = GroupingTask {
             columns,
             census: &data.census,
             promises: &promises,

@@ -14,7 +14,7 @@ use scumble::hierarchy::{Cells, ColumnSpec, Microdata, Population, Rule, Tree};
 use scumble::loss::Loss;
 use scumble::method::pdf::{Range, Shift, kl};
 use scumble::method::{
-    ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice, Weighting,
+    ColumnChoice, FullDomain, Grouping, GroupingTask, Mondrian, ValueChoice, Weighting,
     safe_cuts, safe_levels,
 };
 use scumble::promise::{DeltaPresence, Promises};
@@ -101,7 +101,7 @@ fn main() -> Result<()> {
     let loss = Loss::by_name("loss")?;
     for (name, limit) in [("SPALM", 0), ("SPALM, 5 % left out", data.n_rows() / 20)] {
         let (columns, census) = (&data.quasi, &data.census);
-        let task = Task { columns, census, promises: &promises, loss, limit };
+        let task = GroupingTask { columns, census, promises: &promises, loss, limit };
         let found = timed(name, || FullDomain.find(&task))?;
         let shape = found.grouping.shape(census);
         println!(
@@ -117,7 +117,7 @@ fn main() -> Result<()> {
         }
     }
     let (columns, census) = (&data.quasi, &data.census);
-    let task = Task { columns, census, promises: &promises, loss, limit: 0 };
+    let task = GroupingTask { columns, census, promises: &promises, loss, limit: 0 };
     for seed in 1..=3 {
         let mut coins = Randomness::of_seed(seed).stream("levels", 0);
         let name = format!("safe levels, coins {seed}");
@@ -133,7 +133,7 @@ fn main() -> Result<()> {
     }
     let boxes = read(|name| if name == "age" { Cells::Interval } else { Cells::Set })?;
     let (columns, census) = (&boxes.quasi, &boxes.census);
-    let task = Task { columns, census, promises: &promises, loss, limit: 0 };
+    let task = GroupingTask { columns, census, promises: &promises, loss, limit: 0 };
     for seed in 1..=3 {
         let random = Randomness::of_seed(seed);
         let mut coins = random.stream("cuts", 0);

@@ -94,7 +94,7 @@ pub enum Anchor {
 impl Svg {
     /// An empty picture of a width and height; `text` is for those who do not see it.
     pub fn new(class: &str, (width, height): (f64, f64), text: &str) -> Self {
-        let (class, text) = (Class(class), Html(text));
+        let (class, text) = (ClassAttribute(class), Html(text));
         Self(format!(
             "<svg{class} viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" \
              aria-label=\"{text}\">\n<title>{text}</title>\n"
@@ -103,7 +103,7 @@ impl Svg {
 
     /// A text.
     pub fn text(&mut self, class: &str, anchor: Anchor, at: (f64, f64), text: &str) {
-        let (class, (x, y), text) = (Class(class), at, Html(text));
+        let (class, (x, y), text) = (ClassAttribute(class), at, Html(text));
         let anchor = match anchor {
             Anchor::Start => "",
             Anchor::Middle => " text-anchor=\"middle\"",
@@ -117,7 +117,7 @@ impl Svg {
 
     /// A straight line.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let (class, (x1, y1), (x2, y2)) = (Class(class), from, to);
+        let (class, (x1, y1), (x2, y2)) = (ClassAttribute(class), from, to);
         let _ = writeln!(
             self.0,
             "<line{class} x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\"/>"
@@ -126,7 +126,7 @@ impl Svg {
 
     /// A bar of a width and height.
     pub fn bar(&mut self, class: &str, at: (f64, f64), size: (f64, f64)) {
-        let (class, (x, y), (width, height)) = (Class(class), at, size);
+        let (class, (x, y), (width, height)) = (ClassAttribute(class), at, size);
         let _ = writeln!(
             self.0,
             "<rect{class} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" \
@@ -175,9 +175,9 @@ impl Write for Svg {
 }
 
 /// Shows a class as an attribute.
-struct Class<'a>(&'a str);
+struct ClassAttribute<'a>(&'a str);
 
-impl fmt::Display for Class<'_> {
+impl fmt::Display for ClassAttribute<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             "" => Ok(()),

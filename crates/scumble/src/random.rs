@@ -43,10 +43,34 @@ impl Randomness {
 
     /// A stream of its own for each purpose and number.
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha20Rng {
+        self.streams(purpose).stream(number)
+    }
+
+    /// All streams of a purpose, for those who need many: the purpose is hashed once.
+    pub fn streams(&self, purpose: &str) -> PurposeStreams {
         let seed = blake3::keyed_hash(&self.secret, purpose.as_bytes());
-        let mut generator = ChaCha20Rng::from_seed(*seed.as_bytes());
+        PurposeStreams { start: ChaCha20Rng::from_seed(*seed.as_bytes()) }
+    }
+}
+
+/// The streams of a purpose. Never printed.
+#[derive(Clone)]
+pub struct PurposeStreams {
+    start: ChaCha20Rng,
+}
+
+impl PurposeStreams {
+    /// The stream of a number.
+    pub fn stream(&self, number: u64) -> ChaCha20Rng {
+        let mut generator = self.start.clone();
         generator.set_stream(number);
         generator
+    }
+}
+
+impl fmt::Debug for PurposeStreams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PurposeStreams")
     }
 }
 
@@ -221,8 +245,9 @@ mod tests {
     fn secrets_are_not_printed() {
         let key = Key::of(b"sixteen bytes or more").unwrap();
         let random = Randomness::of_seed(1);
-        let text = format!("{key:?} {random:?} {:?}", key.words(b"ann"));
-        assert_eq!(text, "Key Randomness KeyedWords");
+        let (words, streams) = (key.words(b"ann"), random.streams("noise"));
+        let text = format!("{key:?} {random:?} {words:?} {streams:?}");
+        assert_eq!(text, "Key Randomness KeyedWords PurposeStreams");
         let error = Key::of(b"short").unwrap_err().to_string();
         assert_eq!(error, "the key has 5 bytes, but needs at least 16");
         for weak in [&[b'a'; 16][..], &[0; 64], b"abcdabcdabcdabcdabcd"] {

@@ -197,7 +197,7 @@ fn partitioned(breach: &Breach, counts: &[u64]) -> Result<Option<Left>> {
     let found = partition(watch.over(&task));
     watch.check()?;
     let Ok(found) = found else { return Ok(None) };
-    let parts: Vec<Part> = found
+    let parts: Vec<PartRows> = found
         .subtables
         .into_iter()
         .map(|part| {
@@ -209,10 +209,10 @@ fn partitioned(breach: &Breach, counts: &[u64]) -> Result<Option<Left>> {
 }
 
 /// A part of the rows: values with their counts, and what is allowed for each.
-type Part = (Vec<(usize, u64)>, Vec<f64>);
+type PartRows = (Vec<(usize, u64)>, Vec<f64>);
 
 /// The share of rows kept, and the errors of the inverse of each part, added up.
-fn left(method: &'static str, counts: &[u64], parts: &[Part]) -> Left {
+fn left(method: &'static str, counts: &[u64], parts: &[PartRows]) -> Left {
     let mut variances = vec![0.0; counts.len()];
     let mut kept = 0.0;
     for (values, gammas) in parts {

@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::compare::Compared;
 use crate::compare::frontier::{Dot, Plot, svg};
-use crate::compare::point::{Found, Outcome};
+use crate::compare::point::{Measurements, PointOutcome};
 use crate::compare::table::{Sheet, risk_by, value_text};
 use crate::output::{counted, percent, short};
 
@@ -21,14 +21,14 @@ const STYLE: &str = include_str!("style.css");
 const COLOURS: usize = 8;
 
 /// Takes a number from what was measured, if it is there.
-type Reader = Box<dyn Fn(&Found) -> Option<f64>>;
+type MeasurementReader = Box<dyn Fn(&Measurements) -> Option<f64>>;
 
 /// A measure of what was lost, for a picture.
 struct Lost {
     name: String,
     /// Whether it is a share.
     share: bool,
-    of: Reader,
+    of: MeasurementReader,
 }
 
 /// The page.
@@ -83,7 +83,7 @@ fn what_text(compared: &Compared) -> String {
 }
 
 /// What a point is called.
-fn name(compared: &Compared, outcome: &Outcome) -> String {
+fn name(compared: &Compared, outcome: &PointOutcome) -> String {
     if compared.keys.is_empty() {
         return "the recipe".to_owned();
     }
@@ -123,7 +123,7 @@ fn legend(compared: &Compared) -> Option<(usize, Vec<String>)> {
     (few && useful).then_some((key, values))
 }
 
-fn colour(compared: &Compared, outcome: &Outcome) -> usize {
+fn colour(compared: &Compared, outcome: &PointOutcome) -> usize {
     legend(compared).map_or(0, |(key, values)| {
         let value = value_text(&outcome.values[key]);
         values.iter().position(|other| *other == value).unwrap_or(0)
@@ -138,7 +138,7 @@ enum Across {
 }
 
 impl Across {
-    fn of(self, found: &Found) -> Option<&RiskFound> {
+    fn of(self, found: &Measurements) -> Option<&RiskFound> {
         match self {
             Self::Worst => found.risk(),
             Self::Of(kind) => found.risk_of(kind),
@@ -172,7 +172,7 @@ impl Across {
 /// The points that have both a risk and a loss.
 fn dots(compared: &Compared, across: Across, lost: &Lost) -> Vec<Dot> {
     let points = compared.outcomes.iter().enumerate();
-    let dot = |(number, outcome): (usize, &Outcome)| {
+    let dot = |(number, outcome): (usize, &PointOutcome)| {
         let found = outcome.result.as_ref().ok()?;
         let (risk, y) = (across.of(found)?, (lost.of)(found)?);
         let name = name(compared, outcome);
@@ -198,7 +198,11 @@ fn dots(compared: &Compared, across: Across, lost: &Lost) -> Vec<Dot> {
 }
 
 fn measures(compared: &Compared) -> Vec<Lost> {
-    let lost = |name: &str, of: Reader| Lost { name: name.to_owned(), share: true, of };
+    let lost = |name: &str, of: MeasurementReader| Lost {
+        name: name.to_owned(),
+        share: true,
+        of,
+    };
     let mut measures = vec![
         lost("mean error of answers", Box::new(|found| found.measured.query_error)),
         lost("error of rules", Box::new(|found| found.measured.rule_error)),
@@ -216,7 +220,7 @@ fn measures(compared: &Compared) -> Vec<Lost> {
         ));
     }
     for name in ["loss", "reconstruction-error", "spread", "surprise"] {
-        let of = move |found: &Found| found.loss.get(name).copied();
+        let of = move |found: &Measurements| found.loss.get(name).copied();
         let share = !["spread", "surprise"].contains(&name);
         measures.push(Lost { share, ..lost(name, Box::new(of)) });
     }

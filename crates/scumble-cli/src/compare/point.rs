@@ -25,7 +25,7 @@ use crate::progress::{Progress, stage_name};
 use crate::result::attack_name;
 
 /// What came of a point.
-pub(crate) struct Outcome {
+pub(crate) struct PointOutcome {
     /// The value of each varied key.
     pub(crate) values: Vec<Value>,
     /// Whether nothing is varied.
@@ -33,13 +33,13 @@ pub(crate) struct Outcome {
     /// The recipe.
     pub(crate) recipe: String,
     /// What was measured, or why there is no release.
-    pub(crate) result: Result<Found>,
+    pub(crate) result: Result<Measurements>,
     /// What took how long.
     pub(crate) seconds: Vec<(&'static str, f64)>,
 }
 
 /// What was measured.
-pub(crate) struct Found {
+pub(crate) struct Measurements {
     pub(crate) method: String,
     pub(crate) rows: u64,
     pub(crate) left_out: u64,
@@ -51,14 +51,14 @@ pub(crate) struct Found {
     pub(crate) measured: Measured,
 }
 
-impl Outcome {
+impl PointOutcome {
     /// How long it took altogether.
     pub(crate) fn total(&self) -> f64 {
         self.seconds.iter().map(|(_, seconds)| seconds).sum()
     }
 }
 
-impl Found {
+impl Measurements {
     /// The loss that says most about this kind of release.
     pub(crate) fn headline(&self) -> Option<(&str, f64)> {
         let names = ["loss", "reconstruction-error", "spread", "surprise"];
@@ -103,14 +103,14 @@ pub(crate) fn run_all(
     yardstick: &Yardstick,
     seed: u64,
     loud: bool,
-) -> Result<Vec<Outcome>> {
+) -> Result<Vec<PointOutcome>> {
     let fail = |error| Error::io("create a folder", "temporary files", error);
     // Several releases of the same people are for nobody else to read.
     let home = Scratch::new(".scumble-compare-", &temp_dir()).map_err(fail)?;
     cancel::forget_at_the_end(home.path());
     let bar = bar(points.len(), loud);
     let next = AtomicUsize::new(0);
-    let done: Vec<Mutex<Option<Outcome>>> =
+    let done: Vec<Mutex<Option<PointOutcome>>> =
         points.iter().map(|_| Mutex::new(None)).collect();
     let work = || {
         loop {
@@ -163,7 +163,12 @@ fn bar(n_points: usize, loud: bool) -> ProgressBar {
 }
 
 /// Publishes a point, measures it, and throws it away.
-fn run(point: &Point, directory: &Path, yardstick: &Yardstick, seed: u64) -> Outcome {
+fn run(
+    point: &Point,
+    directory: &Path,
+    yardstick: &Yardstick,
+    seed: u64,
+) -> PointOutcome {
     let progress = Progress::new(true);
     let request = Request {
         directory: Some(directory.to_path_buf()),
@@ -187,7 +192,7 @@ fn run(point: &Point, directory: &Path, yardstick: &Yardstick, seed: u64) -> Out
         let release = Release::open(&published.directory)?;
         let measured = yardstick.measure(&release, &measuring)?;
         let attacks = &published.audit.attacks;
-        Ok(Found {
+        Ok(Measurements {
             risks: risks(attacks, &yardstick.ends(), &measured),
             method: published.manifest.method.name.clone(),
             rows: published.manifest.rows,
@@ -208,7 +213,7 @@ fn run(point: &Point, directory: &Path, yardstick: &Yardstick, seed: u64) -> Out
     }
     // The whole folder goes at the end; until then it need not grow.
     let _ = fs::remove_dir_all(directory);
-    Outcome {
+    PointOutcome {
         values: point.values.clone(),
         as_it_stands: point.as_it_stands,
         recipe: point.text.clone(),

@@ -5,7 +5,7 @@ use scumble::recipe::{BANDS, RiskFound, RiskKind};
 use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
-use crate::compare::point::{Found, Outcome};
+use crate::compare::point::{Measurements, PointOutcome};
 use crate::output::{aligned, counted, csv_line, grouped, percent, short};
 use crate::result::{SCHEMA, surest};
 
@@ -35,14 +35,14 @@ impl Compared {
     }
 
     /// Whether a point is marked as a recipe as it stands: not where all of them are.
-    pub(super) fn marked(&self, outcome: &Outcome) -> bool {
+    pub(super) fn marked(&self, outcome: &PointOutcome) -> bool {
         let all = self.recipes.len() > 1 && self.keys.len() == 1;
         outcome.as_it_stands && !all
     }
 
     /// The kinds of risk that any of the points has.
     pub(super) fn kinds(&self) -> Vec<RiskKind> {
-        let found: Vec<&Found> =
+        let found: Vec<&Measurements> =
             self.outcomes.iter().filter_map(|o| o.result.as_ref().ok()).collect();
         let any = |kind: &RiskKind| found.iter().any(|f| f.risk_of(*kind).is_some());
         RiskKind::ALL.into_iter().filter(any).collect()
@@ -142,7 +142,11 @@ impl Sheet {
 }
 
 /// The cells of a point from its loss to its left-out rows.
-fn numbers(found: &Found, kinds: &[RiskKind], attacks: &[String]) -> Vec<String> {
+fn numbers(
+    found: &Measurements,
+    kinds: &[RiskKind],
+    attacks: &[String],
+) -> Vec<String> {
     let dash = || "-".to_owned();
     let share = |share: Option<f64>| share.map_or_else(dash, percent);
     let measured = &found.measured;
@@ -354,7 +358,7 @@ pub(super) fn json(compared: &Compared) -> Value {
 
 fn point_json(
     compared: &Compared,
-    outcome: &Outcome,
+    outcome: &PointOutcome,
     by_band: &dyn Fn(Vec<Value>) -> Map<String, Value>,
 ) -> Value {
     let vary: Map<String, Value> =

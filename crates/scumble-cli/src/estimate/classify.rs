@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::result::SCHEMA;
 
 /// What came of the rows of a file.
-struct Outcome<'a> {
+struct Classified<'a> {
     classes: Vec<&'a str>,
     /// How many rows were taken for each class.
     predicted: Vec<u64>,
@@ -56,7 +56,7 @@ fn classified<'a>(
     source: &Source,
     class: &str,
     watch: &dyn Watch,
-) -> Result<Outcome<'a>> {
+) -> Result<Classified<'a>> {
     let numbers = classifier.columns().iter();
     let numbers = numbers.map(|name| (name.as_str(), Reading::number())).collect();
     let labelled = source.header().iter().find(|name| name.eq_ignore_ascii_case(class));
@@ -84,10 +84,10 @@ fn classified<'a>(
         }
     }
     let known = is_labelled.then_some((known, right));
-    Ok(Outcome { classes, predicted, known, skipped })
+    Ok(Classified { classes, predicted, known, skipped })
 }
 
-fn as_json(args: &EstimateArgs, class: &str, outcome: &Outcome) -> Value {
+fn as_json(args: &EstimateArgs, class: &str, outcome: &Classified) -> Value {
     let names = outcome.classes.iter().map(|name| (*name).to_owned());
     let predicted: Map<String, Value> =
         names.zip(outcome.predicted.iter().map(|n| json!(n))).collect();
@@ -109,7 +109,7 @@ fn as_json(args: &EstimateArgs, class: &str, outcome: &Outcome) -> Value {
     })
 }
 
-fn as_text(class: &str, outcome: &Outcome) -> String {
+fn as_text(class: &str, outcome: &Classified) -> String {
     let header = vec![class.to_owned(), "rows".to_owned()];
     let rows = outcome.classes.iter().zip(&outcome.predicted);
     let rows = rows.map(|(name, n)| vec![(*name).to_owned(), grouped(*n)]);

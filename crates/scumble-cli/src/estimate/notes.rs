@@ -73,10 +73,16 @@ pub(super) fn notes(
         answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
     };
     let open = || answers.iter().filter(open);
-    if manifest.person.is_some() && open().any(|answer| about(answer).drawn) {
+    let shared =
+        manifest.person.as_ref().is_some_and(|person| !person.shared.is_empty());
+    let has_noise = |answer: &Answer| {
+        about(answer).drawn || asks_of_numbers(manifest, &answer.query)
+    };
+    if shared && open().any(has_noise) {
         notes.push(
-            "rows of a person with the same value were drawn as one, but errors are those of \
-             rows drawn one by one: where people have several rows they are too small"
+            "rows of a person with the same value share their noise: errors are widened by \
+             how many rows do so on average, and are too small for questions that pick out \
+             people with many rows"
                 .to_owned(),
         );
     }

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 use scumble::text::short;
 
-use super::{Canvas, Drawn, Figure, INK, Panel, axes, colour, style, tick};
+use super::{Canvas, Drawing, Figure, INK, Panel, axes, colour, style, tick};
 
 /// The straight line that fits points best, by least squares.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -44,7 +44,7 @@ pub(super) fn plot(
     figure: &Figure,
     panel: &Panel,
     points: &[Vec<(f64, f64)>],
-) -> Drawn {
+) -> Drawing {
     let all = || points.iter().flatten();
     let right = all().fold(0.0, |end: f64, (x, _)| end.max(*x)).max(1e-9) * 1.03;
     let top = all().fold(right, |end: f64, (_, y)| end.max(*y));

@@ -5,17 +5,17 @@ use scumble::estimate::Classifier;
 use scumble::space::Shape;
 use scumble::text::{percent, short};
 
-use crate::blurred::{Published, Scheme, Table};
+use crate::blurred::{ClassedRows, PublishedNumbers, Scheme};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::experiments::blur_queries;
 use crate::outcome::{Claim, Outcome};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "blur-classification",
     source: "aggarwal2008unifying, Figures 7 and 8",
     about: "the accuracy of nearest neighbours from blurred and condensed numbers",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -44,7 +44,7 @@ const SCHEMES: [Scheme; 5] = [
 
 /// A table, and the share of right answers in percent for each scheme and k, and from the
 /// rows as they are.
-struct Found {
+struct Accuracies {
     name: String,
     rows: usize,
     tested: usize,
@@ -55,17 +55,17 @@ struct Found {
 }
 
 fn run(data: &Data) -> Result<Outcome> {
-    let mut tables = vec![Table::clusters(data.rows(ROWS))];
+    let mut tables = vec![ClassedRows::clusters(data.rows(ROWS))];
     let mut notes = vec![format!(
         "One row in {FOLD} is new (at most {TESTED}), the others are published with their \
          classes; the {NEIGHBOURS} best fits vote. Condensation is for each class on its own, \
          as in its paper.\n"
     )];
     match data.if_any()? {
-        Some(_) => tables.push(Table::adult(data)?),
+        Some(_) => tables.push(ClassedRows::adult(data)?),
         None => notes.push("Adult is not looked at: no `--data`.\n".to_owned()),
     }
-    let all: Vec<Found> = tables.iter().map(found).collect::<Result<_>>()?;
+    let all: Vec<Accuracies> = tables.iter().map(found).collect::<Result<_>>()?;
     let rows = all.iter().flat_map(|found| {
         let line = |scheme: &str, k: Option<f64>, accuracy: Option<f64>| {
             vec![
@@ -91,7 +91,7 @@ fn run(data: &Data) -> Result<Outcome> {
     let rows = rows.collect();
     let mut series = blur_queries::series();
     series.push(Series::new("exact", 4, Mark::Circle));
-    let panel = |found: &Found| {
+    let panel = |found: &Accuracies| {
         Panel::new(
             format!("{}, {} neighbours", found.name, NEIGHBOURS),
             ("k", KS.map(|k| k.to_string()).to_vec()),
@@ -113,12 +113,12 @@ fn run(data: &Data) -> Result<Outcome> {
     Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
-fn found(table: &Table) -> Result<Found> {
+fn found(table: &ClassedRows) -> Result<Accuracies> {
     let n = table.n_rows();
     let fold = FOLD.max(n.div_ceil(TESTED));
     let tested = table.part((0..n).step_by(fold));
     let known = table.part((0..n).filter(|row| row % fold != 0));
-    let exact = Published {
+    let exact = PublishedNumbers {
         shape: Shape::Gaussian,
         values: known.numbers.values.clone(),
         spreads: vec![0.0; known.numbers.values.len()],
@@ -138,7 +138,7 @@ fn found(table: &Table) -> Result<Found> {
     let classes = tested.classes.iter().max().map_or(0, |class| class + 1);
     let count = |class| tested.classes.iter().filter(|own| **own == class).count();
     let commonest = (0..classes).map(count).max().unwrap_or(0);
-    Ok(Found {
+    Ok(Accuracies {
         name: table.name.clone(),
         rows: known.n_rows(),
         tested: tested.n_rows(),
@@ -149,7 +149,11 @@ fn found(table: &Table) -> Result<Found> {
 }
 
 /// The share of tested rows whose class is told right, in percent.
-fn accuracy(known: &Table, published: &Published, tested: &Table) -> Result<f64> {
+fn accuracy(
+    known: &ClassedRows,
+    published: &PublishedNumbers,
+    tested: &ClassedRows,
+) -> Result<f64> {
     let dims = known.dims();
     let there: Vec<usize> =
         (0..known.n_rows()).filter(|row| published.there[*row]).collect();
@@ -171,7 +175,7 @@ fn accuracy(known: &Table, published: &Published, tested: &Table) -> Result<f64>
     Ok(100.0 * right.count() as f64 / tested.n_rows() as f64)
 }
 
-fn claims(found: &Found) -> Vec<Claim> {
+fn claims(found: &Accuracies) -> Vec<Claim> {
     let name = &found.name;
     let mean = |scheme: usize| {
         let known: Vec<f64> =

@@ -4,17 +4,17 @@ use scumble::error::Result;
 use scumble::space::Shape;
 use scumble::text::{percent, short};
 
-use crate::blurred::{Scheme, Table};
+use crate::blurred::{ClassedRows, Scheme};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Claim, Outcome};
 use crate::ranges::{Queries, SIZES};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "blur-queries",
     source: "aggarwal2008unifying, Figures 1 to 6",
     about: "the error of range queries from blurred numbers, and what a ladder costs",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -38,7 +38,7 @@ const SCHEMES: [Scheme; 5] = [
 ];
 
 /// A mean error in percent.
-struct Found {
+struct MeanError {
     table: usize,
     scheme: usize,
     k: f64,
@@ -48,7 +48,7 @@ struct Found {
 
 fn run(data: &Data) -> Result<Outcome> {
     let rows = data.rows(ROWS);
-    let mut tables = vec![Table::uniform(rows), Table::clusters(rows)];
+    let mut tables = vec![ClassedRows::uniform(rows), ClassedRows::clusters(rows)];
     let mut notes = vec![
         "Up to 100 queries of each size: a range in every column, with ends anywhere in the \
          unit cube (for Adult, between the numbers of two rows drawn for it). Errors are |S - S'| / S. `uniform` and `gaussian` are the \
@@ -57,7 +57,7 @@ fn run(data: &Data) -> Result<Outcome> {
             .to_owned(),
     ];
     match data.if_any()? {
-        Some(_) => tables.push(Table::adult(data)?),
+        Some(_) => tables.push(ClassedRows::adult(data)?),
         None => notes.push("Adult is not looked at: no `--data`.\n".to_owned()),
     }
     let mut all = Vec::new();
@@ -71,7 +71,13 @@ fn run(data: &Data) -> Result<Outcome> {
                 for class in classes {
                     let error =
                         published.as_ref().and_then(|p| queries.error(class, p));
-                    all.push(Found { table: number, scheme: place, k, class, error });
+                    all.push(MeanError {
+                        table: number,
+                        scheme: place,
+                        k,
+                        class,
+                        error,
+                    });
                 }
             }
         }
@@ -84,7 +90,7 @@ fn run(data: &Data) -> Result<Outcome> {
             .flat_map(|table| panels(&tables[table].name, table, &all))
             .collect(),
     );
-    let line = |found: &Found| {
+    let line = |found: &MeanError| {
         let asked: &Vec<usize> = &asked[found.table];
         let (least, most) = SIZES[found.class];
         vec![
@@ -122,8 +128,8 @@ pub(super) fn series() -> Vec<Series> {
 }
 
 /// Errors by query size, and by k.
-fn panels(name: &str, table: usize, all: &[Found]) -> [Panel; 2] {
-    let lines = |fits: &dyn Fn(&Found) -> bool| {
+fn panels(name: &str, table: usize, all: &[MeanError]) -> [Panel; 2] {
+    let lines = |fits: &dyn Fn(&MeanError) -> bool| {
         (0..SCHEMES.len())
             .map(|scheme| {
                 let mine =
@@ -148,7 +154,7 @@ fn panels(name: &str, table: usize, all: &[Found]) -> [Panel; 2] {
     ]
 }
 
-fn claims(all: &[Found], n_tables: usize) -> Vec<Claim> {
+fn claims(all: &[MeanError], n_tables: usize) -> Vec<Claim> {
     // Two schemes in the same setting.
     let ratios = |a: usize, b: usize| -> Vec<f64> {
         let of = |scheme: usize| all.iter().filter(move |found| found.scheme == scheme);

@@ -8,18 +8,18 @@ use scumble::promise::{Priors, Promises, RRobustness};
 use scumble::random::Randomness;
 use scumble::text::short;
 
-use crate::bucketed::{Asked, Summary, adult, patients, records};
+use crate::bucketed::{Conjunctions, Summary, adult, patients, records};
 use crate::census::{Census, OCCUPATION};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::cannot_be_met;
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "bucket-queries",
     source: "wong2010inference, Section II; xiao2006anatomy",
     about: "the error of count queries from values by group, against l and r",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -41,15 +41,15 @@ const SUPPORT: u64 = 30;
 const LARGEST: usize = 12;
 
 /// What was found for one table, method and number of parts.
-struct Found {
+struct BucketErrors {
     table: usize,
     method: usize,
     parts: u64,
     /// Nothing if it cannot be met.
-    groups: Option<Groups>,
+    groups: Option<FormedGroups>,
 }
 
-struct Groups {
+struct FormedGroups {
     number: u64,
     mean: f64,
     /// Groups that are certified for the x / not-x adversary only.
@@ -69,7 +69,7 @@ fn run(data: &Data) -> Result<Outcome> {
     };
     let mut all = Vec::new();
     for (table, (_, data)) in tables.iter().enumerate() {
-        let asked = Asked::drawn(data);
+        let asked = Conjunctions::drawn(data);
         let singles: Vec<Vec<usize>> = (0..data.quasi.len()).map(|c| vec![c]).collect();
         let priors = Priors::of_table(data, 0, &singles, SUPPORT);
         for method in 0..METHODS.len() {
@@ -81,7 +81,7 @@ fn run(data: &Data) -> Result<Outcome> {
                     Err(error) if cannot_be_met(&error) => None,
                     Err(error) => return Err(error),
                 };
-                all.push(Found { table, method, parts, groups });
+                all.push(BucketErrors { table, method, parts, groups });
             }
         }
     }
@@ -138,14 +138,14 @@ fn grouped(
 
 fn groups(
     data: &Microdata,
-    asked: &Asked<'_>,
+    asked: &Conjunctions<'_>,
     buckets: &Buckets,
     binary: u64,
-) -> Groups {
+) -> FormedGroups {
     let answers = asked.answers(buckets);
     let n_rows = data.n_rows() as f64;
     let number = buckets.n_groups() as u64;
-    Groups {
+    FormedGroups {
         number,
         mean: buckets.entries.len() as f64 / number as f64,
         binary,
@@ -154,7 +154,7 @@ fn groups(
     }
 }
 
-fn lines((name, data): &(&str, Microdata), found: &Found) -> Vec<Vec<Cell>> {
+fn lines((name, data): &(&str, Microdata), found: &BucketErrors) -> Vec<Vec<Cell>> {
     let groups = found.groups.as_ref();
     let line = |(number, least): (usize, f64)| {
         let summary = groups.map(|groups| groups.summaries[number]);
@@ -178,8 +178,8 @@ fn lines((name, data): &(&str, Microdata), found: &Found) -> Vec<Vec<Cell>> {
 }
 
 /// Errors by l or r for the smallest and the largest selectivity, sizes, and coverage.
-fn panels(name: &str, table: usize, all: &[Found]) -> Vec<Panel> {
-    let panel = |what: &str, up: &str, value: &dyn Fn(&Groups) -> Option<f64>| {
+fn panels(name: &str, table: usize, all: &[BucketErrors]) -> Vec<Panel> {
+    let panel = |what: &str, up: &str, value: &dyn Fn(&FormedGroups) -> Option<f64>| {
         let line = |method: usize| {
             let mine = all.iter().filter(|f| f.table == table && f.method == method);
             mine.map(|found| found.groups.as_ref().and_then(value)).collect()
@@ -217,7 +217,7 @@ fn all_of(numbers: &[f64], holds: impl Fn(f64) -> bool) -> bool {
     !numbers.is_empty() && numbers.iter().all(|number| holds(*number))
 }
 
-fn claims(all: &[Found]) -> Vec<Claim> {
+fn claims(all: &[BucketErrors]) -> Vec<Claim> {
     let of = |method: usize| all.iter().filter(move |found| found.method == method);
     let met = |method: usize| {
         of(method).filter_map(|found| Some((found, found.groups.as_ref()?)))
@@ -225,7 +225,8 @@ fn claims(all: &[Found]) -> Vec<Claim> {
     let ratios: Vec<f64> = of(0)
         .zip(of(1))
         .filter_map(|(ours, theirs)| {
-            let median = |found: &Found| found.groups.as_ref()?.summaries[0].median;
+            let median =
+                |found: &BucketErrors| found.groups.as_ref()?.summaries[0].median;
             Some(median(theirs)? / median(ours)?)
         })
         .filter(|ratio| ratio.is_finite())

@@ -6,16 +6,16 @@ use scumble::error::Result;
 use scumble::space::Shape;
 use scumble::text::{percent, short};
 
-use crate::blurred::{Published, Table};
+use crate::blurred::{ClassedRows, PublishedNumbers};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "calibration",
     source: "aggarwal2008unifying, Definition 2.4; a hole",
     about: "published spreads name almost everybody; levels of a ladder do not",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -33,7 +33,7 @@ const SCHEMES: [&str; 2] = ["paper", "strict"];
 
 /// How well rows are found again, as shares of all rows.
 #[derive(Debug, Clone, Copy)]
-struct Found {
+struct FoundAgain {
     /// Different spreads that were published.
     kinds: u64,
     /// The mean spread in standard deviations.
@@ -44,7 +44,7 @@ struct Found {
 
 fn run(data: &Data) -> Result<Outcome> {
     let rows = data.rows(ROWS);
-    let mut tables = vec![Table::uniform(rows), Table::clusters(rows)];
+    let mut tables = vec![ClassedRows::uniform(rows), ClassedRows::clusters(rows)];
     let mut notes = vec![
         "Somebody who holds the true table computes every row's noise as the publisher does, \
          and guesses whose row a published one is: by its spreads alone, by the row that fits \
@@ -54,7 +54,7 @@ fn run(data: &Data) -> Result<Outcome> {
     ];
     match data.if_any()? {
         Some(_) => {
-            let adult = Table::adult(data)?;
+            let adult = ClassedRows::adult(data)?;
             // Rows evenly from the whole file.
             let step = (adult.n_rows() / rows).max(1);
             tables.push(adult.part((0..adult.n_rows()).step_by(step).take(rows)));
@@ -85,7 +85,7 @@ fn run(data: &Data) -> Result<Outcome> {
         ]
     });
     let lines: Vec<Vec<Cell>> = lines.collect();
-    let panel = |table: &Table| {
+    let panel = |table: &ClassedRows| {
         let line = |shape: Shape, strict: bool| {
             let own = all.iter().find(|(other, own, how, _)| {
                 other.name == table.name && *own == shape && *how == strict
@@ -117,14 +117,14 @@ fn run(data: &Data) -> Result<Outcome> {
     );
     let of = |strict: bool| {
         let mine = all.iter().filter(move |(.., how, _)| *how == strict);
-        mine.map(|(.., found)| found).collect::<Vec<&Found>>()
+        mine.map(|(.., found)| found).collect::<Vec<&FoundAgain>>()
     };
     Ok(Outcome::new(COLUMNS, lines, claims(&of(false), &of(true), rows), figure)
         .noting(notes))
 }
 
-fn claims(paper: &[&Found], strict: &[&Found], rows: usize) -> Vec<Claim> {
-    let range = |found: &[&Found], place: usize| {
+fn claims(paper: &[&FoundAgain], strict: &[&FoundAgain], rows: usize) -> Vec<Claim> {
+    let range = |found: &[&FoundAgain], place: usize| {
         let shares = found.iter().map(|found| found.shares[place]);
         let least = shares.clone().fold(1.0, f64::min);
         let most = shares.fold(0.0, f64::max);
@@ -170,7 +170,7 @@ fn claims(paper: &[&Found], strict: &[&Found], rows: usize) -> Vec<Claim> {
 }
 
 /// Publishes a table and attacks it.
-fn attacked(table: &Table, shape: Shape, strict: bool) -> Result<Found> {
+fn attacked(table: &ClassedRows, shape: Shape, strict: bool) -> Result<FoundAgain> {
     let blurred = table.blurred(shape, strict, K)?;
     let dims = table.dims();
     let mut shares = [0.0; 3];
@@ -192,7 +192,7 @@ fn attacked(table: &Table, shape: Shape, strict: bool) -> Result<Found> {
     let in_scales: f64 =
         each.map(|(place, spread)| spread / scales[place % dims]).sum();
     let spread = in_scales / spreads.len() as f64;
-    Ok(Found { kinds: kinds.len() as u64, spread, shares })
+    Ok(FoundAgain { kinds: kinds.len() as u64, spread, shares })
 }
 
 fn bits(spreads: &[f64]) -> Vec<u64> {
@@ -200,7 +200,7 @@ fn bits(spreads: &[f64]) -> Vec<u64> {
 }
 
 /// Standard deviations of the columns.
-fn scales(table: &Table) -> Vec<f64> {
+fn scales(table: &ClassedRows) -> Vec<f64> {
     let (n, dims) = (table.n_rows() as f64, table.dims());
     (0..dims)
         .map(|axis| {
@@ -214,7 +214,7 @@ fn scales(table: &Table) -> Vec<f64> {
 
 /// The shares of rows that are found by spreads, by position, and by both. Noise depends on
 /// the table alone, so whoever holds it knows everybody's spreads.
-fn guessed(table: &Table, published: &Published) -> [f64; 3] {
+fn guessed(table: &ClassedRows, published: &PublishedNumbers) -> [f64; 3] {
     let dims = table.dims();
     let spreads = |row: usize| &published.spreads[row * dims..][..dims];
     let mut same: HashMap<Vec<u64>, Vec<usize>> = HashMap::new();
@@ -234,7 +234,12 @@ fn guessed(table: &Table, published: &Published) -> [f64; 3] {
 }
 
 /// The row's share among the candidates that fit it best.
-fn best_fit(table: &Table, published: &Published, row: usize, among: &[usize]) -> f64 {
+fn best_fit(
+    table: &ClassedRows,
+    published: &PublishedNumbers,
+    row: usize,
+    among: &[usize],
+) -> f64 {
     let dims = table.dims();
     let centre = &published.values[row * dims..][..dims];
     let spreads = &published.spreads[row * dims..][..dims];

@@ -19,13 +19,13 @@ use self::bound::{delta_ceil, delta_max, within_bound};
 use crate::bucketed::patients;
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, OURS, Outcome, SOURCE};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "delta-bound",
     source: "wong2010inference, Theorem 1 and Table V; a hole",
     about: "groups keep the published bound and give people away; not with ours",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -60,7 +60,7 @@ const BOUNDS: [&str; 2] = [SOURCE, OURS];
 
 /// What groups that were drawn show.
 #[derive(Debug, Clone, Copy, Default)]
-struct Tried {
+struct GroupTrial {
     /// How many were drawn, how many of them keep the bound, and of these, how many break 1/r.
     groups: u64,
     kept: u64,
@@ -69,7 +69,7 @@ struct Tried {
     worst: f64,
 }
 
-impl Tried {
+impl GroupTrial {
     fn add(&mut self, kept: bool, posterior: f64, r: f64) {
         self.groups += 1;
         if kept {
@@ -85,15 +85,15 @@ impl Tried {
 }
 
 /// A table of groups that were drawn: for each N and r, by each bound.
-struct Trial {
+struct BoundTable {
     name: &'static str,
-    of: Vec<(usize, f64, [Tried; 2])>,
+    of: Vec<(usize, f64, [GroupTrial; 2])>,
 }
 
-impl Trial {
+impl BoundTable {
     /// All sizes and r together.
-    fn sum(&self, bound: usize) -> Tried {
-        self.of.iter().fold(Tried::default(), |sum, (_, _, tried)| Tried {
+    fn sum(&self, bound: usize) -> GroupTrial {
+        self.of.iter().fold(GroupTrial::default(), |sum, (_, _, tried)| GroupTrial {
             groups: sum.groups + tried[bound].groups,
             kept: sum.kept + tried[bound].kept,
             broken: sum.broken + tried[bound].broken,
@@ -133,7 +133,7 @@ fn run(_: &Data) -> Result<Outcome> {
             rows.push(row);
         }
     }
-    for Trial { name, of } in &trials {
+    for BoundTable { name, of } in &trials {
         let title = format!("{name}: share that breaks 1/r");
         panels.push(panel(
             &title,
@@ -223,7 +223,7 @@ fn worst_groups(judged: &RRobustness) -> Vec<[f64; 2]> {
 
 /// Groups whose beliefs are drawn so that every value keeps the bound: anywhere between the
 /// largest belief and the least that is allowed, or only there.
-fn drawn(name: &'static str, at_ends: bool) -> Result<Trial> {
+fn drawn(name: &'static str, at_ends: bool) -> Result<BoundTable> {
     let mut of = Vec::new();
     let mut scratch = Scratch::default();
     for r in RS {
@@ -231,7 +231,7 @@ fn drawn(name: &'static str, at_ends: bool) -> Result<Trial> {
         for n in SIZES.filter(|n| *n as f64 > r) {
             let number = n as u64 * 100 + r as u64 * 10 + u64::from(at_ends);
             let mut words = Randomness::of_seed(5).stream("delta bound", number);
-            let mut pair = [Tried::default(); 2];
+            let mut pair = [GroupTrial::default(); 2];
             for (bound, tried) in BOUNDS.into_iter().zip(&mut pair) {
                 for _ in 0..DRAWN {
                     let mut group = vec![0.0; n * n];
@@ -254,12 +254,12 @@ fn drawn(name: &'static str, at_ends: bool) -> Result<Trial> {
             of.push((n, r, pair));
         }
     }
-    Ok(Trial { name, of })
+    Ok(BoundTable { name, of })
 }
 
 /// Groups of the city's patients who have different diseases and are alike in what is
 /// believed of them, by each of some sets of columns.
-fn among_patients() -> Result<Trial> {
+fn among_patients() -> Result<BoundTable> {
     let data = patients()?;
     let census = &data.census;
     let place = |name: &str| data.quasi.iter().position(|column| column.name == name);
@@ -281,9 +281,9 @@ fn among_patients() -> Result<Trial> {
         .into_iter()
         .map(|r| RRobustness::new(Decimal::from_f64("r", r)?))
         .collect::<Result<_>>()?;
-    let mut of: Vec<(usize, f64, [Tried; 2])> = RS
+    let mut of: Vec<(usize, f64, [GroupTrial; 2])> = RS
         .into_iter()
-        .flat_map(|r| SIZES.map(move |n| (n, r, [Tried::default(); 2])))
+        .flat_map(|r| SIZES.map(move |n| (n, r, [GroupTrial::default(); 2])))
         .filter(|(n, r, _)| *n as f64 > *r)
         .collect();
     let mut scratch = Scratch::default();
@@ -305,7 +305,7 @@ fn among_patients() -> Result<Trial> {
             }
         }
     }
-    Ok(Trial { name: "patients of the demo", of })
+    Ok(BoundTable { name: "patients of the demo", of })
 }
 
 /// What is believed of the first of these people and of those most like them, each with a
@@ -382,7 +382,7 @@ fn all_patients(judged: &RRobustness) -> Result<(String, bool)> {
 fn claims(
     judged: &RRobustness,
     worst: &[[f64; 2]],
-    trials: &[Trial],
+    trials: &[BoundTable],
     ours: (String, bool),
 ) -> Vec<Claim> {
     let mut scratch = Scratch::default();

@@ -12,13 +12,13 @@ use crate::census;
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::perturbed::{fine_grain_bounds, gammas, mean, tenths};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "fine-grain-downward",
     source: "chaytor2010randomization, Theorem 7; a hole",
     about: "a belief falls further than the published operator promises; not with ours",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -39,13 +39,13 @@ const THETAS: [f64; 5] = [2.0, 3.0, 5.0, 10.0, 20.0];
 const TABLES: u64 = 200;
 
 /// Frequencies, and how far a belief in each value may move.
-struct Task {
+struct ToleranceCase {
     counts: Vec<u64>,
     bounds: Vec<Option<(f64, f64)>>,
     gammas: Vec<f64>,
 }
 
-impl Task {
+impl ToleranceCase {
     fn new(counts: Vec<u64>, theta: f64) -> Self {
         let bounds = fine_grain_bounds(&counts, theta);
         Self { gammas: gammas(&bounds), counts, bounds }
@@ -101,7 +101,7 @@ impl Task {
 
 /// What random tables, or tables of the data folder, show for one tolerance.
 #[derive(Debug, Clone, Copy, Default)]
-struct Tried {
+struct ToleranceTrial {
     tables: u64,
     /// Tables where a belief falls too far with the published operator, and with ours.
     broken: [u64; 2],
@@ -114,7 +114,7 @@ struct Tried {
 }
 
 fn run(data: &Data) -> Result<Outcome> {
-    let task = Task::new(COUNTS.to_vec(), THETA);
+    let task = ToleranceCase::new(COUNTS.to_vec(), THETA);
     let published = task.fine_grain(Breaches::Upward);
     let mended = task.fine_grain(Breaches::Both);
     let open = |breaches| general(task.limits(breaches), &task.weights(), Floor::None);
@@ -141,7 +141,7 @@ fn run(data: &Data) -> Result<Outcome> {
             [&published, &mended].map(|operator| Some(operator.entry(value, value)))
         }),
     ];
-    let tried: Vec<Tried> = THETAS.into_iter().map(random_tables).collect();
+    let tried: Vec<ToleranceTrial> = THETAS.into_iter().map(random_tables).collect();
     panels.push(tried_panel("random tables with a downward breach", &tried, |tried| {
         tried.broken.map(|n| n as f64 / tried.tables as f64)
     }));
@@ -155,9 +155,9 @@ fn run(data: &Data) -> Result<Outcome> {
             [("OCC", "occ100k_counts.csv"), ("EDU", "edu100k_counts.csv")]
         {
             let counts = census::counts(folder, file)?;
-            let tried: Vec<Tried> = THETAS
+            let tried: Vec<ToleranceTrial> = THETAS
                 .into_iter()
-                .map(|theta| one_table(&Task::new(counts.clone(), theta)))
+                .map(|theta| one_table(&ToleranceCase::new(counts.clone(), theta)))
                 .collect();
             panels.push(tried_panel(&format!("{name}: record utility"), &tried, |t| {
                 t.utility
@@ -181,7 +181,11 @@ fn run(data: &Data) -> Result<Outcome> {
         ]))
 }
 
-fn example_rows(task: &Task, name: &str, operator: &Operator) -> Vec<Vec<Cell>> {
+fn example_rows(
+    task: &ToleranceCase,
+    name: &str,
+    operator: &Operator,
+) -> Vec<Vec<Cell>> {
     let (falls, rises) = (task.falls(operator), task.rises(operator));
     let n: u64 = task.counts.iter().sum();
     let row = |value: usize| {
@@ -211,7 +215,7 @@ fn example_rows(task: &Task, name: &str, operator: &Operator) -> Vec<Vec<Cell>> 
 }
 
 /// One row for each operator: record utility, and how many tables of all breach.
-fn tried_rows(table: &str, theta: f64, tried: Tried) -> Vec<Vec<Cell>> {
+fn tried_rows(table: &str, theta: f64, tried: ToleranceTrial) -> Vec<Vec<Cell>> {
     let row = |place: usize| {
         let mut row = vec![table.into(), theta.into()];
         row.push(["published", "mended"][place].into());
@@ -234,7 +238,11 @@ fn example_panel(title: &str, pair: impl Fn(usize) -> [Option<f64>; 2]) -> Panel
     )
 }
 
-fn tried_panel(title: &str, tried: &[Tried], pair: fn(&Tried) -> [f64; 2]) -> Panel {
+fn tried_panel(
+    title: &str,
+    tried: &[ToleranceTrial],
+    pair: fn(&ToleranceTrial) -> [f64; 2],
+) -> Panel {
     let line =
         |place: usize| tried.iter().map(|tried| Some(pair(tried)[place])).collect();
     Panel::new(
@@ -245,13 +253,13 @@ fn tried_panel(title: &str, tried: &[Tried], pair: fn(&Tried) -> [f64; 2]) -> Pa
     )
 }
 
-fn one_table(task: &Task) -> Tried {
+fn one_table(task: &ToleranceCase) -> ToleranceTrial {
     let [published, mended] =
         [Breaches::Upward, Breaches::Both].map(|breaches| task.fine_grain(breaches));
     let (n, worst) = task.breaches(&published);
     let (n_mended, _) = task.breaches(&mended);
     let utility = [task.utility(&published), task.utility(&mended)];
-    Tried {
+    ToleranceTrial {
         tables: 1,
         broken: [u64::from(n > 0), u64::from(n_mended > 0)],
         worst,
@@ -262,20 +270,20 @@ fn one_table(task: &Task) -> Tried {
 
 /// Tables of 3 to 20 values whose counts are between 1 and about 150, small ones as often
 /// as large ones.
-fn random_tables(theta: f64) -> Tried {
+fn random_tables(theta: f64) -> ToleranceTrial {
     let mut words = Randomness::of_seed(4).stream("random tables", theta as u64);
     let table = |_| {
         let size = words.random_range(3..=20);
         let count = |_| (5.0 * words.random::<f64>()).exp().ceil() as u64;
-        one_table(&Task::new((0..size).map(count).collect(), theta))
+        one_table(&ToleranceCase::new((0..size).map(count).collect(), theta))
     };
-    let all: Vec<Tried> = (0..TABLES).map(table).collect();
+    let all: Vec<ToleranceTrial> = (0..TABLES).map(table).collect();
     let sum = |place: usize| all.iter().map(|tried| tried.broken[place]).sum();
     let of = |place: usize| {
         let shares: Vec<f64> = all.iter().map(|tried| tried.utility[place]).collect();
         mean(&shares).unwrap_or(f64::NAN)
     };
-    Tried {
+    ToleranceTrial {
         tables: TABLES,
         broken: [sum(0), sum(1)],
         worst: all.iter().map(|tried| tried.worst).fold(0.0, f64::max),
@@ -285,10 +293,10 @@ fn random_tables(theta: f64) -> Tried {
 }
 
 fn claims(
-    task: &Task,
+    task: &ToleranceCase,
     operators: &[(&str, Operator); 6],
-    tried: &[Tried],
-    on_data: &[(&str, Vec<Tried>)],
+    tried: &[ToleranceTrial],
+    on_data: &[(&str, Vec<ToleranceTrial>)],
 ) -> Vec<Claim> {
     let [up, published, mended, printed, upward, both] =
         operators.each_ref().map(|(_, operator)| operator);
@@ -392,7 +400,7 @@ fn claims(
 }
 
 /// How many priors in steps of 1/14 lead to a downward breach, of how many.
-fn grid(task: &Task, operator: &Operator) -> (usize, usize) {
+fn grid(task: &ToleranceCase, operator: &Operator) -> (usize, usize) {
     let priors = sums(14, VALUES.len());
     let breaks = |prior: &&Vec<u32>| {
         let prior: Vec<f64> = prior.iter().map(|n| f64::from(*n) / 14.0).collect();
@@ -409,7 +417,7 @@ fn grid(task: &Task, operator: &Operator) -> (usize, usize) {
 }
 
 /// By how much the worst of the source's own constraints is exceeded.
-fn excess(task: &Task, operator: &Operator) -> f64 {
+fn excess(task: &ToleranceCase, operator: &Operator) -> f64 {
     let Operator::FineGrain { keep } = operator else { return f64::NAN };
     let others = (keep.len() - 1) as f64;
     let pairs = (0..keep.len()).flat_map(|i| (0..keep.len()).map(move |j| (i, j)));

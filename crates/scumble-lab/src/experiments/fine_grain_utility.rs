@@ -7,14 +7,14 @@ use crate::census;
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::perturbed::{tenths, zipf};
-use crate::trial::{Measured, NAMES, SELECTIVITIES, Trial};
-use crate::{Data, Experiment, Needs};
+use crate::trial::{NAMES, OperatorErrors, SELECTIVITIES, Trial};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "fine-grain-utility",
     source: "chaytor2010randomization, Figures 24 to 28, Tables 8 to 10",
     about: "records kept and frequencies found again, by operator",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -393,7 +393,7 @@ fn of_zipf(size: &Sweep, lambda: &Sweep) -> Vec<Claim> {
     let (fine, up) = (utilities(size, FINE_GRAIN), utilities(size, UP));
     let first: Vec<f64> = size.trials.iter().map(|trial| trial.first_kept).collect();
     let last = size.trials.last().map(|trial| &trial.measured);
-    let six = |of: fn(&Measured) -> Option<f64>| {
+    let six = |of: fn(&OperatorErrors) -> Option<f64>| {
         last.and_then(|measured| Some(of(&measured[UP])? / of(&measured[FINE_GRAIN])?))
     };
     let expected = six(|measured| measured.expected);

@@ -20,13 +20,13 @@ use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::delta::Delta;
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::How;
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "mpalm-boxes",
     source: "nergiz2007presence, section 6; a hole",
     about: "MPALM's boxes give presence away; what an adversary computes from them, and from ours",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -74,7 +74,7 @@ enum Boxes {
 
 /// What somebody who holds the population learns from published boxes.
 #[derive(Debug, Clone, Copy)]
-struct Seen {
+struct Learned {
     groups: u64,
     smallest: f64,
     largest: f64,
@@ -84,12 +84,12 @@ struct Seen {
 }
 
 /// A private table with its range, and what both kinds of boxes show of it.
-struct Shown {
+struct ShownBoxes {
     table: &'static str,
     delta: Delta,
     people: u64,
     /// The source's and ours.
-    seen: [Seen; 2],
+    seen: [Learned; 2],
 }
 
 fn run(data: &Data) -> Result<Outcome> {
@@ -162,18 +162,18 @@ fn shrink(columns: &[Column], census: &Census, grouping: &mut Grouping) {
     }
 }
 
-fn show(table: &'static str, data: &Microdata, delta: Delta) -> Result<Shown> {
-    let look = |boxes| -> Result<Seen> {
+fn show(table: &'static str, data: &Microdata, delta: Delta) -> Result<ShownBoxes> {
+    let look = |boxes| -> Result<Learned> {
         let cut = cut(data, delta, boxes)?;
-        Ok(cut.map_or(Seen::NOTHING, |(columns, grouping)| {
-            Seen::of(&columns, &data.census, &grouping, delta)
+        Ok(cut.map_or(Learned::NOTHING, |(columns, grouping)| {
+            Learned::of(&columns, &data.census, &grouping, delta)
         }))
     };
     let seen = [look(Boxes::Table)?, look(Boxes::Population)?];
-    Ok(Shown { table, delta, people: data.census.n_people(), seen })
+    Ok(ShownBoxes { table, delta, people: data.census.n_people(), seen })
 }
 
-impl Seen {
+impl Learned {
     const NOTHING: Self = Self {
         groups: 0,
         smallest: 0.0,
@@ -298,7 +298,7 @@ fn example(
     Ok(format!("nine people with {title}:\n{}", lines.concat()))
 }
 
-fn rows(shown: &Shown) -> Vec<Vec<Cell>> {
+fn rows(shown: &ShownBoxes) -> Vec<Vec<Cell>> {
     let names = ["source", "ours"];
     let both = names.iter().zip(&shown.seen);
     both.map(|(name, seen)| {
@@ -318,10 +318,10 @@ fn rows(shown: &Shown) -> Vec<Vec<Cell>> {
     .collect()
 }
 
-fn claims(shown: &[Shown]) -> Vec<Claim> {
-    let outside = |seen: &Seen| seen.too_likely + seen.too_unlikely;
+fn claims(shown: &[ShownBoxes]) -> Vec<Claim> {
+    let outside = |seen: &Learned| seen.too_likely + seen.too_unlikely;
     let mut claims = Vec::new();
-    for Shown { table, delta, people, seen: [source, ours] } in shown {
+    for ShownBoxes { table, delta, people, seen: [source, ours] } in shown {
         claims.push(Claim::new(
             format!("{table}, delta {delta}: MPALM keeps presence in the range"),
             format!(
@@ -342,8 +342,8 @@ fn claims(shown: &[Shown]) -> Vec<Claim> {
     claims
 }
 
-fn figure(shown: &[Shown]) -> Figure {
-    let panel = |title: &str, measure: fn(&Seen) -> u64| {
+fn figure(shown: &[ShownBoxes]) -> Figure {
+    let panel = |title: &str, measure: fn(&Learned) -> u64| {
         Panel::new(
             title,
             (
@@ -375,7 +375,7 @@ fn figure(shown: &[Shown]) -> Figure {
     )
 }
 
-fn letter(shown: &Shown) -> &'static str {
+fn letter(shown: &ShownBoxes) -> &'static str {
     match shown.table {
         "nine people" => "9",
         "adult, random" => "r",

@@ -14,13 +14,13 @@ use serde_json::Value;
 use crate::adult::{Adult, NINE, Subset};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::{Data, Experiment, Needs, write};
+use crate::{Data, Experiment, RequiredData, write};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-counts",
     source: "nergiz2007pdf, section V; a hole",
     about: "who reads weights as counts knows who is in the table; not with ours",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 

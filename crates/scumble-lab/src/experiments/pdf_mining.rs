@@ -10,16 +10,16 @@ use scumble::text::short;
 
 use crate::adult::Adult;
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
-use crate::mined::{Cell, Errors, Miner, even};
+use crate::mined::{Errors, Miner, WeightedCell, even};
 use crate::outcome::{Claim, Outcome};
 use crate::private::How;
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-mining",
     source: "nergiz2007pdf, Figure 3",
     about: "rules found again in tables drawn from k-anonymous groups, by kind of cell",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -39,11 +39,16 @@ const SEVEN: [&str; 7] = [
 const KS: [u64; 8] = [2, 5, 10, 20, 50, 100, 200, 500];
 
 /// What is published for a group; the first is what the method itself makes.
-const KINDS: [Kind; 5] =
-    [Kind::Own, Kind::Set, Kind::Shifted(1), Kind::Shifted(2), Kind::Pdf];
+const KINDS: [GroupRelease; 5] = [
+    GroupRelease::Own,
+    GroupRelease::Set,
+    GroupRelease::Shifted(1),
+    GroupRelease::Shifted(2),
+    GroupRelease::Pdf,
+];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
+enum GroupRelease {
     /// The node or range that the method makes.
     Own,
     /// The values that occur, evenly.
@@ -115,14 +120,14 @@ fn run(data: &Data) -> Result<Outcome> {
     Ok(Outcome::new(COLUMNS, rows, claims(&all), figure))
 }
 
-fn name(kind: Kind, by_ranges: bool) -> &'static str {
+fn name(kind: GroupRelease, by_ranges: bool) -> &'static str {
     match kind {
-        Kind::Own if by_ranges => "interval",
-        Kind::Own => "taxonomy",
-        Kind::Set => "set",
-        Kind::Shifted(1) => "INTER2",
-        Kind::Shifted(_) => "INTER1",
-        Kind::Pdf => "pdf",
+        GroupRelease::Own if by_ranges => "interval",
+        GroupRelease::Own => "taxonomy",
+        GroupRelease::Set => "set",
+        GroupRelease::Shifted(1) => "INTER2",
+        GroupRelease::Shifted(_) => "INTER1",
+        GroupRelease::Pdf => "pdf",
     }
 }
 
@@ -131,18 +136,20 @@ fn errors(
     data: &Microdata,
     columns: &[Column],
     grouping: &Grouping,
-    kind: Kind,
+    kind: GroupRelease,
 ) -> Result<Errors> {
     let own = grouping.weighted(columns, &data.census, Weighting::Own);
-    let cell = |group: GroupId, place: usize| -> Cell {
+    let cell = |group: GroupId, place: usize| -> WeightedCell {
         let column = &columns[place];
         let cover = &grouping.covers[group][place];
         let own = &own[group][place].values;
         let thirds = match kind {
-            Kind::Own => return even(cover.codes(&column.domain, &column.hierarchy)),
-            Kind::Set => 0,
-            Kind::Shifted(thirds) => thirds,
-            Kind::Pdf => 3,
+            GroupRelease::Own => {
+                return even(cover.codes(&column.domain, &column.hierarchy));
+            }
+            GroupRelease::Set => 0,
+            GroupRelease::Shifted(thirds) => thirds,
+            GroupRelease::Pdf => 3,
         };
         towards(own, thirds)
     };
@@ -150,7 +157,7 @@ fn errors(
 }
 
 /// Even weights, shifted by so many thirds towards `own`.
-fn towards(own: &[(Code, f64)], thirds: u32) -> Cell {
+fn towards(own: &[(Code, f64)], thirds: u32) -> WeightedCell {
     let far = f64::from(thirds) / 3.0;
     let even = 1.0 / own.len() as f64;
     own.iter().map(|(code, own)| (code.get(), even + far * (own - even))).collect()

@@ -4,7 +4,7 @@ use scumble::decimal::Decimal;
 use scumble::error::Result;
 use scumble::hierarchy::{Column, Cover, Microdata};
 use scumble::loss::Loss;
-use scumble::method::pdf::{self, Part, Pdf, Range, Shift, Whose};
+use scumble::method::pdf::{self, Pdf, PdfGroup, Range, Shift, Whose};
 use scumble::method::{Grouping, Weighting};
 use scumble::table::{Code, GroupId, Of};
 use scumble::text::{percent, short};
@@ -16,13 +16,13 @@ use crate::delta::{AXIS, Delta};
 use crate::mined::{Errors, Miner};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::How;
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "pdf-presence",
     source: "nergiz2007pdf, Figure 4 and Table VIII",
     about: "cost, rule errors and time of pdf cells under delta-presence, by weights",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -48,18 +48,18 @@ const DELTAS: [Delta; 10] = [
 const STEPS: u32 = 10;
 const MOST_SETS: f64 = 5e6;
 
-const WEIGHTS: [(&str, Weights); 7] = [
-    ("SPALM (even)", Weights::Even),
-    ("WPALM (steps)", Weights::Steps),
-    ("PPALM (bounds)", Weights::Bounds),
-    ("exact shift", Weights::Exact),
-    ("population", Weights::Population),
-    ("counted", Weights::Counted),
-    ("own (unsafe)", Weights::Own),
+const WEIGHTS: [(&str, WeightScheme); 7] = [
+    ("SPALM (even)", WeightScheme::Even),
+    ("WPALM (steps)", WeightScheme::Steps),
+    ("PPALM (bounds)", WeightScheme::Bounds),
+    ("exact shift", WeightScheme::Exact),
+    ("population", WeightScheme::Population),
+    ("counted", WeightScheme::Counted),
+    ("own (unsafe)", WeightScheme::Own),
 ];
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Weights {
+enum WeightScheme {
     /// As nodes have them.
     Even,
     /// Steps towards the table's own, in groups that have few enough sets of people.
@@ -73,7 +73,7 @@ enum Weights {
 }
 
 /// One kind of weights at one range.
-struct Run {
+struct WeightRun {
     delta: Delta,
     kl: f64,
     /// The share of the population in groups that were looked at.
@@ -92,12 +92,12 @@ fn run(data: &Data) -> Result<Outcome> {
     let how = How::FullDomain(Loss::by_name("kl")?);
     let columns = how.columns(&data);
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    let mut runs: Vec<Vec<Run>> = WEIGHTS.iter().map(|_| Vec::new()).collect();
+    let mut runs: Vec<Vec<WeightRun>> = WEIGHTS.iter().map(|_| Vec::new()).collect();
     for delta in DELTAS {
         let (found, searching) = timed(|| how.hide(&columns, &data.census, delta));
         // Where the share of the whole table is in range, one group always will do.
         let Some(grouping) = found? else { continue };
-        let release = Release::new(&data, &columns, &grouping, delta)?;
+        let release = SpalmGroups::new(&data, &columns, &grouping, delta)?;
         for ((name, weights), line) in WEIGHTS.into_iter().zip(&mut runs) {
             let run = release.run(&miner, weights, searching)?;
             rows.push(vec![
@@ -126,16 +126,16 @@ fn run(data: &Data) -> Result<Outcome> {
 }
 
 /// The groups of SPALM, to be published with one or another kind of weights.
-struct Release<'a> {
+struct SpalmGroups<'a> {
     data: &'a Microdata,
     columns: &'a [Column],
     grouping: &'a Grouping,
-    parts: Vec<Part>,
+    parts: Vec<PdfGroup>,
     delta: Delta,
     range: Range,
 }
 
-impl<'a> Release<'a> {
+impl<'a> SpalmGroups<'a> {
     fn new(
         data: &'a Microdata,
         columns: &'a [Column],
@@ -150,7 +150,12 @@ impl<'a> Release<'a> {
         Ok(Self { data, columns, grouping, parts, delta, range })
     }
 
-    fn run(&self, miner: &Miner, weights: Weights, searching: f64) -> Result<Run> {
+    fn run(
+        &self,
+        miner: &Miner,
+        weights: WeightScheme,
+        searching: f64,
+    ) -> Result<WeightRun> {
         let (pdfs, weighting) = timed(|| self.weighted(weights));
         let kl = self.parts.iter().zip(&pdfs).map(|(part, pdfs)| pdf::kl(part, pdfs));
         let cell = |group: GroupId, place: usize| {
@@ -158,9 +163,9 @@ impl<'a> Release<'a> {
             values.map(|(code, weight)| (code.get(), *weight)).collect()
         };
         let groups = miner.groups(self.data, self.grouping, cell)?;
-        let people = |part: &Part| part.n_people() as f64;
+        let people = |part: &PdfGroup| part.n_people() as f64;
         let processed = self.parts.iter().filter(|part| processes(weights, part));
-        Ok(Run {
+        Ok(WeightRun {
             delta: self.delta,
             kl: kl.sum(),
             processed: processed.map(people).sum::<f64>()
@@ -171,21 +176,21 @@ impl<'a> Release<'a> {
         })
     }
 
-    fn weighted(&self, weights: Weights) -> Of<GroupId, Vec<Pdf>> {
+    fn weighted(&self, weights: WeightScheme) -> Of<GroupId, Vec<Pdf>> {
         let by = |weighting| {
             self.grouping.weighted(self.columns, &self.data.census, weighting)
         };
         let shift = |shift| by(Weighting::Shifted(self.range, shift));
         match weights {
-            Weights::Even => {
+            WeightScheme::Even => {
                 self.grouping.covers.iter().map(|covers| self.even(covers)).collect()
             }
-            Weights::Bounds => shift(Shift::Bounds),
-            Weights::Exact => shift(Shift::Exact),
-            Weights::Population => by(Weighting::Population),
-            Weights::Counted => by(Weighting::Counted(self.range)),
-            Weights::Own => by(Weighting::Own),
-            Weights::Steps => {
+            WeightScheme::Bounds => shift(Shift::Bounds),
+            WeightScheme::Exact => shift(Shift::Exact),
+            WeightScheme::Population => by(Weighting::Population),
+            WeightScheme::Counted => by(Weighting::Counted(self.range)),
+            WeightScheme::Own => by(Weighting::Own),
+            WeightScheme::Steps => {
                 let groups = self.parts.iter().zip(&self.grouping.covers);
                 groups
                     .map(|(part, covers)| match processes(weights, part) {
@@ -199,7 +204,7 @@ impl<'a> Release<'a> {
 
     /// WPALM's weights of one group. Its presence is that of all sets of people, which we
     /// compute without going through them.
-    fn stepped(&self, part: &Part, covers: &[Cover]) -> Vec<Pdf> {
+    fn stepped(&self, part: &PdfGroup, covers: &[Cover]) -> Vec<Pdf> {
         let bases: Vec<Vec<Code>> = self.bases(covers).collect();
         pdf::shifted(part, &bases, &self.range, Shift::Steps(STEPS))
     }
@@ -222,21 +227,21 @@ impl<'a> Release<'a> {
 
 /// Whether a group's weights are looked at: WPALM adds up products over all sets of as
 /// many people as are present, and passes over groups that have too many.
-fn processes(weights: Weights, part: &Part) -> bool {
+fn processes(weights: WeightScheme, part: &PdfGroup) -> bool {
     let sets = || {
         let (all, present) = (part.n_people(), part.n_rows());
         let taken = present.min(all - present);
         (0..taken).map(|i| ((all - i) as f64).ln() - ((i + 1) as f64).ln()).sum::<f64>()
     };
     match weights {
-        Weights::Even => false,
-        Weights::Steps => part.n_rows() > 0 && sets() <= MOST_SETS.ln(),
+        WeightScheme::Even => false,
+        WeightScheme::Steps => part.n_rows() > 0 && sets() <= MOST_SETS.ln(),
         _ => true,
     }
 }
 
-fn panels(runs: &[Vec<Run>]) -> Vec<Panel> {
-    let panel = |title: &str, up: &str, scale, measure: &dyn Fn(&Run) -> f64| {
+fn panels(runs: &[Vec<WeightRun>]) -> Vec<Panel> {
+    let panel = |title: &str, up: &str, scale, measure: &dyn Fn(&WeightRun) -> f64| {
         Panel::new(
             title,
             (AXIS, DELTAS.iter().map(Delta::to_string).collect()),
@@ -263,32 +268,32 @@ fn panels(runs: &[Vec<Run>]) -> Vec<Panel> {
     ]
 }
 
-fn claims(runs: &[Vec<Run>]) -> Vec<Claim> {
-    let of = |weights: Weights| {
+fn claims(runs: &[Vec<WeightRun>]) -> Vec<Claim> {
+    let of = |weights: WeightScheme| {
         let place = WEIGHTS.iter().position(|(_, known)| *known == weights);
         &runs[place.unwrap_or(0)]
     };
-    let ratio = |weights: Weights| {
-        let pairs = of(Weights::Even).iter().zip(of(weights));
+    let ratio = |weights: WeightScheme| {
+        let pairs = of(WeightScheme::Even).iter().zip(of(weights));
         pairs.map(|(even, run)| even.kl / run.kl).fold(0.0, f64::max)
     };
-    let (steps, bounds) = (ratio(Weights::Steps), ratio(Weights::Bounds));
+    let (steps, bounds) = (ratio(WeightScheme::Steps), ratio(WeightScheme::Bounds));
     // By what share PPALM's cost falls when the upper end goes from one to another.
     let widened = |from: f64, to: f64| {
         let cost = |max: f64| {
             let wanted = Delta { min: 0.001, max };
-            let run = of(Weights::Bounds).iter().find(|run| run.delta == wanted);
+            let run = of(WeightScheme::Bounds).iter().find(|run| run.delta == wanted);
             run.map_or(f64::NAN, |run| run.kl)
         };
         1.0 - cost(to) / cost(from)
     };
-    let ignored = of(Weights::Steps).iter().map(|run| 1.0 - run.processed);
+    let ignored = of(WeightScheme::Steps).iter().map(|run| 1.0 - run.processed);
     let ignored = ignored.fold(1.0, f64::min);
-    let mean = |weights: Weights| {
+    let mean = |weights: WeightScheme| {
         let line = of(weights);
         line.iter().map(|run| run.seconds).sum::<f64>() / line.len() as f64
     };
-    let safe = ratio(Weights::Counted);
+    let safe = ratio(WeightScheme::Counted);
     let correlation = correlation(runs);
     vec![
         Claim::new(
@@ -334,18 +339,18 @@ fn claims(runs: &[Vec<Run>]) -> Vec<Claim> {
             "SPALM has the shortest running time; PPALM requires more, but realistically so",
             format!(
                 "mean seconds {:.3} SPALM, {:.3} PPALM, {:.3} exact shift, {:.3} counted",
-                mean(Weights::Even),
-                mean(Weights::Bounds),
-                mean(Weights::Exact),
-                mean(Weights::Counted)
+                mean(WeightScheme::Even),
+                mean(WeightScheme::Bounds),
+                mean(WeightScheme::Exact),
+                mean(WeightScheme::Counted)
             ),
-            mean(Weights::Even) <= mean(Weights::Bounds),
+            mean(WeightScheme::Even) <= mean(WeightScheme::Bounds),
         ),
     ]
 }
 
 /// How closely the error of association rules follows the KL cost, over all runs.
-fn correlation(runs: &[Vec<Run>]) -> f64 {
+fn correlation(runs: &[Vec<WeightRun>]) -> f64 {
     let pairs: Vec<(f64, f64)> =
         runs.iter().flatten().map(|run| (run.kl, run.errors.association)).collect();
     let n = pairs.len() as f64;

@@ -7,19 +7,19 @@ use scumble::promise::Promises;
 use scumble::random::Randomness;
 use scumble::text::{grouped, short};
 
-use crate::bucketed::{Asked, records};
+use crate::bucketed::{Conjunctions, records};
 use crate::census::{Census, EDUCATION, OCCUPATION};
 use crate::chart::{Figure, Fit, Form, Mark, Panel, Scale, Series};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::perturbed::{mean, parts, protected, whole};
 use crate::queries::{Answer, Pool, mean_error};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-queries",
     source: "chaytor2010randomization, Figures 17, 18 and 19",
     about: "the error of count queries, by the whole table, by sub-tables and by Anatomy",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -32,7 +32,7 @@ const SELECTIVITIES: [f64; 3] = [0.001, 0.005, 0.01];
 const TIMES: u64 = 3;
 
 /// A sensitive column and the beliefs it is published under.
-struct Setting {
+struct QuerySetting {
     name: &'static str,
     figure: &'static str,
     column: usize,
@@ -43,15 +43,15 @@ struct Setting {
 }
 
 /// For occupations 1/11 and not 1/13, so that every occupation is protected in our records.
-const SETTINGS: [Setting; 2] = [
-    Setting {
+const SETTINGS: [QuerySetting; 2] = [
+    QuerySetting {
         name: "OCC",
         figure: "Figure 17",
         column: OCCUPATION,
         prior: 1.0 / 11.0,
         ls: [6.0, 5.0, 4.0, 3.0],
     },
-    Setting {
+    QuerySetting {
         name: "EDU",
         figure: "Figure 19",
         column: EDUCATION,
@@ -64,7 +64,7 @@ const METHODS: [&str; 3] = ["UP", "PP", "Ana"];
 const ANA: usize = 2;
 
 /// What was found for one table, L and method.
-struct Found {
+struct MethodErrors {
     fifths: usize,
     l: f64,
     method: usize,
@@ -93,7 +93,14 @@ fn run(data: &Data) -> Result<Outcome> {
                 let several = parts(&pool.counts, &posteriors)?.1;
                 let mut add = |method, n_parts, left_out, answers: &[Vec<Answer>]| {
                     let errors = errors(&pool, answers);
-                    all.push(Found { fifths, l, method, n_parts, left_out, errors });
+                    all.push(MethodErrors {
+                        fifths,
+                        l,
+                        method,
+                        n_parts,
+                        left_out,
+                        errors,
+                    });
                     if fifths == 3 && (l - setting.ls[0]).abs() < 1e-9 {
                         let first = answers.first().map(Vec::as_slice);
                         clouds.push(
@@ -140,7 +147,11 @@ fn run(data: &Data) -> Result<Outcome> {
 }
 
 /// The queries of a pool on the same rows, counted.
-fn fitted<'a>(pool: &Pool<'_>, data: &'a Microdata, sensitive: usize) -> Asked<'a> {
+fn fitted<'a>(
+    pool: &Pool<'_>,
+    data: &'a Microdata,
+    sensitive: usize,
+) -> Conjunctions<'a> {
     let code = |(place, value): &(usize, u16)| {
         // The sensitive column is not among the quasi columns.
         let place = place - usize::from(*place > sensitive);
@@ -148,13 +159,13 @@ fn fitted<'a>(pool: &Pool<'_>, data: &'a Microdata, sensitive: usize) -> Asked<'
     };
     let conditions = pool.conditions.iter();
     let conditions = conditions.map(|condition| condition.iter().map(code).collect());
-    Asked::new(data, &conditions.collect::<Vec<_>>())
+    Conjunctions::new(data, &conditions.collect::<Vec<_>>())
 }
 
 /// Groups and left-out rows of Anatomy, and its answers each time.
 fn dealt(
     data: &Microdata,
-    asked: &Asked<'_>,
+    asked: &Conjunctions<'_>,
     parts: u64,
 ) -> Result<(usize, usize, Vec<Vec<Answer>>)> {
     let promises = Promises::new(Vec::new());
@@ -186,8 +197,8 @@ fn errors(pool: &Pool<'_>, answers: &[Vec<Answer>]) -> [(Option<f64>, usize); 3]
 }
 
 fn table(
-    setting: &Setting,
-    found: &Found,
+    setting: &QuerySetting,
+    found: &MethodErrors,
     n_rows: impl Fn(usize) -> u64,
 ) -> Vec<Vec<Cell>> {
     let row = |(least, (error, queries)): (f64, (Option<f64>, usize))| {
@@ -207,15 +218,17 @@ fn table(
 }
 
 /// Errors by L and by |T|, a panel for each selectivity.
-fn figures(setting: &Setting, all: &[Found]) -> Vec<Panel> {
+fn figures(setting: &QuerySetting, all: &[MethodErrors]) -> Vec<Panel> {
     let mut panels = Vec::new();
     for (number, least) in SELECTIVITIES.into_iter().enumerate() {
-        let line = |method: usize, fits: &dyn Fn(&Found) -> bool| -> Vec<Option<f64>> {
+        let line = |method: usize,
+                    fits: &dyn Fn(&MethodErrors) -> bool|
+         -> Vec<Option<f64>> {
             let of_method = all.iter().filter(|found| found.method == method);
             of_method.filter(|f| fits(f)).map(|found| found.errors[number].0).collect()
         };
-        let by_l = |found: &Found| found.fifths == 3;
-        let by_t = |found: &Found| (found.l - setting.ls[0]).abs() < 1e-9;
+        let by_l = |found: &MethodErrors| found.fifths == 3;
+        let by_t = |found: &MethodErrors| (found.l - setting.ls[0]).abs() < 1e-9;
         let first = setting.ls[0];
         let panel = |what: String, across: &str, places: Vec<String>, values| {
             Panel::new(
@@ -241,7 +254,7 @@ fn figures(setting: &Setting, all: &[Found]) -> Vec<Panel> {
     panels
 }
 
-fn trends(setting: &Setting, all: &[Found]) -> Vec<Claim> {
+fn trends(setting: &QuerySetting, all: &[MethodErrors]) -> Vec<Claim> {
     let said = |text: &str| format!("{}: {text}", setting.figure);
     let of = |method: usize| all.iter().filter(move |found| found.method == method);
     // The smallest and the largest ratio of the errors of two methods.
@@ -261,8 +274,9 @@ fn trends(setting: &Setting, all: &[Found]) -> Vec<Claim> {
         short(ana_least),
         short(ana_most)
     );
-    let ordered =
-        |found: &&Found| found.errors.is_sorted_by(|a, b| a.0.is_none() || a.0 >= b.0);
+    let ordered = |found: &&MethodErrors| {
+        found.errors.is_sorted_by(|a, b| a.0.is_none() || a.0 >= b.0)
+    };
     let n_ordered = all.iter().filter(ordered).count();
     let n_parts: Vec<String> = of(1).map(|found| found.n_parts.to_string()).collect();
     let n_parts = n_parts.join(", ");

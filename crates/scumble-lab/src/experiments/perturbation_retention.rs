@@ -9,13 +9,13 @@ use crate::chart::Scale;
 use crate::compared::{COLUMNS, Compared, figure};
 use crate::outcome::{Claim, Outcome};
 use crate::perturbed::{mean, parts, protected, tenths, whole};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-retention",
     source: "chaytor2010randomization, Tables 1, 3 and 4",
     about: "how likely a value is kept, by the whole table and by sub-tables",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -41,7 +41,7 @@ const PRIOR: f64 = 1.0 / 13.0;
 const PRIOR_ACS: f64 = 1.0 / 11.0;
 
 /// What one partition is like.
-struct Shape {
+struct PartitionShape {
     groups: f64,
     subtables: f64,
     size: f64,
@@ -59,7 +59,7 @@ fn run(data: &Data) -> Result<Outcome> {
     let acs = Census::if_any(folder)?;
     let mut compared = table1();
 
-    let of_l: Vec<Shape> = LS
+    let of_l: Vec<PartitionShape> = LS
         .into_iter()
         .map(|l| shape(&counts, PRIOR, 1.0 / l))
         .collect::<Result<_>>()?;
@@ -98,8 +98,9 @@ fn run(data: &Data) -> Result<Outcome> {
         );
     }
     notes.push(String::new());
-    let of =
-        |measure: fn(&Shape) -> f64| of_t.iter().map(measure).collect::<Vec<f64>>();
+    let of = |measure: fn(&PartitionShape) -> f64| {
+        of_t.iter().map(measure).collect::<Vec<f64>>()
+    };
     compared.push(by_t("initial groups t", &GROUPS, &of(|shape| shape.groups)));
     compared.push(by_t("sub-tables", &SUBTABLES, &of(|shape| shape.subtables)));
     compared.push(by_t("mean domain size", &MEAN_SIZE, &of(|shape| shape.size)));
@@ -180,7 +181,7 @@ fn by_t(quantity: &str, source: &[f64], ours: &[f64]) -> Compared {
     }
 }
 
-fn shape(counts: &[u64], prior: f64, posterior: f64) -> Result<Shape> {
+fn shape(counts: &[u64], prior: f64, posterior: f64) -> Result<PartitionShape> {
     let (partition, parts) = parts(counts, &protected(counts, prior, posterior))?;
     let of = |measure: &dyn Fn(usize) -> f64| {
         let values: Vec<f64> = (0..parts.len()).map(measure).collect();
@@ -189,7 +190,7 @@ fn shape(counts: &[u64], prior: f64, posterior: f64) -> Result<Shape> {
     let n: u64 = counts.iter().sum();
     let kept =
         parts.iter().map(|part| part.keep() * part.counts.iter().sum::<u64>() as f64);
-    Ok(Shape {
+    Ok(PartitionShape {
         groups: partition.n_initial as f64,
         subtables: parts.len() as f64,
         size: of(&|place| parts[place].codes.len() as f64),

@@ -11,15 +11,15 @@ use crate::chart::{Figure, Fit, Form, Mark, Panel, Scale, Series};
 use crate::clock::timed;
 use crate::outcome::{Claim, Outcome};
 use crate::perturbed::{
-    Part, deal, fine_grain_bounds, gammas, parts, protected, whole, zipf,
+    DomainRows, deal, fine_grain_bounds, gammas, parts, protected, whole, zipf,
 };
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-runtime",
     source: "chaytor2010randomization, Figures 20, 29 and 30",
     about: "seconds to plan and to randomize, by rows and by values",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -150,7 +150,7 @@ fn seconds(setting: &Setting, counts: &[u64], method: usize) -> Result<Seconds> 
     Ok(Seconds { plan, draw })
 }
 
-fn plan(setting: &Setting, counts: &[u64], method: usize) -> Result<Vec<Part>> {
+fn plan(setting: &Setting, counts: &[u64], method: usize) -> Result<Vec<DomainRows>> {
     let posteriors = protected(counts, setting.prior, setting.posterior);
     Ok(match method {
         0 => vec![whole(counts, &posteriors)],
@@ -159,12 +159,12 @@ fn plan(setting: &Setting, counts: &[u64], method: usize) -> Result<Vec<Part>> {
             let gammas = gammas(&fine_grain_bounds(counts, setting.theta));
             let weights: Vec<f64> = counts.iter().map(|n| *n as f64).collect();
             let limits = Limits { gammas: &gammas, breaches: Breaches::Upward };
-            vec![Part::whole(counts, fine_grain(limits, &weights), f64::NAN)]
+            vec![DomainRows::whole(counts, fine_grain(limits, &weights), f64::NAN)]
         }
     })
 }
 
-fn publish(column: &[u16], parts: &[Part]) -> Vec<u32> {
+fn publish(column: &[u16], parts: &[DomainRows]) -> Vec<u32> {
     let mut words = Randomness::of_seed(20).stream("runtime", 0);
     let samplers: Vec<Sampler> =
         parts.iter().map(|part| Sampler::new(&part.operator)).collect();

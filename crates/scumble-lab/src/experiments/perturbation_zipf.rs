@@ -7,15 +7,15 @@ use crate::chart::Scale;
 use crate::compared::{COLUMNS, Compared, figure};
 use crate::outcome::{Claim, Outcome};
 use crate::perturbed::{
-    Part, estimate, mean, mean_error, parts, protected, whole, zipf,
+    DomainRows, estimate, mean, mean_error, parts, protected, whole, zipf,
 };
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "perturbation-zipf",
     source: "chaytor2010randomization, Tables 5 and 6",
     about: "the error of frequencies found again, by domain size and skew",
-    needs: Needs::Nothing,
+    needs: RequiredData::Nothing,
     run,
 };
 
@@ -39,22 +39,22 @@ const UP_BY_LAMBDA: [f64; 3] = [99.4, 174.5, 44.8];
 const PP_BY_LAMBDA: [f64; 3] = [36.5, 26.7, 12.0];
 
 /// Mean errors of UP and PP in percent.
-struct Errors {
+struct ZipfErrors {
     up: Option<f64>,
     pp: Option<f64>,
     n_parts: usize,
 }
 
 fn run(_: &Data) -> Result<Outcome> {
-    let by_size: Vec<Errors> = SIZES
+    let by_size: Vec<ZipfErrors> = SIZES
         .into_iter()
         .map(|size| errors(&zipf(ROWS, size, 1.0, LEAST)))
         .collect::<Result<_>>()?;
-    let by_lambda: Vec<Errors> = LAMBDAS
+    let by_lambda: Vec<ZipfErrors> = LAMBDAS
         .into_iter()
         .map(|lambda| errors(&zipf(ROWS, 50, lambda, LEAST)))
         .collect::<Result<_>>()?;
-    let all: Vec<Errors> = LAMBDAS
+    let all: Vec<ZipfErrors> = LAMBDAS
         .into_iter()
         .map(|lambda| errors(&zipf(ROWS, 50, lambda, 0.0)))
         .collect::<Result<_>>()?;
@@ -71,10 +71,12 @@ fn run(_: &Data) -> Result<Outcome> {
                 ours,
             }
         };
-    let up =
-        |errors: &[Errors]| errors.iter().map(|errors| errors.up).collect::<Vec<_>>();
-    let pp =
-        |errors: &[Errors]| errors.iter().map(|errors| errors.pp).collect::<Vec<_>>();
+    let up = |errors: &[ZipfErrors]| {
+        errors.iter().map(|errors| errors.up).collect::<Vec<_>>()
+    };
+    let pp = |errors: &[ZipfErrors]| {
+        errors.iter().map(|errors| errors.pp).collect::<Vec<_>>()
+    };
     let t5 = "Table 5";
     let t6 = "Table 6";
     let compared = [
@@ -102,7 +104,7 @@ fn run(_: &Data) -> Result<Outcome> {
     let mut claims: Vec<Claim> =
         compared[..4].iter().map(|compared| compared.claim(0.7, 1.3)).collect();
     claims.extend(trends(&by_size, &by_lambda));
-    let n_parts = |errors: &[Errors]| {
+    let n_parts = |errors: &[ZipfErrors]| {
         let list = errors.iter().map(|errors| errors.n_parts.to_string());
         list.collect::<Vec<_>>().join(", ")
     };
@@ -126,11 +128,11 @@ fn run(_: &Data) -> Result<Outcome> {
     Ok(Outcome::new(COLUMNS, rows, claims, figure).noting(notes))
 }
 
-fn errors(counts: &[u64]) -> Result<Errors> {
+fn errors(counts: &[u64]) -> Result<ZipfErrors> {
     let posteriors = protected(counts, PRIOR, POSTERIOR);
     let (_, parts) = parts(counts, &posteriors)?;
     let one = [whole(counts, &posteriors)];
-    Ok(Errors {
+    Ok(ZipfErrors {
         up: error(counts, &one),
         pp: error(counts, &parts),
         n_parts: parts.len(),
@@ -138,7 +140,7 @@ fn errors(counts: &[u64]) -> Result<Errors> {
 }
 
 /// The mean error in percent over several draws.
-fn error(counts: &[u64], parts: &[Part]) -> Option<f64> {
+fn error(counts: &[u64], parts: &[DomainRows]) -> Option<f64> {
     let randomness = Randomness::of_seed(5);
     let once = |number| {
         let mut words = randomness.stream("zipf", number);
@@ -148,8 +150,8 @@ fn error(counts: &[u64], parts: &[Part]) -> Option<f64> {
     mean(&(0..TIMES).map(once).collect::<Option<Vec<f64>>>()?)
 }
 
-fn trends(by_size: &[Errors], by_lambda: &[Errors]) -> Vec<Claim> {
-    let below = |errors: &&Errors| errors.pp < errors.up;
+fn trends(by_size: &[ZipfErrors], by_lambda: &[ZipfErrors]) -> Vec<Claim> {
+    let below = |errors: &&ZipfErrors| errors.pp < errors.up;
     let all = || by_size.iter().chain(by_lambda);
     let n_below = all().filter(below).count();
     let rising = by_size.is_sorted_by(|a, b| a.up < b.up);

@@ -7,14 +7,14 @@ use crate::adult::{Adult, NINE, Subset};
 use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::delta::{Delta, bare};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::private::{Measured, N2, Private, hidden};
-use crate::{Data, Experiment, Needs};
+use crate::private::{N2, Private, ReleaseCost, hidden};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-grid",
     source: "nergiz2007presence, Figure 8",
     about: "what MPALM n2 costs for many pairs of delta_min and delta_max",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -24,17 +24,17 @@ const LEAST: [f64; 5] = [0.0, 0.01, 0.02, 0.03, 0.04];
 const MOST: [f64; 7] = [0.05, 0.06, 0.08, 0.1, 0.2, 0.5, 1.0];
 
 /// For each `delta_min` what each `delta_max` costs.
-type Grid = Vec<Vec<Option<Measured>>>;
+type CostGrid = Vec<Vec<Option<ReleaseCost>>>;
 
 fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut panels = Vec::new();
-    let mut grids: Vec<Grid> = Vec::new();
+    let mut grids: Vec<CostGrid> = Vec::new();
     for subset in [Subset::Random, Subset::Diabetes] {
         let private = Private::read(&adult, subset, &specs)?;
-        let mut grid = Grid::new();
+        let mut grid = CostGrid::new();
         for min in LEAST {
             let mut line = Vec::new();
             for max in MOST {
@@ -73,10 +73,10 @@ fn panel(
     subset: Subset,
     up: &str,
     scale: Scale,
-    grid: &Grid,
-    measure: impl Fn(&Measured) -> f64,
+    grid: &CostGrid,
+    measure: impl Fn(&ReleaseCost) -> f64,
 ) -> Panel {
-    let line = |line: &Vec<Option<Measured>>| {
+    let line = |line: &Vec<Option<ReleaseCost>>| {
         line.iter().map(|measured| measured.as_ref().map(&measure)).collect()
     };
     Panel::new(
@@ -87,17 +87,17 @@ fn panel(
     )
 }
 
-fn claims(grids: &[Grid]) -> Vec<Claim> {
-    let loss = |grid: &Grid, min: usize, max: usize| {
+fn claims(grids: &[CostGrid]) -> Vec<Claim> {
+    let loss = |grid: &CostGrid, min: usize, max: usize| {
         grid[min][max].map_or(f64::NAN, |measured| measured.loss)
     };
     // At a `delta_max` of 1 and a `delta_min` of 0 nothing is lost.
     let wide = MOST.len() - 2;
     let highest = LEAST.len() - 1;
-    let rise = |grid: &Grid| loss(grid, highest, wide) / loss(grid, 0, wide);
+    let rise = |grid: &CostGrid| loss(grid, highest, wide) / loss(grid, 0, wide);
     let (random, skewed) = (rise(&grids[0]), rise(&grids[1]));
     // A range within another costs less, which only a greedy search brings about.
-    let anomalies = |grid: &Grid| {
+    let anomalies = |grid: &CostGrid| {
         let mut found = Vec::new();
         for (min, least) in LEAST.into_iter().enumerate() {
             for (max, most) in MOST.into_iter().enumerate() {

@@ -11,13 +11,13 @@ use crate::chart::{Figure, Form, Mark, Scale, Series};
 use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
 use crate::private::{How, Private};
-use crate::{Data, Experiment, Needs};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-k",
     source: "nergiz2007presence, Figure 3",
     about: "the smallest k for which k-anonymity keeps delta-presence",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -25,7 +25,7 @@ const COLUMNS: &str = "subset,delta_min,delta_max,method,smallest_k,actual_k,\
     largest_presence";
 
 /// The smallest k for one range, if any k will do.
-struct Found {
+struct SmallestK {
     delta: Delta,
     rung: Option<Rung>,
     /// Whether nothing is published but one group of all rows.
@@ -42,7 +42,7 @@ fn run(data: &Data) -> Result<Outcome> {
     ];
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut panels = Vec::new();
-    let mut all: Vec<Found> = Vec::new();
+    let mut all: Vec<SmallestK> = Vec::new();
     for subset in [Subset::Random, Subset::Diabetes] {
         let private = Private::read(&adult, subset, &specs)?;
         let mut values: Vec<Vec<Option<f64>>> = Vec::new();
@@ -65,7 +65,7 @@ fn run(data: &Data) -> Result<Outcome> {
                 ]);
                 let is_whole =
                     rung.is_some_and(|rung| rung.actual == private.alone.n_rows());
-                all.push(Found { delta, rung: rung.cloned(), is_whole });
+                all.push(SmallestK { delta, rung: rung.cloned(), is_whole });
             }
         }
         let up = ("k", Scale::Logarithmic, Form::Bars);
@@ -83,7 +83,7 @@ fn run(data: &Data) -> Result<Outcome> {
     Ok(Outcome::new(COLUMNS, rows, claims(&all), figure))
 }
 
-fn claims(all: &[Found]) -> Vec<Claim> {
+fn claims(all: &[SmallestK]) -> Vec<Claim> {
     let high = all.iter().filter(|found| found.delta == Delta { min: 0.04, max: 0.07 });
     let first = match high.filter_map(|found| found.rung.as_ref()).next() {
         None => ("no k does".to_owned(), true),

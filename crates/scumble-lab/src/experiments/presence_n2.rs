@@ -7,14 +7,14 @@ use crate::anonymity::{rungs, smallest};
 use crate::chart::{Figure, Form, Mark, Scale, Series};
 use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::private::{Measured, N2, Private, hidden};
-use crate::{Data, Experiment, Needs};
+use crate::private::{N2, Private, ReleaseCost, hidden};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-n2",
     source: "nergiz2007presence, Figure 9",
     about: "k-anonymity and MPALM by the strategy n2, diabetes table",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -25,7 +25,7 @@ fn run(data: &Data) -> Result<Outcome> {
     let private = Private::read(&adult, Subset::Diabetes, &adult.specs(&NINE)?)?;
     let rungs = rungs(N2, &private)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    let mut lines: [Vec<Option<Measured>>; 2] = [Vec::new(), Vec::new()];
+    let mut lines: [Vec<Option<ReleaseCost>>; 2] = [Vec::new(), Vec::new()];
     for delta in DELTAS {
         let rung = smallest(&rungs, delta);
         let both = [rung.map(|rung| rung.measured), hidden(N2, &private, delta)?];
@@ -43,8 +43,8 @@ fn run(data: &Data) -> Result<Outcome> {
             lines[number].push(both[number]);
         }
     }
-    let panel = |up: &str, scale, measure: fn(Measured) -> f64| {
-        let line = |line: &Vec<Option<Measured>>| {
+    let panel = |up: &str, scale, measure: fn(ReleaseCost) -> f64| {
+        let line = |line: &Vec<Option<ReleaseCost>>| {
             line.iter().map(|measured| measured.map(measure)).collect()
         };
         panel(up, (up, scale, Form::Bars), lines.iter().map(line).collect())
@@ -61,7 +61,7 @@ fn run(data: &Data) -> Result<Outcome> {
     Ok(Outcome::new(COLUMNS, rows, claims(&lines), figure))
 }
 
-fn claims(lines: &[Vec<Option<Measured>>; 2]) -> Vec<Claim> {
+fn claims(lines: &[Vec<Option<ReleaseCost>>; 2]) -> Vec<Claim> {
     let pairs = || lines[0].iter().zip(&lines[1]);
     let both = || pairs().filter_map(|(k, presence)| Some(((*k)?, (*presence)?)));
     let n = both().count();

@@ -9,14 +9,14 @@ use crate::chart::{Figure, Form, Mark, Panel, Scale, Series};
 use crate::clock::timed;
 use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::private::{How, Measured, Private, STRATEGIES, hidden};
-use crate::{Data, Experiment, Needs};
+use crate::private::{How, Private, ReleaseCost, STRATEGIES, hidden};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-strategies",
     source: "nergiz2007presence, Figures 5, 6 and 7",
     about: "loss, discernibility and time of MPALM's nine strategies and of SPALM",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -25,7 +25,7 @@ const COLUMNS: &str = "delta_min,delta_max,method,loss,discernibility,groups,sec
 /// One method at one range.
 struct Run {
     delta: Delta,
-    measured: Measured,
+    measured: ReleaseCost,
     seconds: f64,
 }
 

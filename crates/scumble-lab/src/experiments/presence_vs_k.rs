@@ -10,14 +10,14 @@ use crate::anonymity::{rungs, smallest};
 use crate::chart::{Figure, Form, Mark, Scale, Series};
 use crate::delta::{DELTAS, Delta, panel};
 use crate::outcome::{Cell, Claim, Outcome};
-use crate::private::{How, Measured, N1, Private, hidden};
-use crate::{Data, Experiment, Needs};
+use crate::private::{How, N1, Private, ReleaseCost, hidden};
+use crate::{Data, Experiment, RequiredData};
 
 pub(super) const EXPERIMENT: Experiment = Experiment {
     name: "presence-vs-k",
     source: "nergiz2007presence, Figure 4",
     about: "what delta-presence costs by k-anonymity, SPALM, and MPALM n1",
-    needs: Needs::Data,
+    needs: RequiredData::Data,
     run,
 };
 
@@ -26,14 +26,14 @@ const COLUMNS: &str = "subset,delta_min,delta_max,method,loss,discernibility";
 const METHODS: [&str; 4] = ["k full-domain", "k mondrian", "SPALM", "MPALM n1"];
 
 /// What each method costs for each range; nothing where it cannot be done.
-type Costs = Vec<Vec<Option<f64>>>;
+type MethodCosts = Vec<Vec<Option<f64>>>;
 
 fn run(data: &Data) -> Result<Outcome> {
     let adult = Adult::read(data)?;
     let specs = adult.specs(&NINE)?;
     let mut rows: Vec<Vec<Cell>> = Vec::new();
     let mut panels = Vec::new();
-    let mut all: Vec<Costs> = Vec::new();
+    let mut all: Vec<MethodCosts> = Vec::new();
     for subset in [Subset::Random, Subset::Diabetes] {
         let private = Private::read(&adult, subset, &specs)?;
         // What is searched for is what is measured.
@@ -71,8 +71,8 @@ fn run(data: &Data) -> Result<Outcome> {
 fn costs(
     private: &Private,
     loss: &str,
-    measure: impl Fn(&Measured) -> f64,
-) -> Result<Costs> {
+    measure: impl Fn(&ReleaseCost) -> f64,
+) -> Result<MethodCosts> {
     let best = How::FullDomain(Loss::by_name(loss)?);
     let mut costs = Vec::new();
     for how in [best, How::Mondrian(Mondrian::default())] {
@@ -90,7 +90,7 @@ fn costs(
     Ok(costs)
 }
 
-fn claims(all: &[Costs]) -> Vec<Claim> {
+fn claims(all: &[MethodCosts]) -> Vec<Claim> {
     let (mut cheapest, mut beaten, mut of) = (0, 0, 0);
     for costs in all {
         for place in 0..DELTAS.len() {
@@ -103,7 +103,7 @@ fn claims(all: &[Costs]) -> Vec<Claim> {
             beaten += usize::from(costs[2][place].is_some_and(|c| cuts > 1.25 * c));
         }
     }
-    let mean = |costs: &Costs| {
+    let mean = |costs: &MethodCosts| {
         let values: Vec<f64> = costs[3].iter().copied().flatten().collect();
         values.iter().sum::<f64>() / values.len() as f64
     };

@@ -55,16 +55,16 @@ impl AtRisk {
 
 /// How many people have which risk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Risk {
+pub struct RiskBands {
     /// What is at risk.
     pub what: AtRisk,
-    /// People in each band of [`Risk::ENDS`].
+    /// People in each band of [`RiskBands::ENDS`].
     pub people: [u64; Self::ENDS.len()],
     /// Whether only some people were looked at.
     pub sampled: bool,
 }
 
-impl Risk {
+impl RiskBands {
     /// Where bands of risk end: none, up to 1 in 100 and so on, less than certain, certain.
     pub const ENDS: [f64; 9] = [0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.0];
 
@@ -119,7 +119,7 @@ fn band(share: f64, ends: &[f64]) -> usize {
 }
 
 /// How sure somebody can be, by everything that a release shows.
-pub(super) fn risks(case: &Case<'_>) -> Result<Vec<Risk>> {
+pub(super) fn risks(case: &Case<'_>) -> Result<Vec<RiskBands>> {
     let (views, mut risks) = (case.views, Vec::new());
     if let Some(classes) = views.cells()? {
         risks.push(of_sizes(&views.group_sizes()?));
@@ -156,8 +156,8 @@ pub(super) fn widths(case: &Case<'_>) -> Result<Vec<Width>> {
 }
 
 /// Of groups of these sizes, each with how many there are: which row is whose.
-fn of_sizes(sizes: &[(u64, u64)]) -> Risk {
-    let mut risk = Risk::new(AtRisk::Row);
+fn of_sizes(sizes: &[(u64, u64)]) -> RiskBands {
+    let mut risk = RiskBands::new(AtRisk::Row);
     for (size, groups) in sizes {
         risk.add(1.0 / (*size).max(1) as f64, size * groups);
     }
@@ -165,8 +165,8 @@ fn of_sizes(sizes: &[(u64, u64)]) -> Risk {
 }
 
 /// What is believed of everybody's presence, given for each distinct tuple.
-fn of_presence(beliefs: &[f64], people: &[u64]) -> Risk {
-    let mut risk = Risk::new(AtRisk::Presence);
+fn of_presence(beliefs: &[f64], people: &[u64]) -> RiskBands {
+    let mut risk = RiskBands::new(AtRisk::Presence);
     for (belief, people) in beliefs.iter().zip(people) {
         risk.add(*belief, *people);
     }
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn ends_belong_to_the_band_below_and_certainty_stands_alone() {
-        let place = |share: f64| band(share, &Risk::ENDS);
+        let place = |share: f64| band(share, &RiskBands::ENDS);
         assert_eq!([0.0, 0.001, 0.01, 0.011].map(place), [0, 1, 1, 2]);
         assert_eq!([1.0 / 5.0, 0.2 + 1e-12, 0.21].map(place), [5, 5, 6]);
         assert_eq!([0.5, 2.0 / 3.0, 0.999, 1.0].map(place), [6, 7, 7, 8]);

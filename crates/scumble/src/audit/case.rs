@@ -31,14 +31,14 @@ pub struct Case<'a> {
     pub(super) views: &'a Views<'a>,
     pub(super) manifest: &'a Manifest,
     pub(super) watch: &'a dyn Watch,
-    inputs: Inputs<'a>,
+    inputs: CaseInputs<'a>,
     used: Rc<Used>,
     crowd: Rc<OnceCell<Crowd<'a>>>,
     truths: Truths<'a>,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Inputs<'a> {
+struct CaseInputs<'a> {
     // The counted table alone, without people of a population.
     table: Option<&'a Microdata>,
     numbers: Option<&'a Numbers>,
@@ -96,14 +96,14 @@ impl<'a> Case<'a> {
     ) -> Self {
         let numbers = given.original.and_then(|original| original.numbers.as_deref());
         let Given { population, knowledge, .. } = *given;
-        let inputs = Inputs { table, numbers, population, knowledge };
+        let inputs = CaseInputs { table, numbers, population, knowledge };
         Self::of(views, inputs, Rc::default(), Rc::default())
     }
 
     /// The same without what no reader has: the original, and knowledge counted from it.
     pub(super) fn of_readers(&self) -> Self {
         let stated = |knowledge: &&Knowledge| matches!(knowledge, Knowledge::Stated(_));
-        let inputs = Inputs {
+        let inputs = CaseInputs {
             table: None,
             numbers: None,
             knowledge: self.inputs.knowledge.filter(stated),
@@ -114,7 +114,7 @@ impl<'a> Case<'a> {
 
     fn of(
         views: &'a Views<'a>,
-        inputs: Inputs<'a>,
+        inputs: CaseInputs<'a>,
         used: Rc<Used>,
         crowd: Rc<OnceCell<Crowd<'a>>>,
     ) -> Self {

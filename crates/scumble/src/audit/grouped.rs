@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use crate::audit::apart::ApartValues;
 use crate::audit::cells::{CellClasses, GroupPeople, ValueColumn};
-use crate::audit::{AtRisk, Risk};
+use crate::audit::{AtRisk, RiskBands};
 use crate::table::{Code, Histogram};
 
 /// A sensitive column whose values are known by group.
@@ -82,8 +82,8 @@ impl<'a> GroupedValues<'a> {
     }
 
     /// How sure somebody can be of everybody's value who knows nothing but groups.
-    pub(crate) fn risk(self) -> Risk {
-        let mut risk = Risk::new(AtRisk::Value(self.column().name.clone()));
+    pub(crate) fn risk(self) -> RiskBands {
+        let mut risk = RiskBands::new(AtRisk::Value(self.column().name.clone()));
         for (share, rows) in self.each(|values| (largest_share(values), values.total()))
         {
             risk.add(share, rows);

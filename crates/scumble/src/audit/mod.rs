@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 pub use attacks::averaging;
-pub use bands::{AtRisk, Risk, Width};
+pub use bands::{AtRisk, RiskBands, Width};
 pub use case::Case;
 pub use given::{Given, Knowledge, Original, read_population};
 pub use page::{PAGE_FILE, page, write_page};
@@ -72,7 +72,7 @@ pub struct Report {
     /// How large groups are: size, and how many groups have it, ascending.
     pub group_sizes: Vec<(u64, u64)>,
     /// How many people have which risk, by what is at risk.
-    pub risks: Vec<Risk>,
+    pub risks: Vec<RiskBands>,
     /// How wide the cells of each quasi column are; of coarse cells only with the original,
     /// and nothing where quasi values are published as they are.
     pub widths: Vec<Width>,

@@ -18,12 +18,13 @@ mod sample;
 
 pub use evidence::Evidence;
 pub use laws::{
-    Arranged, Channel, Estimate, Inverse, Joint, JointInverse, LIKELIHOOD_GAP,
-    MOST_CELLS, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
+    Arranged, Channel, ErrorTerms, Estimate, Inverse, Joint, JointInverse,
+    LIKELIHOOD_GAP, MOST_CELLS, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
+    reconstruct,
 };
 pub use learn::{
-    Accuracy, Classifier, Cuts, DecisionTree, Examination, Growth, Impurity, Item,
-    Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Scale, Verdict,
+    Accuracy, Classifier, ColumnScale, Cuts, DecisionTree, Examination, Growth,
+    Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,
 };
 pub(crate) use query::question::FittedCondition;
 pub use query::{
@@ -31,7 +32,8 @@ pub use query::{
 };
 pub(crate) use query::{Tester, Truth};
 pub use sample::{
-    Distribution, Drawn, DrawnColumn, DrawnFormat, DrawnWriter, UncertainGroup, draw,
+    Distribution, DrawnFormat, DrawnTable, DrawnWriter, SampledColumn, UncertainGroup,
+    draw,
 };
 
 use crate::error::{Error, Result};

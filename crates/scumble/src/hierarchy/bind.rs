@@ -5,10 +5,11 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::population::not_in_population;
-use crate::hierarchy::{Cells, Column, Population, Ranges, Rule, Uncovered};
+use crate::hierarchy::uncovered::uncovered_error;
+use crate::hierarchy::{Cells, Column, Population, Ranges, Rule};
 use crate::table::{
-    Census, Code, ColumnId, Counts, Dictionary, Domain, Evidence, Kind, Of,
-    PersonCounts, PublicDomain, Reading, Role, Scan, Source, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Of, PersonCounts, PublicDomain,
+    Reading, Role, Scan, Source, TypeEvidence, scan,
 };
 use crate::watch::Watch;
 
@@ -191,7 +192,8 @@ impl Microdata {
                 [own].into_iter().chain(others).collect();
             let known = || from.iter().flat_map(|(dictionary, _)| &dictionary.texts);
             if spec.may_be_numbers {
-                let mut seen = Evidence::new(source.form(source.column(&spec.name)?));
+                let mut seen =
+                    TypeEvidence::new(source.form(source.column(&spec.name)?));
                 let texts = known().filter(|text| !spec.reading.is_missing(text));
                 texts.for_each(|text| seen.add(text, ()));
                 spec.reading.kind = seen.kind();
@@ -388,73 +390,4 @@ fn recoded(mut counts: Counts, maps: &[Of<Code, Code>]) -> Counts {
         }
     });
     counts
-}
-
-/// Which rows have values that the column cannot have; never the values.
-fn uncovered_error(
-    spec: &ColumnSpec,
-    from: &[(&Dictionary, &Source)],
-    mut uncovered: Uncovered,
-) -> Error {
-    let (Uncovered::NotOfKind(places)
-    | Uncovered::NoLeaf(places)
-    | Uncovered::Beyond(places)) = &mut uncovered;
-    // The first file that has any; places count on from one to the next.
-    let mut start = 0;
-    let mut blamed = from.first().copied();
-    for (dictionary, source) in from {
-        let range = start..start + dictionary.texts.len();
-        if places.iter().any(|place| range.contains(place)) {
-            places.retain(|place| range.contains(place));
-            places.iter_mut().for_each(|place| *place -= start);
-            blamed = Some((dictionary, source));
-            break;
-        }
-        start = range.end;
-    }
-    let Some((dictionary, source)) = blamed else {
-        return Error::input(format!("column `{}` cannot be read", spec.name));
-    };
-    let (places, what, hint) = match &uncovered {
-        Uncovered::NotOfKind(places) => {
-            let (one, many, form) = match spec.reading.kind {
-                Kind::Date => (
-                    "a date",
-                    "dates",
-                    "write dates as YYYY-MM-DD, or give their `format`",
-                ),
-                _ => (
-                    "a number",
-                    "numbers",
-                    "numbers have at most 15 digits and a decimal point",
-                ),
-            };
-            let missing = "texts that mean \"not known\" belong in `[input] missing`";
-            let what = if places.len() == 1 { one } else { many };
-            (places, format!("not {what}"), format!("{form}; {missing}"))
-        }
-        Uncovered::NoLeaf(places) => {
-            let hint = "add a line for each value to the hierarchy file";
-            (places, "not in its hierarchy".to_owned(), hint.to_owned())
-        }
-        Uncovered::Beyond(places) => {
-            let hint = "widen the `domain` of the column, by what is possible and not by what \
-                        the table has";
-            (places, "beyond its `domain`".to_owned(), hint.to_owned())
-        }
-    };
-    let own = places.iter().filter(|place| **place < dictionary.texts.len());
-    let own = own.map(|place| Code::from_index(*place));
-    let rows: u64 = own.clone().map(|code| dictionary.rows[code]).sum();
-    let first = own.clone().map(|code| dictionary.first_rows[code]).min();
-    let values = own.count();
-    let value = if values == 1 { "value is" } else { "values are" };
-    let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
-    let first = first.map_or(String::new(), |row| format!(", first in row {row}"));
-    Error::input(format!(
-        "column `{}`: {values} {value} {what} ({rows}{first})",
-        spec.name
-    ))
-    .in_file(source.name())
-    .with_hint(hint)
 }

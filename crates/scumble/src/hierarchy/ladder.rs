@@ -21,11 +21,11 @@ pub struct Widths {
     origin: f64,
     // The same numbers times 10^decimals, exactly.
     #[serde(skip)]
-    scaled: Scaled,
+    scaled: ScaledCuts,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-struct Scaled {
+struct ScaledCuts {
     decimals: usize,
     origin: i64,
     // The width, and with how many decimals its bounds are written.
@@ -68,8 +68,11 @@ impl Widths {
             floor_scaled(number, decimals)
                 .ok_or_else(|| Error::out_of_range(name, number, wanted))
         };
-        let mut scaled =
-            Scaled { decimals, origin: scale("origin", origin)?, widths: Vec::new() };
+        let mut scaled = ScaledCuts {
+            decimals,
+            origin: scale("origin", origin)?,
+            widths: Vec::new(),
+        };
         for width in &widths {
             let shown = n_decimals(*width).max(n_decimals(origin));
             scaled.widths.push((scale("widths", *width)?, shown));
@@ -96,7 +99,7 @@ impl Widths {
     /// The range around a number on every level; nothing for numbers so large or
     /// ladders so fine that floats do not keep the bounds apart.
     pub(super) fn steps(&self, number: f64) -> Option<Vec<Step>> {
-        let Scaled { decimals, origin, widths } = &self.scaled;
+        let ScaledCuts { decimals, origin, widths } = &self.scaled;
         let value = floor_scaled(number, *decimals)?;
         let unit = 10f64.powi(*decimals as i32);
         let step = |(width, shown): &(i64, usize)| {

@@ -18,6 +18,7 @@ mod properties;
 mod ranges;
 mod rule;
 mod tree;
+mod uncovered;
 mod within;
 
 pub use bind::{ColumnSpec, Microdata};

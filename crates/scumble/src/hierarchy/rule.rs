@@ -130,7 +130,7 @@ impl Rule {
     /// on the values, but for a mask that is not [`fixed`](Self::fixed).
     pub fn bind(&self, domain: &Domain, reading: &Reading) -> Hierarchy {
         let rule = self.fixed(domain);
-        let climb = Climb::new(&rule, reading);
+        let climb = BoundRule::new(&rule, reading);
         let n_levels = rule.n_steps() + 2;
         let mut labels: Vec<Vec<Step>> =
             vec![Vec::with_capacity(domain.len()); n_levels];
@@ -153,7 +153,7 @@ impl Rule {
     /// column's kind, no leaf of the tree, or longer than the mask; nor for a mask that is
     /// not [`fixed`](Self::fixed).
     pub fn path(&self, reading: &Reading, text: &str) -> Option<Vec<String>> {
-        let climb = Climb::new(self, reading);
+        let climb = BoundRule::new(self, reading);
         let missing = reading.is_missing(text);
         let number = if missing { None } else { Some(reading.number_of(text)?) };
         let canonical = match number {
@@ -230,12 +230,12 @@ fn range(label: &str) -> Option<(f64, f64)> {
 }
 
 /// A rule made ready for many values.
-struct Climb<'a> {
+struct BoundRule<'a> {
     rule: &'a Rule,
     lookup: Option<Lookup<'a>>,
 }
 
-impl<'a> Climb<'a> {
+impl<'a> BoundRule<'a> {
     fn new(rule: &'a Rule, reading: &Reading) -> Self {
         let lookup = match rule {
             Rule::Tree(tree) => Some(tree.lookup(reading)),

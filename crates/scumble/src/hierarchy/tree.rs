@@ -12,7 +12,7 @@ use crate::hierarchy::ROOT_LABEL;
 
 /// A tree of words: for every leaf, the nodes above it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(try_from = "Lines", into = "Lines")]
+#[serde(try_from = "TreeLines", into = "TreeLines")]
 pub struct Tree {
     // One a leaf, leaf first, root last, all equally long; depth-first, children in the
     // order of their first appearance. On every level, equal cells have equal parents.
@@ -33,12 +33,12 @@ impl PartialEq for Tree {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Lines {
+struct TreeLines {
     lines: Vec<Vec<String>>,
 }
 
 /// Lines as they stand in a file: the number of the line, and for each cell its column.
-type Numbered = (usize, Vec<(usize, String)>);
+type NumberedLine = (usize, Vec<(usize, String)>);
 
 impl Tree {
     /// Reads a hierarchy file.
@@ -73,7 +73,7 @@ impl Tree {
 
     /// Checks that lines are even and that every node has one parent. An error comes with
     /// its line and column; line 0 means the file as a whole.
-    fn from_lines(lines: Vec<Numbered>) -> Result<Self, (usize, usize, Error)> {
+    fn from_lines(lines: Vec<NumberedLine>) -> Result<Self, (usize, usize, Error)> {
         let n_levels = lines.first().map_or(0, |line| line.1.len());
         if n_levels == 0 {
             let error = Error::input("no lines, but wanted one for each value")
@@ -163,10 +163,10 @@ impl Tree {
     }
 }
 
-impl TryFrom<Lines> for Tree {
+impl TryFrom<TreeLines> for Tree {
     type Error = Error;
 
-    fn try_from(typed: Lines) -> Result<Self> {
+    fn try_from(typed: TreeLines) -> Result<Self> {
         let cells =
             |line: Vec<String>| line.into_iter().map(|cell| (1, cell)).collect();
         let lines = (1..).zip(typed.lines.into_iter().map(cells)).collect();
@@ -174,7 +174,7 @@ impl TryFrom<Lines> for Tree {
     }
 }
 
-impl From<Tree> for Lines {
+impl From<Tree> for TreeLines {
     fn from(tree: Tree) -> Self {
         Self { lines: tree.lines }
     }

@@ -92,11 +92,11 @@ fn telling(sets: Vec<Vec<usize>>, distinct: &[u64], rows: u64) -> Vec<Vec<usize>
 }
 
 /// Share of rows that are unique, share in groups below 5, and whether both are exact.
-type Measured = (f64, f64, bool);
+type Uniqueness = (f64, f64, bool);
 
 /// The sets with most unique rows. A set that hardly adds to one already listed is left
 /// out: with `id` listed, `id` and `age` is no news.
-fn worst(sets: &[Vec<usize>], measured: &[Measured]) -> Vec<Vec<usize>> {
+fn worst(sets: &[Vec<usize>], measured: &[Uniqueness]) -> Vec<Vec<usize>> {
     let mut order: Vec<usize> = (0..sets.len()).collect();
     let news = |place: &usize| {
         let within = |small: &[usize]| small.iter().all(|c| sets[*place].contains(c));
@@ -138,7 +138,7 @@ fn measure(
     columns: &[ColumnId],
     sets: &[Vec<usize>],
     capacity: usize,
-) -> Result<Vec<Measured>> {
+) -> Result<Vec<Uniqueness>> {
     let n_columns = columns.len();
     let start = || Worker {
         samples: sets.iter().map(|_| Sample::new(capacity)).collect(),

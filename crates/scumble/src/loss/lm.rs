@@ -1,8 +1,8 @@
 //! Loss metric: how much of its column's domain a cell covers.
 //!
 //! A node or set of M values in a domain of D costs `(M - 1) / (D - 1)`, a range of numbers
-//! its width over the column's range, at most 1; the mean over cells. A left-out cell costs
-//! 1. "Not known" beside a range of numbers costs one value more.
+//! its width over the column's range, at most 1; the mean over cells. A cell that is left out
+//! costs as much as all values. "Not known" beside a range of numbers costs one value more.
 //! A public domain is the one that counts: ranges are cut to it, and the extremes of the table
 //! do not matter. Without one the column's range is from the least to the largest number there
 //! is.

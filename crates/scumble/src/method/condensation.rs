@@ -22,11 +22,12 @@
 use nalgebra::{DMatrix, SymmetricEigen};
 use rand::RngExt;
 use rand::seq::SliceRandom;
+use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::random::Randomness;
+use crate::random::{PurposeStreams, Randomness};
 use crate::space::Space;
 use crate::table::{GroupId, Numbers, Of, RowId, snapped};
 use crate::watch::Watched;
@@ -50,7 +51,7 @@ pub struct Condensed {
     /// The rows of each group.
     pub groups: Of<GroupId, Vec<RowId>>,
     /// The moments of each group.
-    pub moments: Of<GroupId, Moments>,
+    pub moments: Of<GroupId, GroupMoments>,
 }
 
 impl Condensed {
@@ -58,10 +59,12 @@ impl Condensed {
     pub fn values(&self, decimals: &[u32], randomness: &Randomness) -> Vec<f64> {
         let n_rows: usize = self.groups.iter().map(Vec::len).sum();
         let mut values = vec![0.0; n_rows * decimals.len()];
+        let streams = GroupMoments::streams(randomness);
         for (rows, moments) in self.groups.iter().zip(&self.moments) {
             for row in rows {
                 let place = &mut values[row.index() * decimals.len()..];
-                let drawn = moments.draw(decimals, u64::from(row.get()), randomness);
+                let drawn =
+                    moments.draw(decimals, streams.stream(u64::from(row.get())));
                 place[..decimals.len()].copy_from_slice(&drawn);
             }
         }
@@ -83,27 +86,27 @@ pub fn condense<'a>(
         ))
         .with_hint("take such rows out, or use `method = \"blur\"`"));
     }
-    let scaled = Scaled::of(numbers);
+    let scaled = Standardized::of(numbers);
     let mut groups = Vec::new();
     for (kind, rows) in by_kind(numbers).into_iter().enumerate() {
         groups.extend(grouped(task, &scaled, kind, &rows)?);
     }
     let moments = groups.par_iter().map(|rows| {
         task.watch.check()?;
-        Ok(Moments::of(&scaled, rows))
+        Ok(GroupMoments::of(&scaled, rows))
     });
     let moments = moments.collect::<Result<Vec<_>>>()?.into();
     Ok(Condensed { groups: groups.into(), moments })
 }
 
 /// Numbers in units of their standard deviations.
-struct Scaled {
+struct Standardized {
     dims: usize,
     units: Vec<f64>,
     values: Vec<f64>,
 }
 
-impl Scaled {
+impl Standardized {
     fn of(numbers: &Numbers) -> Self {
         let (dims, n) = (numbers.n_columns(), numbers.n_rows.max(1) as f64);
         let unit = |axis: usize| {
@@ -141,7 +144,7 @@ fn by_kind(numbers: &Numbers) -> Vec<Vec<RowId>> {
 /// again.
 fn grouped(
     task: Watched<'_, CondensationTask<'_>>,
-    scaled: &Scaled,
+    scaled: &Standardized,
     kind: usize,
     rows: &[RowId],
 ) -> Result<Vec<Vec<RowId>>> {
@@ -200,15 +203,15 @@ fn grouped(
 
 /// Mean and covariance of a group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Moments {
+pub struct GroupMoments {
     /// The mean.
     pub mean: Vec<f64>,
     /// Directions in which rows vary independently, each as long as the standard deviation.
     pub axes: Vec<Vec<f64>>,
 }
 
-impl Moments {
-    fn of(scaled: &Scaled, rows: &[RowId]) -> Self {
+impl GroupMoments {
+    fn of(scaled: &Standardized, rows: &[RowId]) -> Self {
         let dims = scaled.dims;
         let mean = scaled.mean(rows);
         let mut covariance = DMatrix::<f64>::zeros(dims, dims);
@@ -234,32 +237,32 @@ impl Moments {
         }
     }
 
-    /// What is published of the row of this number: drawn evenly along each axis, with its
+    /// Where chance comes from: a stream for the number of each row.
+    pub fn streams(randomness: &Randomness) -> PurposeStreams {
+        randomness.streams("condensed rows")
+    }
+
+    /// What is published of the row of this stream: drawn evenly along each axis, with its
     /// variance, and rounded.
-    pub fn draw(
-        &self,
-        decimals: &[u32],
-        row: u64,
-        randomness: &Randomness,
-    ) -> Vec<f64> {
-        let mut generator = randomness.stream("condensed rows", row);
+    pub fn draw(&self, decimals: &[u32], mut stream: ChaCha20Rng) -> Vec<f64> {
         let mut drawn = self.mean.clone();
         for axis in &self.axes {
             // An even choice between -1/2 and 1/2 has a variance of a twelfth.
-            let step = (generator.random::<f64>() - 0.5) * 12f64.sqrt();
+            let step = (stream.random::<f64>() - 0.5) * 12f64.sqrt();
             for (value, part) in drawn.iter_mut().zip(axis) {
                 *value += step * part;
             }
         }
-        let rounded = drawn.iter().zip(decimals);
-        rounded.map(|(value, decimals)| snapped(*value, *decimals)).collect()
+        for (value, decimals) in drawn.iter_mut().zip(decimals) {
+            *value = snapped(*value, *decimals);
+        }
+        drawn
     }
 }
 
 #[cfg(test)]
 mod tests {
     use rand::SeedableRng;
-    use rand_chacha::ChaCha20Rng;
 
     use super::*;
 
@@ -333,18 +336,18 @@ mod tests {
     /// deviation was multiplied by `twist`.
     fn largest_error(twist: f64) -> f64 {
         let numbers = table(200, 1, 1);
-        let scaled = Scaled::of(&numbers);
+        let scaled = Standardized::of(&numbers);
         let rows: Vec<RowId> = RowId::first(200).collect();
-        let mut moments = Moments::of(&scaled, &rows);
+        let mut moments = GroupMoments::of(&scaled, &rows);
         let in_units = |row: &[f64]| -> Vec<f64> {
             row.iter().zip(&scaled.units).map(|(value, unit)| value / unit).collect()
         };
         let mean = in_units(&moments.mean);
         moments.axes.iter_mut().flatten().for_each(|part| *part *= twist);
-        let randomness = Randomness::of_seed(8);
+        let streams = GroupMoments::streams(&Randomness::of_seed(8));
         let draws = 20_000;
         let drawn: Vec<Vec<f64>> = (0..draws)
-            .map(|row| in_units(&moments.draw(&[9; 3], row, &randomness)))
+            .map(|row| in_units(&moments.draw(&[9; 3], streams.stream(row))))
             .collect();
         let moment =
             |a: usize, b: usize, rows: &mut dyn Iterator<Item = &[f64]>, n: f64| {

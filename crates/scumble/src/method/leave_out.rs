@@ -5,13 +5,13 @@ use crate::promise::{Group, Promises};
 use crate::table::{Census, GroupId, Histogram, Of};
 
 /// A group, counted.
-struct CountedGroup {
+struct GroupSize {
     rows: u64,
     people: u64,
     values: Vec<Histogram>,
 }
 
-impl CountedGroup {
+impl GroupSize {
     fn group(&self) -> Group<'_> {
         Group { rows: self.rows, people: self.people, values: &self.values }
     }
@@ -48,8 +48,8 @@ pub(super) fn leave_out_failing(
 ) -> Failing {
     let mut taken = Failing { rows: 0, without_rows: false };
     loop {
-        let empty = || CountedGroup { rows: 0, people: 0, values: census.histograms() };
-        let mut groups: Of<GroupId, CountedGroup> =
+        let empty = || GroupSize { rows: 0, people: 0, values: census.histograms() };
+        let mut groups: Of<GroupId, GroupSize> =
             grouping.covers.iter().map(|_| empty()).collect();
         let mut whole = empty();
         for (tuple, group) in grouping.group_of.pairs() {

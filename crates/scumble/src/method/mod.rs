@@ -17,13 +17,13 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use blur::{
-    BlurTask, Blurred, BlurredFrame, Frame, Ladder, Needs, NoiseDrawer, anonymity,
+    BlurTask, Blurred, BlurredFrame, Frame, Ladder, NoiseDrawer, RowNeeds, anonymity,
     blur, draw_noise, ladder, largest_set, least_factors, most_company, need, peel,
 };
 pub use buckets::Buckets;
-pub use condensation::{CondensationTask, Condensed, Moments, condense};
+pub use condensation::{CondensationTask, Condensed, GroupMoments, condense};
 pub use full_domain::{
-    Found, FoundSafely, FullDomain, MOST_CANDIDATES, lattice_size, safe_levels,
+    BestNode, FoundSafely, FullDomain, MOST_CANDIDATES, lattice_size, safe_levels,
 };
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
 pub use plan::{
@@ -46,7 +46,7 @@ ids! {
 
 /// What a method is asked to do.
 #[derive(Debug, Clone, Copy)]
-pub struct Task<'a> {
+pub struct GroupingTask<'a> {
     /// The quasi columns.
     pub columns: &'a [Column],
     /// The counts.

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::hierarchy::{Column, Cover};
 use crate::method::Grouping;
-use crate::method::pdf::{self, Part, Pdf, Range, Shift};
+use crate::method::pdf::{self, Pdf, PdfGroup, Range, Shift};
 use crate::table::{Census, Code, GroupId, Of};
 use crate::watch::Watch;
 
@@ -24,7 +24,7 @@ pub enum Weighting {
 
 impl Weighting {
     /// The distribution of every quasi column in one group.
-    fn pdfs(self, columns: &[Column], part: &Part, covers: &[Cover]) -> Vec<Pdf> {
+    fn pdfs(self, columns: &[Column], part: &PdfGroup, covers: &[Cover]) -> Vec<Pdf> {
         match self {
             Self::Own => pdf::own(part),
             Self::Population => pdf::population(part),
@@ -76,13 +76,13 @@ impl Grouping {
     }
 
     /// Each group as pdf cells see it.
-    pub fn parts(&self, census: &Census) -> Vec<Part> {
-        let empty = Part {
+    pub fn parts(&self, census: &Census) -> Vec<PdfGroup> {
+        let empty = PdfGroup {
             codes: vec![Vec::new(); census.quasi.len()],
             rows: Vec::new(),
             people: Vec::new(),
         };
-        let mut parts: Of<GroupId, Part> = Of::repeat(empty, self.covers.len());
+        let mut parts: Of<GroupId, PdfGroup> = Of::repeat(empty, self.covers.len());
         for (tuple, group) in self.group_of.pairs() {
             let Some(group) = group else { continue };
             let part = &mut parts[*group];

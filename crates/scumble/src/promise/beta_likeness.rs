@@ -128,11 +128,6 @@ impl GroupPromise for BetaLikeness {
         columns.all(|(group, whole)| self.alike(group, whole))
     }
 
-    /// A group can be alike and a larger one not.
-    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
-        None
-    }
-
     fn obstacle(&self, _whole: Group<'_>) -> String {
         "no grouping keeps every value of every group this near to its share".to_owned()
     }

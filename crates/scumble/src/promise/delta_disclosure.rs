@@ -92,11 +92,6 @@ impl GroupPromise for DeltaDisclosure {
         columns.all(|(group, whole)| self.discloses_little(group, whole))
     }
 
-    /// A group can disclose little and a larger one not.
-    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
-        None
-    }
-
     fn obstacle(&self, _whole: Group<'_>) -> String {
         "no grouping keeps every value of every group this near to its share".to_owned()
     }

@@ -173,8 +173,10 @@ pub trait GroupPromise: Promise {
     /// A promise implied by this one whose toll does not shrink when a group is divided;
     /// nothing if there is none. When failing groups may be left out, only such promises
     /// tell something about finer tables. Most often that is one that, once it holds of a
-    /// group, holds of every larger one.
-    fn absorbing(&self) -> Option<Box<dyn GroupPromise>>;
+    /// group, holds of every larger one; a group can be near to the whole and a larger one not.
+    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
+        None
+    }
 
     /// For what `absorbing` returns: how many rows of a group of which it fails are left
     /// out at least, however the group is divided.

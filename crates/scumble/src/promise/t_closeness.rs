@@ -198,11 +198,6 @@ impl GroupPromise for TCloseness {
         columns.all(|(group, whole)| self.close(group, whole))
     }
 
-    /// A group can be close and a larger one not.
-    fn absorbing(&self) -> Option<Box<dyn GroupPromise>> {
-        None
-    }
-
     fn obstacle(&self, _whole: Group<'_>) -> String {
         "no grouping keeps every group this close to the whole table".to_owned()
     }

@@ -56,7 +56,7 @@ pub(super) struct Prepared<'a> {
 }
 
 /// A method, and what it decided.
-pub(super) struct Chosen {
+pub(super) struct ChosenMethod {
     method: &'static dyn Method,
     pub(super) planned: Planned,
 }
@@ -82,7 +82,7 @@ impl<'a> Prepared<'a> {
         &self,
         crowd: Option<u64>,
         context: &Context<'_>,
-    ) -> Result<Chosen> {
+    ) -> Result<ChosenMethod> {
         let Context { request, randomness, watch } = *context;
         watch.stage(Stage::Search, 0);
         let task = Task {
@@ -95,12 +95,12 @@ impl<'a> Prepared<'a> {
             watch,
         };
         let (method, planned) = best(&self.part.methods, &self.data, &task)?;
-        Ok(Chosen { method, planned })
+        Ok(ChosenMethod { method, planned })
     }
 
     /// The part with what was decided.
-    fn made(mut self, chosen: Chosen) -> Made<'a> {
-        let Chosen { method, mut planned } = chosen;
+    fn made(mut self, chosen: ChosenMethod) -> Made<'a> {
+        let ChosenMethod { method, mut planned } = chosen;
         adopt(&mut self.data, &mut planned);
         let Self { part, order, data } = self;
         Made { part, order, data, method, planned }

@@ -105,10 +105,10 @@ pub enum WeightsSpec {
 }
 
 /// Reads a promise from what is typed after its name.
-type Reader = fn(&Item<'_>) -> Result<PromiseKind>;
+type PromiseReader = fn(&Item<'_>) -> Result<PromiseKind>;
 
 /// Promises about other things than groups.
-const OTHERS: [(&str, Reader); 4] = [
+const OTHERS: [(&str, PromiseReader); 4] = [
     ("breach", breach),
     ("fine-grain", fine_grain),
     ("r-robustness", r_robustness),
@@ -116,7 +116,7 @@ const OTHERS: [(&str, Reader); 4] = [
 ];
 
 /// All promises, in the order in which they are listed to users.
-fn readers() -> impl Iterator<Item = &'static (&'static str, Reader)> {
+fn readers() -> impl Iterator<Item = &'static (&'static str, PromiseReader)> {
     groups::READERS.iter().chain(&OTHERS)
 }
 

@@ -1,5 +1,7 @@
-//! Rows that are taken for people, and are not: an identifier that repeats.
+//! Rows that are taken for people, and are not: an identifier that repeats. And rows of a person
+//! that share their noise.
 
+use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher};
 
 use hashbrown::DefaultHashBuilder;
@@ -7,7 +9,7 @@ use hashbrown::DefaultHashBuilder;
 use crate::audit::{Original, people_of_groups};
 use crate::error::Result;
 use crate::recipe::Spec;
-use crate::release::{PersonNote, Release};
+use crate::release::{Class, Parameters, PersonNote, Release};
 use crate::table::{ColumnId, Role, Source};
 use crate::watch::Watch;
 
@@ -29,8 +31,11 @@ pub(super) fn warnings(
         if people == rows {
             continue;
         }
-        let person =
-            PersonNote { column: name.clone(), missing: spec.input.missing.clone() };
+        let person = PersonNote {
+            column: name.clone(),
+            missing: spec.input.missing.clone(),
+            shared: BTreeMap::new(),
+        };
         let small = small_groups(source, release, person, watch)?;
         warnings.push(format!(
             "ROWS ARE TAKEN FOR PEOPLE: `{name}` repeats, {rows} rows are of {people}.{small} \
@@ -47,14 +52,29 @@ fn counted(
     missing: &[String],
     watch: &dyn Watch,
 ) -> Result<(u64, u64)> {
+    let alike = alike(source, &[column], missing, watch)?;
+    Ok((alike.iter().sum(), alike.len() as u64))
+}
+
+/// Of rows that name somebody in the first of these columns, how many have the same texts in
+/// all of them: a number for each combination that occurs.
+fn alike(
+    source: &Source,
+    columns: &[ColumnId],
+    missing: &[String],
+    watch: &dyn Watch,
+) -> Result<Vec<u64>> {
     let state = DefaultHashBuilder::default();
     let folded = source.fold(
-        &[column],
+        columns,
         Vec::new,
         |names: &mut Vec<u64>, _, cells| {
             if !missing.iter().any(|text| text == cells[0]) {
                 let mut hasher = state.build_hasher();
-                hasher.write(cells[0].as_bytes());
+                for cell in cells {
+                    hasher.write_u64(cell.len() as u64);
+                    hasher.write(cell.as_bytes());
+                }
                 names.push(hasher.finish());
             }
             Ok(())
@@ -62,10 +82,48 @@ fn counted(
         watch,
     )?;
     let mut names: Vec<u64> = folded.states.into_iter().flatten().collect();
-    let rows = names.len() as u64;
     names.sort_unstable();
-    names.dedup();
-    Ok((rows, names.len() as u64))
+    Ok(names.chunk_by(|a, b| a == b).map(|same| same.len() as u64).collect())
+}
+
+/// How many rows share the noise of a row, on average over the rows, for each column with
+/// noise: rows of a person with the same values have one noise. Estimates need it for their
+/// errors: the variance of a sum over rows that share their noise so is that of independent
+/// rows, times this number.
+pub(super) fn shared(
+    source: &Source,
+    classes: &[Class],
+    person: &str,
+    missing: &[String],
+    watch: &dyn Watch,
+) -> Result<BTreeMap<String, f64>> {
+    let mut shared = BTreeMap::new();
+    for class in classes {
+        match class.parameters {
+            Parameters::Subtables { .. } | Parameters::Frames { .. } => {}
+            _ => continue,
+        }
+        let mut columns = vec![source.column(person)?];
+        for name in &class.of {
+            columns.push(source.column(name)?);
+        }
+        let alike = alike(source, &columns, missing, watch)?;
+        let (rows, squares) = alike.iter().fold((0.0, 0.0), |(rows, squares), n| {
+            let n = *n as f64;
+            (rows + n, squares + n * n)
+        });
+        if squares > rows {
+            let mean = rounded_up(squares / rows);
+            shared.extend(class.of.iter().map(|name| (name.clone(), mean)));
+        }
+    }
+    Ok(shared)
+}
+
+/// Three digits of a number from 1 on, not below it.
+fn rounded_up(number: f64) -> f64 {
+    let grain = libm::pow(10.0, libm::log10(number).floor() - 2.0);
+    (number / grain).ceil() * grain
 }
 
 /// How many groups have fewer people than k-anonymity promises of rows.

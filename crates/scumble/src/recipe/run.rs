@@ -113,6 +113,20 @@ impl Making<'_> {
     /// found.
     fn write(&self, joined: &Joined, made: &[Made<'_>]) -> Result<Manifest> {
         let Context { request, randomness, watch } = *self.context;
+        let person = match &request.spec.input.person {
+            None => None,
+            Some((column, _)) => {
+                let (source, missing) =
+                    (&made[0].order.source, &request.spec.input.missing);
+                let (classes, watch) = (&joined.classes, &Quiet(watch));
+                let shared = repeated::shared(source, classes, column, missing, watch)?;
+                Some(PersonNote {
+                    column: column.clone(),
+                    missing: missing.clone(),
+                    shared,
+                })
+            }
+        };
         let mut manifest = Manifest {
             format: FORMAT,
             software: SOFTWARE.to_owned(),
@@ -125,10 +139,7 @@ impl Making<'_> {
             sampled: made.iter().find_map(|made| made.planned.sampled.clone()),
             method: joined.method.clone(),
             promises: joined.promises.clone(),
-            person: request.spec.input.person.as_ref().map(|(column, _)| PersonNote {
-                column: column.clone(),
-                missing: request.spec.input.missing.clone(),
-            }),
+            person,
             loss: BTreeMap::new(),
             not_promised: joined.not_promised.clone(),
             checksums: BTreeMap::new(),

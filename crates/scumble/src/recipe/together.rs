@@ -23,7 +23,7 @@ use crate::loss::Loss;
 use crate::method::{BlurPlan, BlurredFrame, Step};
 use crate::promise::{About, Wish};
 use crate::recipe::blurring::NumberRows;
-use crate::recipe::made::{Chosen, Context, Prepared};
+use crate::recipe::made::{ChosenMethod, Context, Prepared};
 use crate::recipe::methods::Planned;
 use crate::table::{Code, GroupId, TupleId};
 
@@ -38,9 +38,9 @@ pub(super) fn plan(
     cells: &Prepared<'_>,
     numbers: &mut Prepared<'_>,
     context: &Context<'_>,
-) -> Result<(Chosen, Chosen)> {
+) -> Result<(ChosenMethod, ChosenMethod)> {
     let company = company(numbers);
-    let mut best: Option<(f64, Chosen, Chosen)> = None;
+    let mut best: Option<(f64, ChosenMethod, ChosenMethod)> = None;
     let mut failure: Option<Error> = None;
     for multiple in MULTIPLES.into_iter().chain(MORE) {
         if best.is_some() && MORE.contains(&multiple) {
@@ -78,9 +78,9 @@ fn attempt(
     numbers: &mut Prepared<'_>,
     crowd: u64,
     context: &Context<'_>,
-) -> Result<(Chosen, Chosen)> {
+) -> Result<(ChosenMethod, ChosenMethod)> {
     let coarse = cells.best(Some(crowd), context)?;
-    let classes = Classes::of(cells.counts()?, &coarse.planned)?;
+    let classes = CellClasses::of(cells.counts()?, &coarse.planned)?;
     classes.apply(numbers.rows()?)?;
     let noisy = numbers.best(None, context)?;
     Ok((coarse, noisy))
@@ -103,9 +103,9 @@ fn company(numbers: &Prepared<'_>) -> u64 {
 /// the domain that holds nine tenths of its density; all columns alike.
 fn total(
     cells: &Prepared<'_>,
-    coarse: &Chosen,
+    coarse: &ChosenMethod,
     numbers: &Prepared<'_>,
-    noisy: &Chosen,
+    noisy: &ChosenMethod,
 ) -> f64 {
     let planned = &coarse.planned;
     let (Ok(data), Some(columns), Some(grouping)) =
@@ -169,14 +169,14 @@ fn width(plan: &BlurPlan, domains: &[[f64; 2]]) -> f64 {
 }
 
 /// The cells that rows are published with, by their values.
-struct Classes<'a> {
+struct CellClasses<'a> {
     data: &'a Microdata,
     tuples: HashMap<Vec<Code>, TupleId>,
     group_of: Vec<Option<GroupId>>,
     texts: Vec<Option<Vec<String>>>,
 }
 
-impl<'a> Classes<'a> {
+impl<'a> CellClasses<'a> {
     fn of(data: &'a Microdata, planned: &Planned) -> Result<Self> {
         let groups = planned.plan.groups();
         let (Some(groups), Some(grouping), Some(columns)) =

@@ -20,12 +20,12 @@ use crate::seam::{Op, seam};
 pub struct Draft {
     store: Store,
     /// Where the directory will be; nothing if the release stays in memory.
-    place: Option<Place>,
+    place: Option<PendingDirectory>,
 }
 
 /// A directory that will be renamed.
 #[derive(Debug)]
-struct Place {
+struct PendingDirectory {
     // Goes before the folders around it.
     scratch: TempDir,
     // As long as it is held, nobody else publishes here.
@@ -76,7 +76,7 @@ impl Draft {
         let store = Store::Directory(scratch.path().to_path_buf());
         Ok(Self {
             store,
-            place: Some(Place {
+            place: Some(PendingDirectory {
                 scratch,
                 _lock: lock,
                 _around: around,
@@ -119,7 +119,7 @@ impl Draft {
     }
 }
 
-impl Place {
+impl PendingDirectory {
     /// Renames the finished release into place. Until that is done nothing has changed, and
     /// when it is done everything has.
     fn rename(self) -> Result<()> {

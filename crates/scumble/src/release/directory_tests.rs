@@ -78,7 +78,7 @@ fn two_runs_never_publish_into_one_folder() {
 
 /// What a run leaves that is killed at once.
 fn kill(draft: Draft) {
-    let Some(Place { scratch, _lock, .. }) = draft.place else { return };
+    let Some(PendingDirectory { scratch, _lock, .. }) = draft.place else { return };
     let _ = scratch.keep();
     _lock.abandon();
 }

@@ -58,12 +58,17 @@ pub struct Manifest {
 }
 
 /// The column of the table that tells people apart. It is not published.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PersonNote {
     /// Its name.
     pub column: String,
     /// The texts that stand for "not known": such rows count as a person each.
     pub missing: Vec<String>,
+    /// For each randomized or blurred column how many rows have the noise of a row, itself
+    /// included, on average over the rows and rounded up to three digits; columns whose rows
+    /// have noise of their own are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub shared: BTreeMap<String, f64>,
 }
 
 /// The file with the rows.

@@ -271,22 +271,24 @@ impl<'a> CountedRows<'a> {
         classes: &Classes,
         lines: &mut Lines,
     ) -> Result<()> {
-        let sampled = self.binding.layout.sampled.is_some();
-        let chosen = match sampled {
-            true => self.sample(hand, class, classes)?,
-            false => None,
-        };
-        let members = match sampled {
-            true => chosen.as_slice(),
-            false => classes.members(class),
-        };
+        if self.binding.layout.sampled.is_some() {
+            let chosen = self.sample(hand, class, classes)?;
+            self.bound.enter_class(hand, class);
+            lines.push_sorted(
+                chosen.map(|entry| (entry, 1)).into_iter(),
+                |entry, text| {
+                    self.bound.push_line(hand, &self.cells(entry), text);
+                },
+            );
+            return Ok(());
+        }
         self.bound.enter_class(hand, class);
         let mut counts: HashMap<Vec<Option<Code>>, (EntryId, u64)> = HashMap::new();
         let mut key = Vec::with_capacity(self.emitted.len());
-        for entry in members {
+        for entry in classes.members(class) {
             key.clear();
             key.extend(self.emitted.iter().map(|input| self.code(*input, *entry)));
-            let times = if sampled { 1 } else { self.times(classes, *entry) };
+            let times = self.times(classes, *entry);
             counts.entry_ref(key.as_slice()).or_insert((*entry, 0)).1 += times;
         }
         lines.push_sorted(counts.into_values(), |entry, text| {

@@ -64,13 +64,13 @@ pub struct Space {
     /// Where in the tree each row is.
     places: Vec<u32>,
     living: Vec<bool>,
-    nodes: Vec<Node>,
+    nodes: Vec<KdNode>,
     /// Lowest and highest coordinates of each node, `2 * dims` numbers a node.
     boxes: Vec<f64>,
 }
 
 #[derive(Debug)]
-struct Node {
+struct KdNode {
     start: u32,
     end: u32,
     /// The first half; the second follows it. Zero for a leaf.
@@ -106,7 +106,7 @@ impl Space {
             rows: (0..n_rows as u32).collect(),
             places: vec![0; n_rows],
             living: vec![true; n_rows],
-            nodes: vec![Node {
+            nodes: vec![KdNode {
                 start: 0,
                 end: n_rows as u32,
                 left: 0,
@@ -165,7 +165,7 @@ impl Space {
             self.nodes[number].left = self.nodes.len() as u32;
             for (start, end) in [(start, middle), (middle, end)] {
                 let living = end - start;
-                self.nodes.push(Node { start, end, left: 0, living });
+                self.nodes.push(KdNode { start, end, left: 0, living });
             }
         }
         self.boxes.extend(low);

@@ -9,7 +9,7 @@ use arrow_schema::{ArrowError, DataType, Schema};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::table::source::{Fault, Spot, Work};
+use crate::table::source::{Fault, RowPlace, Work};
 use crate::watch::Watch;
 
 /// What a column held before its cells became text.
@@ -103,9 +103,9 @@ pub(super) fn fold_blocks<S: Send>(
 /// them.
 pub(super) fn show_rows<'a, S>(
     columns: impl Iterator<Item = (&'a String, &'a ArrayRef)>,
-    at: &mut Spot,
+    at: &mut RowPlace,
     n_rows: usize,
-    row: impl Fn(&mut S, Spot, &[&str]) -> Result<()>,
+    row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()>,
     state: &mut S,
 ) -> Result<(), Fault> {
     let mut arrays: Vec<StringArray> = Vec::new();

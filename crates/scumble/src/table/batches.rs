@@ -5,7 +5,7 @@ use arrow_schema::SchemaRef;
 
 use crate::error::{Error, Result};
 use crate::table::arrow::{check_flat, fold_blocks, show_rows};
-use crate::table::source::{Spot, Work};
+use crate::table::source::{RowPlace, Work};
 use crate::watch::Watch;
 
 /// Few enough rows that their texts stay in the cache.
@@ -64,13 +64,13 @@ impl Batches {
         &self,
         columns: &[usize],
         start: impl Fn() -> S + Sync,
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()> + Sync,
         watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
         check_flat(&self.schema, columns)?;
         let n_blocks = self.blocks.len() as u64;
         let read = |block: u32, state: &mut S| {
-            let mut at = Spot { block, row: 0 };
+            let mut at = RowPlace { block, row: 0 };
             for piece in &self.blocks[block as usize] {
                 let arrays = columns
                     .iter()

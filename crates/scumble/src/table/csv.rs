@@ -13,11 +13,11 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::csv::blocks::{Block, Blocks, Ends, LONGEST};
+use crate::table::csv::blocks::{Block, Blocks, LONGEST, RowEnds};
 use crate::table::csv::cells::{RowFormat, Stop, read_record};
 use crate::table::held::PieceId;
-use crate::table::source::{Fault, ReadOptions, Spot, Work};
-use crate::table::store::Store;
+use crate::table::source::{Fault, ReadOptions, RowPlace, Work};
+use crate::table::store::TableBytes;
 use crate::watch::Watch;
 
 /// Large enough that taking the lock costs nothing, small enough for the cache.
@@ -32,7 +32,7 @@ const SNIFFED_BYTES: usize = 1 << 16;
 /// A table in a text file.
 #[derive(Debug)]
 pub(super) struct Text {
-    store: Store,
+    store: TableBytes,
     delimiter: u8,
     block_bytes: usize,
     /// Where the first row starts.
@@ -42,7 +42,7 @@ pub(super) struct Text {
 impl Text {
     /// Finds the delimiter and reads the header.
     pub(super) fn open(
-        store: Store,
+        store: TableBytes,
         delimiter: Option<u8>,
         options: &ReadOptions,
     ) -> Result<(Self, Vec<String>)> {
@@ -72,7 +72,7 @@ impl Text {
         columns: &[usize],
         n_columns: usize,
         start: impl Fn() -> S + Sync,
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()> + Sync,
         watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
         let layout = RowFormat { delimiter: self.delimiter, n_columns, columns };
@@ -119,7 +119,7 @@ impl Text {
     }
 
     /// The bytes of the table.
-    pub(super) fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &TableBytes {
         &self.store
     }
 
@@ -146,7 +146,7 @@ fn lock<'l, 's>(
 fn read_block<S>(
     block: &Block,
     layout: &RowFormat<'_>,
-    row: &(impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync),
+    row: &(impl Fn(&mut S, RowPlace, &[&str]) -> Result<()> + Sync),
     work: &mut Work<S>,
 ) -> Result<(), Fault> {
     let (number, bytes) = (block.number, block.bytes());
@@ -155,14 +155,14 @@ fn read_block<S>(
         Err(error) => {
             // The rows before the bad one are read, since one of them may be worse.
             let valid = &bytes[..error.valid_up_to()];
-            let end = Ends::of(valid, layout.delimiter, block.quoted).last;
+            let end = RowEnds::of(valid, layout.delimiter, block.quoted).last;
             (std::str::from_utf8(&valid[..end]).unwrap_or_default(), false)
         }
     };
     let mut place = 0;
     let state = &mut work.state;
     let show = |cells: &[&str]| {
-        row(state, Spot { block: number, row: place }, cells)?;
+        row(state, RowPlace { block: number, row: place }, cells)?;
         place += 1;
         Ok(())
     };
@@ -206,7 +206,7 @@ fn ragged(row: u64, n_cells: usize, n_columns: usize, delimiter: u8) -> Error {
 
 /// The first bytes of a file, as many as the header takes.
 struct Head<'a> {
-    store: &'a Store,
+    store: &'a TableBytes,
     bytes: Vec<u8>,
     whole: bool,
 }
@@ -245,7 +245,7 @@ impl Head<'_> {
                     return Err(Error::input("the file is empty"));
                 }
                 rest => {
-                    let ends = Ends::of(rest, delimiter, true);
+                    let ends = RowEnds::of(rest, delimiter, true);
                     let is_complete = ends.last > 0 || self.whole;
                     if at + ends.first > LONGEST {
                         let message =

@@ -40,9 +40,9 @@ pub use persons::{Owner, PersonCounts, Persons};
 pub(crate) use public_domain::strays;
 pub use public_domain::{Members, PublicDomain, left_domain};
 pub use scan::{Dictionary, Scan, scan};
-pub(crate) use schema::Evidence;
+pub(crate) use schema::TypeEvidence;
 pub use schema::{ColumnSchema, Said, Schema, is_plain_number};
-pub use source::{Folded, ReadOptions, Source, Spot};
+pub use source::{Folded, ReadOptions, RowPlace, Source};
 pub use value::{Reading, format_date, format_number, parse_date, parse_number};
 
 use serde::{Deserialize, Serialize};

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
-use crate::table::{ColumnId, Folded, Reading, Source, Spot};
+use crate::table::{ColumnId, Folded, Reading, RowPlace, Source};
 use crate::watch::Watch;
 
 /// Which columns to read.
@@ -249,8 +249,8 @@ struct WorkerRows {
     wishes: Vec<f64>,
     /// Who each row is of, if that was read; nothing inside if nobody knows.
     names: Vec<Option<Box<str>>>,
-    spots: Vec<Spot>,
-    fault: Option<(Spot, usize, CellFault)>,
+    spots: Vec<RowPlace>,
+    fault: Option<(RowPlace, usize, CellFault)>,
 }
 
 impl WorkerRows {
@@ -269,7 +269,7 @@ impl WorkerRows {
     }
 
     /// Keeps the first fault.
-    fn fault(&mut self, spot: Spot, column: usize, fault: CellFault) {
+    fn fault(&mut self, spot: RowPlace, column: usize, fault: CellFault) {
         if self.fault.is_none_or(|(known, ..)| spot < known) {
             self.fault = Some((spot, column, fault));
         }

@@ -16,8 +16,8 @@ use parquet::arrow::arrow_reader::{
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::arrow::{check_flat, fold_blocks, show_rows};
 use crate::table::parquet::chunks::Chunks;
-use crate::table::source::{Fault, Spot, Work};
-use crate::table::store::Store;
+use crate::table::source::{Fault, RowPlace, Work};
+use crate::table::store::TableBytes;
 use crate::watch::Watch;
 
 /// Few enough rows that a batch of text stays in the cache.
@@ -41,7 +41,7 @@ pub(super) struct Parquet {
 
 /// A run of rows inside a row group, the work of one worker at a time.
 #[derive(Debug, Clone, Copy)]
-struct Piece {
+struct RowRun {
     group: usize,
     offset: usize,
     n_rows: usize,
@@ -49,7 +49,7 @@ struct Piece {
 
 impl Parquet {
     /// Reads the schema.
-    pub(super) fn open(store: Store) -> Result<Self> {
+    pub(super) fn open(store: TableBytes) -> Result<Self> {
         let fail =
             |source| Error::new(ErrorKind::Io { action: "read the file", source });
         let bytes = store.len().map_err(fail)?;
@@ -77,7 +77,7 @@ impl Parquet {
     }
 
     /// The bytes of the table.
-    pub(super) fn store(&self) -> &Store {
+    pub(super) fn store(&self) -> &TableBytes {
         &self.chunks.0
     }
 
@@ -90,7 +90,7 @@ impl Parquet {
         &self,
         columns: &[usize],
         start: impl Fn() -> S + Sync,
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()> + Sync,
         watch: &dyn Watch,
     ) -> Result<Vec<Work<S>>> {
         check_flat(self.schema(), columns)?;
@@ -112,14 +112,14 @@ impl Parquet {
     }
 
     /// Row groups, cut so that workers finish at about the same time.
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self) -> Vec<RowRun> {
         let groups = self.metadata.metadata().row_groups();
         let mut pieces = Vec::new();
         for (group, metadata) in groups.iter().enumerate() {
             let size = usize::try_from(metadata.num_rows()).unwrap_or(0);
             for offset in (0..size).step_by(PIECE_ROWS) {
                 let n_rows = PIECE_ROWS.min(size - offset);
-                pieces.push(Piece { group, offset, n_rows });
+                pieces.push(RowRun { group, offset, n_rows });
             }
         }
         pieces
@@ -127,10 +127,10 @@ impl Parquet {
 
     fn read_piece<S>(
         &self,
-        piece: Piece,
+        piece: RowRun,
         number: u32,
         columns: &[usize],
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()>,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()>,
         state: &mut S,
     ) -> Result<u32, Fault> {
         let group = piece.group + 1;
@@ -143,7 +143,7 @@ impl Parquet {
         let mut present = columns.to_vec();
         present.sort_unstable();
         present.dedup();
-        let mut at = Spot { block: number, row: 0 };
+        let mut at = RowPlace { block: number, row: 0 };
         let mut reader = guarded(|| self.reader(piece, columns).ok())
             .flatten()
             .ok_or_else(|| Fault::new(number, 0, damaged))?;
@@ -164,7 +164,7 @@ impl Parquet {
 
     fn reader(
         &self,
-        piece: Piece,
+        piece: RowRun,
         columns: &[usize],
     ) -> Result<ParquetRecordBatchReader, parquet::errors::ParquetError> {
         let schema = self.metadata.parquet_schema();

@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::table::{ColumnId, Kind, Reading, Source, Spot, parse_date};
+use crate::table::{ColumnId, Kind, Reading, RowPlace, Source, parse_date};
 use crate::watch::Watch;
 
 /// The values that a column may have, whatever the table has. It was typed, not found in the
@@ -165,7 +165,7 @@ pub(crate) fn strays(
     let folded = source.fold(
         columns,
         || vec![None; columns.len()],
-        |found: &mut Vec<Option<(u64, Spot)>>, spot, cells| {
+        |found: &mut Vec<Option<(u64, RowPlace)>>, spot, cells| {
             for (place, cell) in cells.iter().enumerate() {
                 if !is_right(place, cell) {
                     let (cells, first) = found[place].unwrap_or((0, spot));

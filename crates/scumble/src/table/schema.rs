@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::table::{
-    ColumnForm, ColumnId, Dictionary, Kind, Reading, Role, Source, Spot, decimals,
+    ColumnForm, ColumnId, Dictionary, Kind, Reading, Role, RowPlace, Source, decimals,
     parse_number,
 };
 use crate::watch::Watch;
@@ -75,12 +75,15 @@ impl Schema {
         if open.is_empty() {
             return Self::decided(source, said, missing, &mut std::iter::empty());
         }
-        let start =
-            || open.iter().map(|c| Evidence::<Spot>::new(source.form(*c))).collect();
+        let start = || {
+            open.iter()
+                .map(|c| TypeEvidence::<RowPlace>::new(source.form(*c)))
+                .collect()
+        };
         let folded = source.fold(
             &open,
             start,
-            |seen: &mut Vec<Evidence<Spot>>, spot, cells| {
+            |seen: &mut Vec<TypeEvidence<RowPlace>>, spot, cells| {
                 for (seen, cell) in seen.iter_mut().zip(cells) {
                     if !missing.iter().any(|marker| marker == cell) {
                         seen.add(cell, spot);
@@ -90,11 +93,11 @@ impl Schema {
             },
             watch,
         )?;
-        let mut all: Vec<Evidence<Spot>> = start();
+        let mut all: Vec<TypeEvidence<RowPlace>> = start();
         for other in &folded.states {
             all.iter_mut().zip(other).for_each(|(all, other)| all.merge(other));
         }
-        let mut all = all.into_iter().map(|seen| Evidence {
+        let mut all = all.into_iter().map(|seen| TypeEvidence {
             form: seen.form,
             number: seen.number.map(|spot| folded.row_number(spot)),
             other: seen.other.map(|spot| folded.row_number(spot)),
@@ -113,7 +116,8 @@ impl Schema {
         let mut seen = Vec::new();
         for (said, dictionary) in said.iter().zip(dictionaries) {
             if said.kind.is_none() {
-                let mut one = Evidence::new(source.form(source.column(&said.name)?));
+                let mut one =
+                    TypeEvidence::new(source.form(source.column(&said.name)?));
                 let texts = dictionary.texts.iter().zip(&dictionary.first_rows);
                 for (text, row) in texts {
                     if !missing.iter().any(|marker| **marker == **text) {
@@ -131,7 +135,7 @@ impl Schema {
         source: &Source,
         said: &[Said],
         missing: &[String],
-        seen: &mut dyn Iterator<Item = Evidence<u64>>,
+        seen: &mut dyn Iterator<Item = TypeEvidence<u64>>,
     ) -> Result<Self> {
         let mut columns = Vec::with_capacity(said.len());
         for said in said {
@@ -163,14 +167,14 @@ impl Schema {
 
 /// What the known texts of a column say about its type: where the first of each sort is.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Evidence<At> {
+pub(crate) struct TypeEvidence<At> {
     form: ColumnForm,
     number: Option<At>,
     other: Option<At>,
     decimals: u32,
 }
 
-impl<At: Ord + Copy> Evidence<At> {
+impl<At: Ord + Copy> TypeEvidence<At> {
     /// Nothing seen yet of a column that held this.
     pub(crate) fn new(form: ColumnForm) -> Self {
         Self { form, number: None, other: None, decimals: 0 }
@@ -323,7 +327,7 @@ mod tests {
     #[test]
     fn floats_of_a_file_that_says_so_may_have_exponents() {
         let kind = |form| {
-            let mut seen = Evidence::new(form);
+            let mut seen = TypeEvidence::new(form);
             seen.add("1e-7", 1);
             seen.add("2.0", 2);
             seen.kind()

@@ -14,7 +14,7 @@ use crate::table::batches::Batches;
 use crate::table::csv::Text;
 use crate::table::index::ColumnId;
 use crate::table::parquet::Parquet;
-use crate::table::store::{Store, spooled};
+use crate::table::store::{TableBytes, spooled};
 use crate::watch::Watch;
 use crate::words::no_column;
 
@@ -57,7 +57,7 @@ impl fmt::Debug for Source {
 
 /// Where a row stands: a block of the file, and the row's place in it, both from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Spot {
+pub struct RowPlace {
     /// The block.
     pub block: u32,
     /// The row's place in the block.
@@ -77,7 +77,7 @@ pub struct Folded<S> {
 
 impl<S> Folded<S> {
     /// The number of the row at `spot`, from 1, without the header.
-    pub fn row_number(&self, spot: Spot) -> u64 {
+    pub fn row_number(&self, spot: RowPlace) -> u64 {
         self.block_starts[spot.block as usize] + u64::from(spot.row) + 1
     }
 }
@@ -89,15 +89,15 @@ impl Source {
             let name = "standard input";
             let spool = spooled(&mut io::stdin().lock())
                 .map_err(|error| Error::io("read", name, error))?;
-            return Self::from_store(name, "", Store::Spool(spool), options);
+            return Self::from_store(name, "", TableBytes::Spool(spool), options);
         }
         let name = path.display().to_string();
         let fail = |error| Error::io("read the file", &name, error);
         let mut file = File::open(path).map_err(fail)?;
         // A pipe can be read only once, and a table is read twice.
         let store = match file.metadata().map_err(fail)?.is_file() {
-            true => Store::of_file(file, path).map_err(fail)?,
-            false => Store::Spool(spooled(&mut file).map_err(fail)?),
+            true => TableBytes::of_file(file, path).map_err(fail)?,
+            false => TableBytes::Spool(spooled(&mut file).map_err(fail)?),
         };
         let ending = path.extension().unwrap_or_default().to_string_lossy();
         let ending = ending.to_lowercase();
@@ -111,7 +111,7 @@ impl Source {
         options: &ReadOptions,
     ) -> Result<Self> {
         let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let store = Store::Memory(bytes);
+        let store = TableBytes::Memory(bytes);
         Self::from_store(name, &ending.to_lowercase(), store, options)
     }
 
@@ -148,7 +148,7 @@ impl Source {
     fn from_store(
         name: &str,
         ending: &str,
-        store: Store,
+        store: TableBytes,
         options: &ReadOptions,
     ) -> Result<Self> {
         let fail = |error| Error::io("read the file", name, error);
@@ -224,7 +224,7 @@ impl Source {
         &self,
         columns: &[ColumnId],
         start: impl Fn() -> S + Sync,
-        row: impl Fn(&mut S, Spot, &[&str]) -> Result<()> + Sync,
+        row: impl Fn(&mut S, RowPlace, &[&str]) -> Result<()> + Sync,
         watch: &dyn Watch,
     ) -> Result<Folded<S>> {
         let columns: Vec<usize> = columns.iter().map(|column| column.index()).collect();
@@ -275,7 +275,7 @@ pub(super) struct Work<S> {
 
 /// An error at a spot; its row number is known only when all blocks are counted.
 pub(super) struct Fault {
-    spot: Spot,
+    spot: RowPlace,
     error: Box<dyn FnOnce(u64) -> Error + Send>,
 }
 
@@ -285,7 +285,7 @@ impl Fault {
         row: u32,
         error: impl FnOnce(u64) -> Error + Send + 'static,
     ) -> Self {
-        Self { spot: Spot { block, row }, error: Box::new(error) }
+        Self { spot: RowPlace { block, row }, error: Box::new(error) }
     }
 }
 

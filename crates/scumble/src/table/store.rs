@@ -9,7 +9,7 @@ use crate::table::held::{Held, PieceId};
 
 /// The bytes of a table.
 #[derive(Debug)]
-pub(super) enum Store {
+pub(super) enum TableBytes {
     /// A file that others can write to: what is read of it is held against what was read
     /// before.
     File(File, PathBuf, Held),
@@ -18,7 +18,7 @@ pub(super) enum Store {
     Memory(Vec<u8>),
 }
 
-impl Store {
+impl TableBytes {
     /// A file that has a name.
     pub(super) fn of_file(file: File, path: &Path) -> io::Result<Self> {
         let held = Held::new(file.metadata()?.len());

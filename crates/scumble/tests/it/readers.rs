@@ -481,7 +481,7 @@ fn of_several_rows_of_batches_that_fail_the_first_wins() {
         let fold = || source.fold(&all_columns(&source), || (), refused, &Unwatched);
         with_threads(threads, fold).unwrap_err().to_string()
     };
-    assert_eq!(error(1), "t: Spot { block: 3, row: 848 }");
+    assert_eq!(error(1), "t: RowPlace { block: 3, row: 848 }");
     assert_eq!(error(3), error(1));
 }
 

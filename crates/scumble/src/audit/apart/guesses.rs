@@ -26,7 +26,7 @@ pub(crate) struct Gathered<'a> {
 }
 
 /// Tuple, value, and how likely it is, summed over people.
-pub(crate) type Piece = (u32, u32, f64);
+pub(crate) type BeliefPiece = (u32, u32, f64);
 
 impl<'a> Gathered<'a> {
     /// For the tuples `0..n_tuples`.
@@ -47,7 +47,7 @@ impl<'a> Gathered<'a> {
         &self,
         group: usize,
         share: impl Fn(usize, usize) -> f64,
-        found: &mut Vec<Piece>,
+        found: &mut Vec<BeliefPiece>,
     ) {
         let values = self.groups.values(group);
         let mut row = 0;
@@ -71,7 +71,7 @@ impl<'a> Gathered<'a> {
     /// The guesses; `blind` and its share about tuples that are in no group.
     pub(crate) fn guesses(
         &self,
-        mut found: Vec<Piece>,
+        mut found: Vec<BeliefPiece>,
         blind: (u32, f64),
     ) -> TupleGuesses {
         let n_tuples = self.people.len();

@@ -9,7 +9,7 @@ pub(crate) mod truth;
 pub(crate) mod values;
 pub(crate) mod worlds;
 
-pub(crate) use guesses::{Gathered, Piece, TupleGuesses};
+pub(crate) use guesses::{BeliefPiece, Gathered, TupleGuesses};
 pub(crate) use priors::{
     CountedColumn, Priors, SensitiveTexts, TupleTexts, Work, plain, shown,
 };

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 use serde_json::{Map, json};
 
 use crate::audit::apart::{
-    ApartTruth, Believers, Gathered, Groups, How, Piece, Posteriors, Priors,
+    ApartTruth, BeliefPiece, Believers, Gathered, Groups, How, Posteriors, Priors,
     TupleGuesses, Work, about, bound,
 };
 use crate::audit::attacks::{
@@ -170,7 +170,7 @@ impl Target<'_> {
         let look = |work: &mut Work, group: usize| {
             self.watch.check()?;
             let (values, size) = (groups.values(group), groups.size(group));
-            let mut found: Vec<Piece> = Vec::new();
+            let mut found: Vec<BeliefPiece> = Vec::new();
             let seen = match priors.believe(groups, group, work) {
                 Posteriors::Beliefs(shares) => {
                     let share = |row, place| shares.share(row, place);
@@ -195,7 +195,7 @@ impl Target<'_> {
             };
             Ok((seen, found))
         };
-        let looked: Vec<((Followed, f64, u64), Vec<Piece>)> = (0..groups.len())
+        let looked: Vec<((Followed, f64, u64), Vec<BeliefPiece>)> = (0..groups.len())
             .into_par_iter()
             .map_init(Work::default, look)
             .collect::<Result<_>>()?;

@@ -21,7 +21,7 @@ use crate::audit::checks::believed_after;
 use crate::audit::drawn::{
     Believed, Drawn, DrawnColumn, Matrix, Subtable, TrueCounts, overall, single,
 };
-use crate::audit::{AtRisk, Attacked, Case, Risk, detail};
+use crate::audit::{AtRisk, Attacked, Case, RiskBands, detail};
 use crate::error::Result;
 
 /// Tries to guess randomized values.
@@ -220,9 +220,9 @@ pub(crate) fn commonest(
 }
 
 /// How sure the guesses about the rows of every randomized column are.
-pub(crate) fn risks(drawn: &Drawn) -> Vec<Risk> {
+pub(crate) fn risks(drawn: &Drawn) -> Vec<RiskBands> {
     let risk = |(_, column, believed): (usize, &DrawnColumn, &[Believed])| {
-        let mut risk = Risk::new(AtRisk::Value(column.name()));
+        let mut risk = RiskBands::new(AtRisk::Value(column.name()));
         for (table, guesses) in column.tables.iter().zip(guesses(column, believed)) {
             for (belief, rows) in guesses.beliefs.iter().zip(&table.published) {
                 risk.add(*belief, *rows);

@@ -1,6 +1,6 @@
 //! The published rows as any reader sees them: groups, their sizes and their values.
 
-use crate::audit::cells::Weights;
+use crate::audit::cells::WeightedCells;
 use crate::audit::cells::weights;
 use crate::audit::given::in_cell_classes;
 use crate::audit::grouped::GroupedValues;
@@ -23,7 +23,7 @@ pub(crate) struct CellClasses {
     /// The quasi columns, in the order of the manifest.
     pub(crate) quasi: Vec<CellColumn>,
     /// The weights of the cells, if they have any.
-    pub(crate) weights: Option<Weights>,
+    pub(crate) weights: Option<WeightedCells>,
     /// The sensitive columns, in the order of the manifest.
     pub(crate) sensitive: Vec<ValueColumn>,
     // For each sensitive column the value of each entry.

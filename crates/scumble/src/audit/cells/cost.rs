@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::audit::attacks::linkage::LinkageGuesses;
 use crate::audit::cells::{
-    CellClasses, ColumnCovers, Covers, QuasiKnowledge, Weights, Whose, fitting,
+    CellClasses, ColumnCovers, Covers, QuasiKnowledge, WeightedCells, Whose, fitting,
 };
 use crate::audit::given::sensitive_place;
 use crate::error::{Error, Result};
@@ -58,7 +58,7 @@ fn values_occur(view: &CellClasses, original: &Microdata) -> bool {
 /// these weights.
 pub(crate) fn kl(
     view: &CellClasses,
-    weights: &Weights,
+    weights: &WeightedCells,
     covers: &Covers,
     columns: &[Cow<'_, Column>],
     known: &QuasiKnowledge<'_>,

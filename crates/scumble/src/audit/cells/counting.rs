@@ -33,7 +33,7 @@ use rayon::prelude::*;
 
 use crate::audit::cells::worlds::{PersonType, Worlds, worlds};
 use crate::audit::cells::{
-    CellClasses, People, Share, Shares, Weights, WeightsByCode, Whose,
+    CellClasses, People, Share, Shares, WeightedCells, WeightsByCode, Whose,
 };
 use crate::table::Code;
 use crate::watch::Watch;
@@ -66,7 +66,7 @@ pub(crate) struct CountedPresence {
 }
 
 /// A column that is counted: how many rows have each code, ascending.
-type Counts = Vec<(Code, u64)>;
+type CodeCounts = Vec<(Code, u64)>;
 
 /// What is found out about one group.
 enum ToldOfGroup {
@@ -80,7 +80,7 @@ enum ToldOfGroup {
 pub(crate) fn count(
     view: &CellClasses,
     people: &People<'_>,
-    weights: &Weights,
+    weights: &WeightedCells,
     bound: &WeightsByCode,
 ) -> CountedPresence {
     let tuples = people.tuples_of_groups();
@@ -138,7 +138,7 @@ struct CountedGroup<'a> {
 
 impl CountedGroup<'_> {
     fn tell(&self) -> ToldOfGroup {
-        let mut counted: Vec<(usize, Counts)> = Vec::new();
+        let mut counted: Vec<(usize, CodeCounts)> = Vec::new();
         let mut shifted: Vec<usize> = Vec::new();
         for (column, whose) in self.whose.iter().enumerate() {
             match whose {
@@ -180,7 +180,7 @@ impl CountedGroup<'_> {
     /// All sets that fit any shift that gives whole numbers.
     fn tell_shifted(&self, columns: &[usize]) -> ToldOfGroup {
         let plain = || vec![self.plain(); self.tuples.len()];
-        let capacity: Vec<Counts> =
+        let capacity: Vec<CodeCounts> =
             columns.iter().map(|column| self.people_of(*column)).collect();
         let weights: Vec<&[(Code, f64)]> =
             columns.iter().map(|column| &self.weights[*column][..]).collect();
@@ -198,7 +198,7 @@ impl CountedGroup<'_> {
         let mut mixed: Vec<(Vec<Share>, f64)> = Vec::new();
         let mut last = None;
         for counts in &shifts {
-            let counted: Vec<(usize, Counts)> =
+            let counted: Vec<(usize, CodeCounts)> =
                 columns.iter().copied().zip(counts.iter().cloned()).collect();
             let puzzle = self.puzzle(&counted);
             let steps = self.steps(TRIED) / shifts.len();
@@ -231,7 +231,7 @@ impl CountedGroup<'_> {
     }
 
     /// How many people of the group have each value of a column, ascending.
-    fn people_of(&self, column: usize) -> Counts {
+    fn people_of(&self, column: usize) -> CodeCounts {
         let codes = self.people.known.tuples[column];
         let mut values: Vec<(Code, u64)> = self
             .tuples
@@ -241,7 +241,7 @@ impl CountedGroup<'_> {
             })
             .collect();
         values.sort_unstable();
-        let mut sums: Counts = Vec::new();
+        let mut sums: CodeCounts = Vec::new();
         for (code, n) in values {
             match sums.last_mut().filter(|last| last.0 == code) {
                 Some(last) => last.1 += n,
@@ -262,14 +262,14 @@ impl CountedGroup<'_> {
 
     /// How many rows have each value of a column, if the weights say that in whole numbers
     /// and there are as many people.
-    fn counts(&self, column: usize) -> Option<Counts> {
+    fn counts(&self, column: usize) -> Option<CodeCounts> {
         let rows = self.rows as f64;
         let exact = |(code, weight): &(Code, f64)| {
             let count = (weight * rows).round();
             let near = (weight * rows - count).abs() <= ROUNDING;
             near.then_some((*code, count as u64))
         };
-        let counts: Counts =
+        let counts: CodeCounts =
             self.weights[column].iter().map(exact).collect::<Option<_>>()?;
         let people = self.people_of(column);
         let enough = counts.iter().all(|(code, n)| *n <= count_of(&people, *code));
@@ -278,7 +278,7 @@ impl CountedGroup<'_> {
     }
 
     /// The people of the group by their values in the counted columns.
-    fn puzzle(&self, counted: &[(usize, Counts)]) -> Puzzle {
+    fn puzzle(&self, counted: &[(usize, CodeCounts)]) -> Puzzle {
         let mut index: HashMap<Vec<u32>, u32> = HashMap::new();
         let (mut types, mut type_of) = (Vec::new(), Vec::new());
         for tuple in self.tuples {

@@ -117,13 +117,13 @@ pub(crate) struct Trie {
     /// The columns in the order of the trie.
     order: Vec<usize>,
     /// Nodes of each depth, children of a node side by side and ascending by their cell.
-    depths: Vec<Vec<Branch>>,
+    depths: Vec<Vec<CellBranch>>,
     /// The group of each node of the last depth.
     groups: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Branch {
+struct CellBranch {
     cell: u32,
     // Its children are nodes `start..end` of the next depth.
     start: u32,
@@ -145,7 +145,8 @@ impl Trie {
             let cells = |group| key(group).map(|(depth, group)| cell(depth, group));
             cells(*a).cmp(cells(*b))
         });
-        let mut depths: Vec<Vec<Branch>> = order.iter().map(|_| Vec::new()).collect();
+        let mut depths: Vec<Vec<CellBranch>> =
+            order.iter().map(|_| Vec::new()).collect();
         for (place, group) in groups.iter().enumerate() {
             let shared = place.checked_sub(1).map_or(0, |last| {
                 let same =
@@ -154,7 +155,7 @@ impl Trie {
             });
             for depth in shared..order.len() {
                 let start = depths.get(depth + 1).map_or(0, Vec::len) as u32;
-                depths[depth].push(Branch {
+                depths[depth].push(CellBranch {
                     cell: cell(depth, *group),
                     start,
                     end: start,
@@ -257,7 +258,7 @@ impl<'a> Walk<'a> {
 /// Adds the nodes of a range whose cell is wanted: from the shorter of both lists, each is
 /// looked for in the longer. Returns the number of steps.
 fn intersect(
-    nodes: &[Branch],
+    nodes: &[CellBranch],
     range: std::ops::Range<u32>,
     wanted: &[u32],
     found: &mut Vec<u32>,

@@ -32,4 +32,4 @@ pub(crate) use persons::GroupPeople;
 pub(crate) use presence::PresenceShares;
 pub(crate) use score::TrueRows;
 pub(crate) use shares::{PresenceRange, Share, Shares};
-pub(crate) use weights::{Weights, WeightsByCode, Whose};
+pub(crate) use weights::{WeightedCells, WeightsByCode, Whose};

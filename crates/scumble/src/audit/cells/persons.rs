@@ -28,11 +28,11 @@ pub(crate) struct GroupPeople {
     /// For each of these columns, how many people have each value.
     pub(crate) whole: Vec<Histogram>,
     /// For everybody with several rows their rows: the group and the values.
-    pub(crate) several: Vec<OwnRows>,
+    pub(crate) several: Vec<PersonRows>,
 }
 
 /// The rows of a person: the group of each, and its values.
-type OwnRows = Vec<(u32, Vec<Code>)>;
+type PersonRows = Vec<(u32, Vec<Code>)>;
 
 /// A person, or one of the rows of nobody known.
 type Who = (Option<Code>, u64);
@@ -72,7 +72,7 @@ impl GroupPeople {
         let mut people: Vec<HashMap<Who, u64>> = vec![HashMap::new(); view.n_groups()];
         let mut having: HashSet<(usize, u32, Code, Who)> = HashSet::new();
         let mut everybody: HashSet<(usize, Code, Who)> = HashSet::new();
-        let mut rows_of: HashMap<Code, OwnRows> = HashMap::new();
+        let mut rows_of: HashMap<Code, PersonRows> = HashMap::new();
         let mut unnamed = 0;
         for (tuple, groups) in fitting(view, covers, known)? {
             let group = match groups[..] {
@@ -124,7 +124,7 @@ impl GroupPeople {
             counts
         };
         let values = counts.into_iter();
-        let mut several: Vec<(Code, OwnRows)> =
+        let mut several: Vec<(Code, PersonRows)> =
             rows_of.into_iter().filter(|(_, rows)| rows.len() > 1).collect();
         several.sort_unstable();
         Ok(Some(Self {

@@ -31,7 +31,7 @@ use crate::audit::cells::counting;
 use crate::audit::cells::{
     CellClasses, CountedPresence, People, Share, Shares, Whose, existence,
 };
-use crate::audit::checks::delta_presence::Reader;
+use crate::audit::checks::delta_presence::WeightReader;
 use crate::error::Result;
 
 /// The presence of everybody in the eyes of each adversary.
@@ -61,9 +61,9 @@ impl PresenceShares {
     }
 
     /// In the eyes of the one that was promised against.
-    pub(crate) fn seen_by(&self, reader: Reader) -> &Shares {
+    pub(crate) fn seen_by(&self, reader: WeightReader) -> &Shares {
         match (reader, &self.likely, &self.counted) {
-            (Reader::Paper, Some(likely), _) => likely,
+            (WeightReader::Paper, Some(likely), _) => likely,
             (_, _, Some(counted)) => &counted.shares,
             _ => &self.plain,
         }

@@ -26,7 +26,7 @@ pub(crate) enum Whose {
 
 /// Cells with weights.
 #[derive(Debug)]
-pub(crate) struct Weights {
+pub(crate) struct WeightedCells {
     /// For each group and quasi column the weights, in the order in which the cell lists
     /// its values.
     pub(crate) of_group: Vec<Vec<Vec<f64>>>,
@@ -41,15 +41,15 @@ pub(crate) fn read(
     names: &[&str],
     pdf: PdfCells,
     places: impl Iterator<Item = usize>,
-) -> Result<(Vec<CellColumn>, Weights)> {
+) -> Result<(Vec<CellColumn>, WeightedCells)> {
     let wrong = |what: &str| {
         let file = manifest.weights().map_or_else(String::new, |note| note.file);
         Error::input(what).in_file(file)
     };
     let mut cells: HashMap<Box<str>, _> =
         pdf.groups.into_iter().zip(pdf.cells).collect();
-    let mut columns: Vec<Lists> =
-        places.map(|place| Lists { place, ..Lists::default() }).collect();
+    let mut columns: Vec<ValueLists> =
+        places.map(|place| ValueLists { place, ..ValueLists::default() }).collect();
     let mut of_group = Vec::with_capacity(names.len());
     for name in names {
         let cells = cells.remove(*name);
@@ -74,15 +74,15 @@ pub(crate) fn read(
         return Err(wrong("a group has cells but no rows"));
     }
     let whose = whose(manifest, names, &columns)?;
-    let columns = columns.into_iter().map(Lists::column).collect();
-    Ok((columns, Weights { of_group, whose }))
+    let columns = columns.into_iter().map(ValueLists::column).collect();
+    Ok((columns, WeightedCells { of_group, whose }))
 }
 
 /// For each group and column whose weights they are, from what the manifest says.
 fn whose(
     manifest: &Manifest,
     names: &[&str],
-    columns: &[Lists],
+    columns: &[ValueLists],
 ) -> Result<Vec<Vec<Whose>>> {
     let unknown = || {
         Error::input("the manifest has weights of a kind this program does not know")
@@ -119,14 +119,14 @@ fn whose(
 
 /// The different lists of values in a column.
 #[derive(Debug, Default)]
-struct Lists {
+struct ValueLists {
     place: usize,
     lists: Vec<Vec<Box<str>>>,
     index: HashMap<Vec<Box<str>>, u32>,
     of_group: Vec<u32>,
 }
 
-impl Lists {
+impl ValueLists {
     fn add(&mut self, values: Vec<Box<str>>) {
         let next = self.lists.len() as u32;
         let id = *self.index.entry(values).or_insert_with_key(|values| {
@@ -145,7 +145,7 @@ impl Lists {
 /// For each group and quasi column, code and weight of each listed value, ascending.
 pub(crate) type WeightsByCode = Vec<Vec<Vec<(Code, f64)>>>;
 
-impl Weights {
+impl WeightedCells {
     /// The weights by the codes of a table's domains, which have every listed value.
     pub(crate) fn bind(
         &self,

@@ -79,9 +79,9 @@ pub(crate) fn worlds(
     }
     let mut steps = most_steps;
     for part in parts(types, &bounds, counts.len()) {
-        let open: Vec<Open<'_>> = part
+        let open: Vec<OpenType<'_>> = part
             .iter()
-            .map(|place| Open { kind: &types[*place], bounds: bounds[*place] })
+            .map(|place| OpenType { kind: &types[*place], bounds: bounds[*place] })
             .collect();
         let found =
             Graph::of(&open, &left, &mut steps, watch).map(|graph| graph.shares(&open));
@@ -202,7 +202,7 @@ fn parts(
 }
 
 /// A type that is still to be decided, and between which numbers.
-struct Open<'a> {
+struct OpenType<'a> {
     kind: &'a PersonType,
     bounds: (u64, u64),
 }
@@ -224,7 +224,7 @@ impl Graph {
     /// Nothing if it takes too many steps or more counts than can be told apart, or is no
     /// longer wanted.
     fn of(
-        types: &[Open<'_>],
+        types: &[OpenType<'_>],
         counts: &[u64],
         steps: &mut usize,
         watch: &dyn Watch,
@@ -285,7 +285,7 @@ impl Graph {
 
     /// For each type the share of worlds, and the logarithm of their number; nothing if
     /// there is no world.
-    fn shares(&self, types: &[Open<'_>]) -> Option<(Vec<Share>, f64)> {
+    fn shares(&self, types: &[OpenType<'_>]) -> Option<(Vec<Share>, f64)> {
         if let Some((all, sums)) = self.sums::<u128>(types) {
             let people = types.iter().map(|open| u128::from(open.kind.people));
             let wholes: Option<Vec<u128>> =
@@ -304,7 +304,7 @@ impl Graph {
             return None;
         }
         let sums = sums.iter().zip(types);
-        let share = |(sum, open): (&Scaled, &Open<'_>)| {
+        let share = |(sum, open): (&Scaled, &OpenType<'_>)| {
             let share = sum.ratio(all) / open.kind.people as f64;
             Share::Near(if *sum == Scaled::NONE { 0.0 } else { share })
         };
@@ -312,7 +312,7 @@ impl Graph {
     }
 
     /// The number of worlds, and for each type the sum of its people over all worlds.
-    fn sums<W: Ways>(&self, types: &[Open<'_>]) -> Option<(W, Vec<W>)> {
+    fn sums<W: Ways>(&self, types: &[OpenType<'_>]) -> Option<(W, Vec<W>)> {
         let weights: Option<Vec<Vec<W>>> = types
             .iter()
             .map(|open| choices(open.kind.people, open.bounds.0, open.bounds.1))

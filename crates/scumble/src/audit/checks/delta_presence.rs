@@ -31,7 +31,7 @@ pub struct DeltaPresence;
 
 /// Who reads the weights of pdf cells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum WeightReader {
     /// Somebody who sees that weights are counts.
     Counting,
     /// Somebody who takes them for likelihoods and nothing more.
@@ -62,15 +62,15 @@ pub(crate) fn is_promised(manifest: &Manifest) -> bool {
 }
 
 /// What was asked.
-pub(crate) fn asked(promise: &PromiseNote) -> Result<(PresenceRange, Reader)> {
+pub(crate) fn asked(promise: &PromiseNote) -> Result<(PresenceRange, WeightReader)> {
     let share = |name: &str| {
         let wanted = format!("share `{name}` from 0 to 1");
         decimal(promise, name, |share| !share.exceeds(1, 1), &wanted)
     };
     let range = PresenceRange { min: share("min")?, max: share("max")? };
     let reader = match promise.asked.get("adversary") {
-        None => Reader::Counting,
-        Some(name) if name == "paper" => Reader::Paper,
+        None => WeightReader::Counting,
+        Some(name) if name == "paper" => WeightReader::Paper,
         Some(_) => return Err(malformed(promise, "known `adversary`")),
     };
     Ok((range, reader))

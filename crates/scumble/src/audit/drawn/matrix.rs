@@ -202,10 +202,10 @@ impl Matrix {
 struct Extremes<'a> {
     matrix: &'a Matrix,
     // One for each row; for mixed matrices a single one, of the entries off the diagonal.
-    rows: Vec<([Placed; 3], [Placed; 3])>,
+    rows: Vec<([WeightedPlace; 3], [WeightedPlace; 3])>,
 }
 
-type Placed = (f64, usize);
+type WeightedPlace = (f64, usize);
 
 impl<'a> Extremes<'a> {
     fn of(matrix: &'a Matrix) -> Self {
@@ -220,7 +220,7 @@ impl<'a> Extremes<'a> {
     /// The ratios of a value in the row of a published one.
     fn ratios(&self, published: usize, value: usize) -> Amplified {
         let own = self.matrix.entry(published, value);
-        let first = |ranked: &[Placed; 3], but: usize| {
+        let first = |ranked: &[WeightedPlace; 3], but: usize| {
             let found = ranked.iter().find(|(_, code)| *code != value && *code != but);
             found.map(|(entry, _)| *entry)
         };
@@ -252,7 +252,7 @@ fn ratio(above: f64, below: f64) -> f64 {
 }
 
 /// The three smallest, with their places; filled up with infinity.
-fn smallest(values: &[f64]) -> [Placed; 3] {
+fn smallest(values: &[f64]) -> [WeightedPlace; 3] {
     let mut found = [(f64::INFINITY, usize::MAX); 3];
     for (place, value) in values.iter().enumerate() {
         if *value < found[2].0 {
@@ -264,7 +264,7 @@ fn smallest(values: &[f64]) -> [Placed; 3] {
 }
 
 /// The three largest, with their places; filled up with minus infinity.
-fn largest(values: &[f64]) -> [Placed; 3] {
+fn largest(values: &[f64]) -> [WeightedPlace; 3] {
     let negative: Vec<f64> = values.iter().map(|value| -value).collect();
     smallest(&negative).map(|(value, place)| (-value, place))
 }

@@ -39,7 +39,7 @@ const BORDER: f64 = 1e-9;
 
 /// What each row needs to be hidden.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Needs<'a> {
+pub(crate) struct RowNeeds<'a> {
     /// How much company each row of the frame needs.
     pub(crate) company: &'a [f64],
     /// How often the best guess may be right, and how that is computed.
@@ -308,7 +308,7 @@ impl<'a> Company<'a> {
     }
 
     /// Takes rows away until all that are left have what they need; says which are left.
-    pub(crate) fn settle(&mut self, needs: Needs<'_>, tails: &Tails) -> Vec<u32> {
+    pub(crate) fn settle(&mut self, needs: RowNeeds<'_>, tails: &Tails) -> Vec<u32> {
         if self.moving.is_empty() {
             return self.settle_still(needs);
         }
@@ -415,7 +415,7 @@ impl<'a> Company<'a> {
     }
 
     /// Without noise all rows are equal and are company for each other.
-    fn settle_still(&mut self, needs: Needs<'_>) -> Vec<u32> {
+    fn settle_still(&mut self, needs: RowNeeds<'_>) -> Vec<u32> {
         let mut left: Vec<usize> = (0..self.rows.len()).collect();
         loop {
             let before = left.len();

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::{Company, Framed, Guesses};
-use crate::audit::{AtRisk, Risk};
+use crate::audit::{AtRisk, RiskBands};
 use crate::watch::Watch;
 
 /// The most rows for means.
@@ -33,7 +33,7 @@ pub(crate) struct MeasuredCompany {
     /// Classes with rows.
     pub(crate) classes: u64,
     /// How much company everybody of the sample has, as the risk of being the one.
-    pub(crate) risk: Risk,
+    pub(crate) risk: RiskBands,
 }
 
 /// Measures every class.
@@ -53,7 +53,7 @@ pub(crate) fn measure(
         at_risk: 0,
         best_guess: 0.0,
         classes: 0,
-        risk: Risk::new(AtRisk::Company),
+        risk: RiskBands::new(AtRisk::Company),
     };
     let mut companies: Vec<f64> = Vec::new();
     let most = frames.iter().map(|frame| frame.axes.dims()).max().unwrap_or(0);

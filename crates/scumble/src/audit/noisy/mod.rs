@@ -21,7 +21,7 @@ pub(crate) mod shape;
 
 pub(crate) use alike::AlikeRows;
 pub(crate) use classes::RowClasses;
-pub(crate) use company::{Company, Needs};
+pub(crate) use company::{Company, RowNeeds};
 pub(crate) use guess::Guesses;
 pub(crate) use law::{Axes, NoiseLaw};
 pub(crate) use loose::LooseFindings;

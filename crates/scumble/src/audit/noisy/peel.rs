@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::audit::given::canonical_number;
 use crate::audit::noisy::law::Tails;
-use crate::audit::noisy::{Axes, Company, Guesses, Needs, NoiseLaw};
+use crate::audit::noisy::{Axes, Company, Guesses, NoiseLaw, RowNeeds};
 use crate::error::{Error, Result};
 use crate::release::{BlurNote, FrameNote};
 use crate::table::{Numbers, Reading};
@@ -64,7 +64,7 @@ impl Framed {
                 return;
             }
             let tails = Tails::new(law.reach() + 0.1);
-            let needs = Needs { company: &needs, best_guess, watch };
+            let needs = RowNeeds { company: &needs, best_guess, watch };
             let companies = Company::all(law, &unplaced, self, least);
             let mut placed: Vec<u32> = companies
                 .into_par_iter()

@@ -177,15 +177,9 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
                 false => "a group stayed whole",
             },
             believed(attack),
-            match attack.count("outside") {
-                0 => "nobody".to_owned(),
-                n => people(n),
-            },
+            outside(attack),
             certain_of(attack),
-            match attack.count("skipped") {
-                0 => "",
-                _ => " Not everything could be looked at.",
-            },
+            unfinished(attack),
         ),
         "reversal" => format!(
             "Holds the population, looks at published groups without their weights, and knows \
@@ -193,15 +187,9 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
              For {} that is outside of the promised range, which does not cover this attack. \
              {}{}",
             believed(attack),
-            match attack.count("outside") {
-                0 => "nobody".to_owned(),
-                n => people(n),
-            },
+            outside(attack),
             certain_of(attack),
-            match attack.count("skipped") {
-                0 => "",
-                _ => " Not everything could be looked at.",
-            },
+            unfinished(attack),
         ),
         "inference" => format!(
             "Guesses the value of “{column}” of each row from the published one and the \
@@ -249,6 +237,22 @@ fn believed(attack: &Attacked) -> String {
         share(attack.number("smallest")),
         share(attack.number("largest"))
     )
+}
+
+/// For how many people an attack says something that is not promised to be impossible.
+fn outside(attack: &Attacked) -> String {
+    match attack.count("outside") {
+        0 => "nobody".to_owned(),
+        n => people(n),
+    }
+}
+
+/// Whether an attack had to stop half-way.
+fn unfinished(attack: &Attacked) -> &'static str {
+    match attack.count("skipped") {
+        0 => "",
+        _ => " Not everything could be looked at.",
+    }
 }
 
 /// About how many people an attacker is certain.

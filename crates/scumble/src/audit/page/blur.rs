@@ -31,12 +31,12 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
     let size = |frame: usize, level: usize| {
         sizes.and_then(|all| all.get(frame)?.get(level)?.as_u64()).unwrap_or(0)
     };
-    let mut levels: Vec<Level<'_>> = Vec::new();
+    let mut levels: Vec<FilledLevel<'_>> = Vec::new();
     for (place, frame) in note.frames.iter().enumerate() {
         for (level, spreads) in frame.levels.iter().enumerate() {
             let rows = size(place, level);
             if rows > 0 {
-                levels.push(Level { frame, level, spreads, rows });
+                levels.push(FilledLevel { frame, level, spreads, rows });
             }
         }
     }
@@ -69,14 +69,14 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
 }
 
 /// A level that has rows.
-struct Level<'a> {
+struct FilledLevel<'a> {
     frame: &'a FrameNote,
     level: usize,
     spreads: &'a [f64],
     rows: u64,
 }
 
-impl Level<'_> {
+impl FilledLevel<'_> {
     fn name(&self, frames: usize) -> String {
         match frames {
             1 => (self.level + 1).to_string(),
@@ -86,7 +86,7 @@ impl Level<'_> {
 }
 
 /// A table of how wide the noise of each level is.
-fn spreads(html: &mut String, note: &BlurNote, levels: &[Level<'_>]) {
+fn spreads(html: &mut String, note: &BlurNote, levels: &[FilledLevel<'_>]) {
     let first = if note.frames.len() == 1 { "level" } else { "frame and level" };
     let turned = note.frame == FrameKind::Rotated;
     let columns = (1..).zip(&note.columns).map(|(place, column)| match turned {
@@ -133,11 +133,11 @@ fn spread_text(spread: f64) -> String {
 }
 
 /// How many rows are at each level.
-fn picture(levels: &[Level<'_>]) -> String {
+fn picture(levels: &[FilledLevel<'_>]) -> String {
     let shown = &levels[..levels.len().min(MOST)];
     let several = levels.iter().any(|level| level.frame.frame > 1);
     let frames = if several { 2 } else { 1 };
-    let bar = |level: &Level<'_>| Bar {
+    let bar = |level: &FilledLevel<'_>| Bar {
         name: level.name(frames),
         amount: level.rows,
         shown: grouped(level.rows),

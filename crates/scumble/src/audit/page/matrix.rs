@@ -40,7 +40,7 @@ pub(super) fn svg(table: &SubtableNote) -> String {
         .iter()
         .map(|texts| shortened(&texts.join(", "), LONGEST))
         .collect();
-    let Layout { text_size, label, side, above } = Layout::of(&names);
+    let MatrixLayout { text_size, label, side, above } = MatrixLayout::of(&names);
     let bottom = above + side * size as f64;
     let kept: Vec<String> = names
         .iter()
@@ -104,7 +104,7 @@ fn legend(svg: &mut Svg, left: f64, top: f64, largest: f64) {
 }
 
 /// Where things stand in the picture.
-struct Layout {
+struct MatrixLayout {
     text_size: f64,
     /// The width of the names on the left.
     label: f64,
@@ -114,7 +114,7 @@ struct Layout {
     above: f64,
 }
 
-impl Layout {
+impl MatrixLayout {
     fn of(names: &[String]) -> Self {
         let longest = names.iter().map(|name| width(name)).fold(0.0, f64::max);
         let mut text_size = 12.0;
@@ -182,7 +182,7 @@ mod tests {
         for n in [1, 3, 20, 60] {
             for length in [1, 10, LONGEST] {
                 let names = vec!["n".repeat(length); n];
-                let layout = Layout::of(&names);
+                let layout = MatrixLayout::of(&names);
                 let long = width(&names[0]) * layout.text_size;
                 let end = layout.label + layout.side * n as f64;
                 assert!(layout.side > 3.0 && layout.label > long);

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 use crate::audit::page::words::{people, share};
 use crate::audit::views::forms_cell_classes;
-use crate::audit::{AtRisk, Report, Risk};
+use crate::audit::{AtRisk, Report, RiskBands};
 use crate::picture::{Bar, Bars, Html, figure};
 use crate::release::{Manifest, Treatment};
 use crate::text::grouped;
 
 /// Names of the bands.
-const NAMES: [&str; Risk::ENDS.len()] = [
+const NAMES: [&str; RiskBands::ENDS.len()] = [
     "none",
     "up to 1%",
     "1% to 2%",
@@ -25,7 +25,7 @@ const NAMES: [&str; Risk::ENDS.len()] = [
 /// The section on risks.
 pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
     let risks = report.risks.iter().filter(|risk| risk.total() > 0);
-    let risks: Vec<&Risk> = risks.collect();
+    let risks: Vec<&RiskBands> = risks.collect();
     if risks.is_empty() {
         return;
     }
@@ -37,7 +37,7 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
     html.push_str("</section>\n");
 }
 
-fn heading(risk: &Risk) -> String {
+fn heading(risk: &RiskBands) -> String {
     match &risk.what {
         AtRisk::Row => "Which row is theirs".to_owned(),
         AtRisk::Value(column) => format!("Their value of “{column}”"),
@@ -47,7 +47,7 @@ fn heading(risk: &Risk) -> String {
 }
 
 /// What is shown, and what to take from it.
-fn caption(risk: &Risk, manifest: &Manifest, report: &Report) -> String {
+fn caption(risk: &RiskBands, manifest: &Manifest, report: &Report) -> String {
     let what = match &risk.what {
         AtRisk::Row if !forms_cell_classes(manifest) => {
             "One in as many as a group has rows: how sure somebody can be who knows which \
@@ -111,7 +111,7 @@ fn of_value(manifest: &Manifest, column: &str) -> &'static str {
 }
 
 /// The highest band with people in it, in words.
-fn takeaway(risk: &Risk) -> String {
+fn takeaway(risk: &RiskBands) -> String {
     let last = NAMES.len() - 1;
     let [none, .., certain] = risk.people;
     let of_all = |n: u64| share(n as f64 / risk.total().max(1) as f64);
@@ -128,7 +128,7 @@ fn takeaway(risk: &Risk) -> String {
             )
         }
         Some(place) => {
-            format!("For nobody it is above {:.0}%.", 100.0 * Risk::ENDS[place])
+            format!("For nobody it is above {:.0}%.", 100.0 * RiskBands::ENDS[place])
         }
         None => String::new(),
     };
@@ -143,7 +143,7 @@ fn takeaway(risk: &Risk) -> String {
 }
 
 /// A bar for each band from the lowest to the highest that has people.
-fn svg(risk: &Risk) -> String {
+fn svg(risk: &RiskBands) -> String {
     let total = risk.total().max(1) as f64;
     let of_all = |band: usize| share(risk.people[band] as f64 / total);
     let held = |n: &u64| *n > 0;
@@ -172,8 +172,8 @@ fn svg(risk: &Risk) -> String {
 mod tests {
     use super::*;
 
-    fn risk(people: [u64; 9]) -> Risk {
-        Risk { what: AtRisk::Row, people, sampled: false }
+    fn risk(people: [u64; 9]) -> RiskBands {
+        RiskBands { what: AtRisk::Row, people, sampled: false }
     }
 
     #[test]
@@ -195,7 +195,7 @@ mod tests {
         let high = takeaway(&risk([0, 3, 0, 0, 0, 0, 0, 1, 0]));
         assert_eq!(high, "For 25.0% of people it is above 50%, for nobody certain.");
         let absent =
-            Risk { what: AtRisk::Presence, ..risk([2, 2, 0, 0, 0, 0, 0, 0, 0]) };
+            RiskBands { what: AtRisk::Presence, ..risk([2, 2, 0, 0, 0, 0, 0, 0, 0]) };
         assert_eq!(
             takeaway(&absent),
             "For nobody it is above 1%. 2 people (50.0% of all) cannot be in the table."

@@ -25,12 +25,17 @@
 //! # Source
 //! docs/methods.md, "Cells of a group" and "The weight of a row".
 
+mod guessed;
+
+pub(crate) use guessed::hides;
+
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
+use crate::estimate::evidence::cells::guessed::{close, like_others};
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::evidence::{Column, Nature, coded};
-use crate::estimate::query::ranges::Cut;
+use crate::estimate::query::ranges::CutColumn;
 use crate::estimate::query::{Check, Truth};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
@@ -143,7 +148,7 @@ impl ColumnCells {
         reading: &Reading,
     ) -> Vec<Option<Truth>> {
         let Some(lattice) = &self.lattice else { return Vec::new() };
-        let cut = Cut::new(0, lattice, reading, vec![(0, check)]);
+        let cut = CutColumn::new(0, lattice, reading, vec![(0, check)]);
         let truth = |meaning: &Meaning| match meaning {
             Meaning::Numbers { low, high, .. } => {
                 let within =
@@ -401,56 +406,4 @@ fn number_of(text: &str, reading: &Reading) -> Option<f64> {
         Kind::Date => parse_date(text, None),
         Kind::Category => None,
     }
-}
-
-/// Gives ranges that are open at one end the width of the widest that is not.
-fn close(meanings: &mut [Meaning]) {
-    let widths = meanings.iter().filter_map(|meaning| match meaning {
-        Meaning::Numbers { low, high, .. } => Some(high - low),
-        _ => None,
-    });
-    let widest = widths.filter(|width| width.is_finite()).reduce(f64::max);
-    for meaning in meanings {
-        let Meaning::Numbers { low, high, .. } = meaning else { continue };
-        match (widest, low.is_finite(), high.is_finite()) {
-            (_, true, true) => {}
-            (Some(width), true, false) => *high = *low + width,
-            (Some(width), false, true) => *low = *high - width,
-            _ => *meaning = Meaning::Open,
-        }
-    }
-}
-
-/// Lets `*` stand for what others have, and masks for what others have that they would hide,
-/// where nothing lists their values.
-fn like_others(meanings: &mut [Meaning], texts: &[Box<str>], rows: &[u64]) {
-    let others: Vec<(u32, f64)> = meanings
-        .iter()
-        .zip(rows)
-        .zip(0u32..)
-        .filter(|((meaning, rows), _)| **meaning != Meaning::Open && **rows > 0)
-        .map(|((_, rows), place)| (place, *rows as f64))
-        .collect();
-    for (meaning, mask) in meanings.iter_mut().zip(texts) {
-        if *meaning != Meaning::Open {
-            continue;
-        }
-        let hidden = |(place, _): &&(u32, f64)| hides(mask, &texts[*place as usize]);
-        let own: Vec<&(u32, f64)> = others.iter().filter(hidden).collect();
-        let total: f64 = own.iter().map(|(_, rows)| rows).sum();
-        if total > 0.0 {
-            let share = |(place, rows): &(u32, f64)| (*place, rows / total);
-            *meaning = Meaning::Like(own.into_iter().map(share).collect());
-        }
-    }
-}
-
-/// Whether a mask could hide a text; nothing else but `*` hides texts of another length.
-pub(crate) fn hides(mask: &str, text: &str) -> bool {
-    mask == ROOT_LABEL
-        || mask.chars().count() == text.chars().count()
-            && mask
-                .chars()
-                .zip(text.chars())
-                .all(|(shown, own)| shown == '*' || shown == own)
 }

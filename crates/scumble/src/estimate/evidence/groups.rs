@@ -10,7 +10,7 @@ use crate::watch::Watch;
 
 /// Which rows and which values each group has.
 #[derive(Debug)]
-pub(crate) struct Groups {
+pub(crate) struct GroupMembers {
     /// The place of the sensitive column.
     pub(crate) sensitive: usize,
     /// The group of each distinct row.
@@ -28,7 +28,7 @@ pub(crate) struct Groups {
 /// How many rows a group has, which distinct rows, and which values how often.
 pub(crate) type ValueGroup<'g> = (u64, &'g [u32], &'g [(u32, u64)]);
 
-impl Groups {
+impl GroupMembers {
     /// Reads the values of every column that stands apart, and adds these columns to those of
     /// the data.
     pub(crate) fn read_all(

@@ -4,14 +4,18 @@ pub(crate) mod cells;
 mod drawn;
 pub(crate) mod groups;
 pub(crate) mod lattice;
+mod texts;
 
 pub(crate) use drawn::DrawnColumns;
+pub(crate) use texts::{canonical, coded, in_order};
+
+use std::collections::BTreeMap;
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::ColumnCells;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
 use crate::estimate::sample::of_table;
@@ -36,7 +40,7 @@ pub struct Evidence {
     pub(in crate::estimate) stands_for: Option<Vec<f64>>,
     /// Rows and values of each group, for every column whose values are in a file of their
     /// own.
-    pub(in crate::estimate) groups: Vec<Groups>,
+    pub(in crate::estimate) groups: Vec<GroupMembers>,
     /// Numbers row by row, if they were blurred or drawn anew; rows that share all other
     /// columns are one distinct row.
     pub(in crate::estimate) blurred: Option<Blurred>,
@@ -44,6 +48,8 @@ pub struct Evidence {
     pub(in crate::estimate) cells: Vec<ColumnCells>,
     /// The places of the columns that the table has, too.
     pub(in crate::estimate) table: Vec<usize>,
+    /// For columns whose noise rows of a person share, how many rows do.
+    pub(in crate::estimate) shared: BTreeMap<String, f64>,
 }
 
 /// A published column.
@@ -97,12 +103,9 @@ impl Evidence {
             }
             false => {
                 let exact = known.iter().map(|c| (c.name(), reading(*c))).collect();
-                let task = NumbersTask {
-                    numbers: numbers.task(),
-                    exact,
-                    wish: None,
-                    person: None,
-                };
+                let all = numbers.task();
+                let task =
+                    NumbersTask { numbers: all, exact, wish: None, person: None };
                 let read = seen.numbers(&task, watch)?;
                 (Distinct::of_numbers(&read, known.len()), Some(read))
             }
@@ -185,10 +188,21 @@ impl Evidence {
                 Some(numbers.map_err(|what| in_file(Error::input(what)))?)
             }
         };
-        let groups = Groups::read_all(&seen, &mut columns, &rows, watch)?;
+        let groups = GroupMembers::read_all(&seen, &mut columns, &rows, watch)?;
         let table = of_table(layout, &columns);
-        let found =
-            Self { columns, noises, rows, stands_for, groups, blurred, cells, table };
+        let person = seen.manifest().person.as_ref();
+        let shared = person.map_or_else(BTreeMap::new, |person| person.shared.clone());
+        let found = Self {
+            columns,
+            noises,
+            rows,
+            stands_for,
+            groups,
+            blurred,
+            cells,
+            table,
+            shared,
+        };
         found.check_sample()?;
         Ok(found)
     }
@@ -397,67 +411,4 @@ impl Column {
         }
         self.texts = texts;
     }
-}
-
-/// The one text for what `text` means.
-pub(crate) fn canonical(text: &str, reading: &Reading) -> String {
-    if reading.is_missing(text) {
-        return reading.missing_text().to_owned();
-    }
-    // Sensitive dates are published in ISO 8601, whatever they were before.
-    let iso = Reading { date_format: None, ..reading.clone() };
-    let number = iso.number_of(text).or_else(|| reading.number_of(text));
-    number.map_or_else(|| text.to_owned(), |number| reading.canonical(text, number))
-}
-
-/// Distinct values in their own order, and the code of each text.
-pub(crate) fn coded<'t>(
-    texts: impl Iterator<Item = &'t str>,
-    reading: &Reading,
-) -> (Vec<Box<str>>, HashMap<&'t str, u32>) {
-    let mut distinct: Vec<&str> = texts.collect();
-    distinct.sort_unstable();
-    distinct.dedup();
-    let owned = distinct.iter().map(|text| Box::from(*text)).collect();
-    let (texts, ranks) = in_order(owned, reading);
-    (texts, distinct.into_iter().zip(ranks).collect())
-}
-
-/// Distinct values in their own order, missing last, and the place of each given text.
-pub(crate) fn in_order(
-    texts: Vec<Box<str>>,
-    reading: &Reading,
-) -> (Vec<Box<str>>, Vec<u32>) {
-    let texts: Vec<String> =
-        texts.iter().map(|text| canonical(text, reading)).collect();
-    let numbers: Vec<Option<f64>> = match reading.kind {
-        // ISO 8601 is in the order of its bytes.
-        Kind::Date => vec![None; texts.len()],
-        _ => texts.iter().map(|text| parse_number(text)).collect(),
-    };
-    let all_numbers = texts
-        .iter()
-        .zip(&numbers)
-        .all(|(text, number)| number.is_some() || reading.is_missing(text));
-    let number = |place: usize| match numbers[place] {
-        Some(number) if all_numbers || reading.kind == Kind::Number => number,
-        _ => f64::INFINITY,
-    };
-    let mut order: Vec<usize> = (0..texts.len()).collect();
-    order.sort_by(|a, b| {
-        let missing = |place: usize| reading.is_missing(&texts[place]);
-        missing(*a)
-            .cmp(&missing(*b))
-            .then(number(*a).total_cmp(&number(*b)))
-            .then_with(|| texts[*a].cmp(&texts[*b]))
-    });
-    let mut sorted: Vec<Box<str>> = Vec::new();
-    let mut ranks = vec![0; texts.len()];
-    for place in order {
-        if sorted.last().is_none_or(|last| **last != *texts[place]) {
-            sorted.push(texts[place].as_str().into());
-        }
-        ranks[place] = sorted.len() as u32 - 1;
-    }
-    (sorted, ranks)
 }

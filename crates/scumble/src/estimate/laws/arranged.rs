@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashMap;
 
 use crate::error::Result;
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::laws::arrangement::Arranged;
 use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::query::Truth;
@@ -58,7 +58,10 @@ struct Sorted {
 
 impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
-    pub(crate) fn answer_arranged(&self, groups: &Groups) -> Result<Vec<Estimate>> {
+    pub(crate) fn answer_arranged(
+        &self,
+        groups: &GroupMembers,
+    ) -> Result<Vec<Estimate>> {
         let apart = self.group_by.contains(&groups.sensitive);
         let sorted = self.by_use(groups.sensitive);
         // By the part and, if values are counted apart, the value.

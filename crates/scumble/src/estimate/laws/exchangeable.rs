@@ -43,7 +43,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
-use crate::estimate::evidence::groups::{Groups, Lists, ValueGroup};
+use crate::estimate::evidence::groups::{GroupMembers, Lists, ValueGroup};
 use crate::estimate::laws::arrangement::cover;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
@@ -85,7 +85,7 @@ impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
     pub(crate) fn answer_exchangeable(
         &self,
-        groups: &Groups,
+        groups: &GroupMembers,
         measure: &Measure,
     ) -> Result<Vec<Estimate>> {
         let valuation = Valuation::new(self, measure)?;
@@ -94,7 +94,7 @@ impl Question<'_> {
             self.evidence.blurred.as_ref().filter(|_| !valuation.cuts.is_empty());
         let rows_of = blurred.map(|blurred| Lists::of(blurred.kinds(), class_of.len()));
         let [apart] = &*valuation.apart else { return Ok(Vec::new()) };
-        let context = Context {
+        let context = GroupContext {
             valuation: &valuation,
             apart,
             class_of: &class_of,
@@ -117,7 +117,7 @@ impl Question<'_> {
 }
 
 /// What all groups share.
-struct Context<'c, 'q, 'a> {
+struct GroupContext<'c, 'q, 'a> {
     valuation: &'c Valuation<'q, 'a>,
     apart: &'c ApartColumn,
     class_of: &'c [u32],
@@ -126,7 +126,7 @@ struct Context<'c, 'q, 'a> {
     limited: bool,
 }
 
-impl<'a> Context<'_, '_, 'a> {
+impl<'a> GroupContext<'_, '_, 'a> {
     /// What a group adds to each answer.
     fn moments(
         &self,

@@ -42,7 +42,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
@@ -51,6 +51,10 @@ use crate::estimate::laws::prospect::RowPosterior;
 use crate::estimate::laws::valuation::Valuation;
 use crate::estimate::query::Measure;
 use crate::estimate::query::question::Question;
+
+/// First moments of rows summed up, for each combination of values, and the sum of each row's
+/// own products.
+type RowSums = (Vec<[f64; 2]>, [f64; 3]);
 
 /// The most combinations of values that a row may have.
 const MOST_COMBINATIONS: usize = 1 << 16;
@@ -83,7 +87,7 @@ type Shares = Vec<(u32, f64)>;
 
 struct Context<'c, 'q, 'a> {
     valuation: &'c Valuation<'q, 'a>,
-    groups: Vec<&'c Groups>,
+    groups: Vec<&'c GroupMembers>,
     class_of: &'c [u32],
     /// For each column, the labels of each of its groups.
     labels: Vec<Vec<Shares>>,
@@ -93,7 +97,7 @@ impl Question<'_> {
     /// The answers, in the order of the values that are counted apart.
     pub(crate) fn answer_jointly(
         &self,
-        apart: &[&Groups],
+        apart: &[&GroupMembers],
         measure: &Measure,
     ) -> Result<Vec<Estimate>> {
         let valuation = Valuation::new(self, measure)?;
@@ -101,7 +105,7 @@ impl Question<'_> {
         let own = valuation.apart.iter().filter_map(|column| {
             apart.iter().copied().find(|groups| groups.sensitive == column.place)
         });
-        let groups: Vec<&Groups> = own.collect();
+        let groups: Vec<&GroupMembers> = own.collect();
         let labels = groups.iter().zip(&valuation.apart).map(|(groups, column)| {
             let all = 0..groups.len() as u32;
             let shares = all.map(|group| {
@@ -332,7 +336,7 @@ impl Context<'_, '_, '_> {
             factor /= -(size.saturating_sub(1).max(1) as f64);
         }
         // Sums over rows, and the sum of each row's own products.
-        let mut sums: BTreeMap<Vec<u32>, (Vec<[f64; 2]>, [f64; 3])> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<u32>, RowSums> = BTreeMap::new();
         let mut chances = Vec::new();
         for entry in entries {
             let rows = rows_of(*entry) as f64;

@@ -32,12 +32,12 @@ const ROUNDING: f64 = 1e-9;
 /// How a value of a domain is published as a value of the same domain.
 #[derive(Debug, Clone)]
 pub struct Channel {
-    form: Form,
+    form: MatrixForm,
     inverse: Option<Inverse>,
 }
 
 #[derive(Debug, Clone)]
-enum Form {
+enum MatrixForm {
     /// Kept with these probabilities, otherwise drawn from the whole domain.
     Mixture(Vec<f64>),
     /// A row for each published value, a column for each original one.
@@ -103,7 +103,7 @@ impl Channel {
             checked(*share)?;
         }
         let inverse = mixture_inverse(&keep);
-        Ok(Self { form: Form::Mixture(keep), inverse })
+        Ok(Self { form: MatrixForm::Mixture(keep), inverse })
     }
 
     fn dense(matrix: DMatrix<f64>) -> Result<Self> {
@@ -123,49 +123,49 @@ impl Channel {
         });
         let inverse =
             inverse.map(|inverse| Inverse { form: InverseForm::Dense(inverse) });
-        Ok(Self { form: Form::Dense(matrix), inverse })
+        Ok(Self { form: MatrixForm::Dense(matrix), inverse })
     }
 
     /// How many values the domain has.
     pub fn size(&self) -> usize {
         match &self.form {
-            Form::Mixture(keep) => keep.len(),
-            Form::Dense(matrix) => matrix.nrows(),
+            MatrixForm::Mixture(keep) => keep.len(),
+            MatrixForm::Dense(matrix) => matrix.nrows(),
         }
     }
 
     /// How likely `original` is published as `published`; both must be in the domain.
     pub fn entry(&self, published: usize, original: usize) -> f64 {
         match &self.form {
-            Form::Mixture(keep) => {
+            MatrixForm::Mixture(keep) => {
                 let other = (1.0 - keep[original]) / keep.len() as f64;
                 if published == original { keep[original] + other } else { other }
             }
-            Form::Dense(matrix) => matrix[(published, original)],
+            MatrixForm::Dense(matrix) => matrix[(published, original)],
         }
     }
 
     /// How many rows are expected to be published with each value, if as many have it.
     pub fn apply(&self, original: &[f64]) -> Vec<f64> {
         match &self.form {
-            Form::Mixture(keep) => {
+            MatrixForm::Mixture(keep) => {
                 let moved: f64 =
                     original.iter().zip(keep).map(|(f, p)| f * (1.0 - p)).sum();
                 let each = moved / keep.len() as f64;
                 original.iter().zip(keep).map(|(f, p)| f * p + each).collect()
             }
-            Form::Dense(matrix) => times(matrix, original),
+            MatrixForm::Dense(matrix) => times(matrix, original),
         }
     }
 
     /// For each original value, what the published value is expected to be worth.
     pub fn expect(&self, worth: &[f64]) -> Vec<f64> {
         match &self.form {
-            Form::Mixture(keep) => {
+            MatrixForm::Mixture(keep) => {
                 let mean = worth.iter().sum::<f64>() / keep.len() as f64;
                 worth.iter().zip(keep).map(|(g, p)| g * p + mean * (1.0 - p)).collect()
             }
-            Form::Dense(matrix) => {
+            MatrixForm::Dense(matrix) => {
                 matrix.tr_mul(&DVector::from_column_slice(worth)).as_slice().to_vec()
             }
         }
@@ -174,8 +174,8 @@ impl Channel {
     /// How often each value is kept, if others are drawn from the whole domain.
     pub(crate) fn kept(&self) -> Option<&[f64]> {
         match &self.form {
-            Form::Mixture(keep) => Some(keep),
-            Form::Dense(_) => None,
+            MatrixForm::Mixture(keep) => Some(keep),
+            MatrixForm::Dense(_) => None,
         }
     }
 

@@ -27,5 +27,6 @@ pub use joint::{Joint, JointInverse, MOST_CELLS};
 pub use matrix::{Channel, Inverse};
 pub use perturbed::Estimate;
 pub use reconstruct::{
-    LIKELIHOOD_GAP, MOST_ROUNDS, Moments, Reconstruction, Spread, Way, reconstruct,
+    ErrorTerms, LIKELIHOOD_GAP, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
+    reconstruct,
 };

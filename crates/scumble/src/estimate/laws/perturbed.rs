@@ -39,9 +39,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::groups::Groups;
+use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::{Evidence, Nature};
-use crate::estimate::laws::reconstruct::{Moments, Spread, Way, reconstruct_watched};
+use crate::estimate::laws::reconstruct::{
+    ErrorTerms, VarianceTerms, Way, reconstruct_watched,
+};
 use crate::estimate::query::question::{Open, OpenClass, Question};
 use crate::estimate::query::{Measure, Query};
 use crate::watch::Watched;
@@ -99,18 +101,23 @@ impl Estimate {
 
 /// What is added up for an answer.
 #[derive(Debug, Default)]
-struct Sum {
+struct AnswerSum {
     count: f64,
     at_most: f64,
     unbiased: f64,
-    moments: Moments,
+    moments: VarianceTerms,
     /// Rows of which noise may hide more than the published ones show.
     hidden: f64,
     unknown: bool,
 }
 
-impl Sum {
-    fn add(&mut self, count: f64, at_most: f64, unbiased: Option<(f64, Moments)>) {
+impl AnswerSum {
+    fn add(
+        &mut self,
+        count: f64,
+        at_most: f64,
+        unbiased: Option<(f64, VarianceTerms)>,
+    ) {
         self.count += count;
         self.at_most += at_most;
         match unbiased {
@@ -153,8 +160,9 @@ impl Evidence {
         let counts = *measure == Measure::Count;
         let drawn = !question.noises.is_empty();
         let plain = all(|n| matches!(n, Nature::Kept | Nature::Drawn(..)));
+        let shared = question.shared(measure)?;
         if drawn && counts && plain && !question.splits {
-            return question.answer_noisy(way);
+            return Ok(widened(question.answer_noisy(way)?, shared));
         }
         if drawn && way != Way::Inverse {
             return Err(Error::recipe(
@@ -165,9 +173,9 @@ impl Evidence {
         let numbers = self.blurred.as_ref();
         let numbers = numbers.filter(|_| any(|n| matches!(n, Nature::Number(_))));
         let places = question.places(measure)?;
-        let own = |groups: &&Groups| places.contains(&groups.sensitive);
-        let apart: Vec<&Groups> = self.groups.iter().filter(own).collect();
-        match (&*apart, numbers) {
+        let own = |groups: &&GroupMembers| places.contains(&groups.sensitive);
+        let apart: Vec<&GroupMembers> = self.groups.iter().filter(own).collect();
+        let answers = match (&*apart, numbers) {
             ([], None) => question.answer_uncertain(measure),
             ([groups], None)
                 if counts && all(|n| matches!(n, Nature::Kept | Nature::Apart)) =>
@@ -182,7 +190,8 @@ impl Evidence {
                  randomized or blurred ones",
             )
             .with_hint("ask about one column that stands apart at a time")),
-        }
+        };
+        Ok(widened(answers?, shared))
     }
 
     /// That there is a way to choose, if one was.
@@ -197,7 +206,27 @@ impl Evidence {
     }
 }
 
+/// Answers of rows of which so many share their noise on average: variances are as many times
+/// those of rows whose noise is their own.
+fn widened(mut answers: Vec<Estimate>, shared: f64) -> Vec<Estimate> {
+    for error in answers.iter_mut().filter_map(|answer| answer.standard_error.as_mut())
+    {
+        *error *= shared.sqrt();
+    }
+    answers
+}
+
 impl<'a> Question<'a> {
+    /// How many rows share the noise of a row in the columns that are asked about, on
+    /// average; 1 if each has its own.
+    fn shared(&self, measure: &Measure) -> Result<f64> {
+        let evidence = self.evidence;
+        let names = self.places(measure)?.into_iter();
+        let names = names.map(|place| &evidence.columns[place].name);
+        let shared = names.filter_map(|name| evidence.shared.get(name).copied());
+        Ok(shared.fold(1.0, f64::max))
+    }
+
     /// What was done to the columns that the question is about.
     fn natures(&self, measure: &Measure) -> Result<Vec<Nature>> {
         let columns = &self.evidence.columns;
@@ -223,7 +252,7 @@ impl<'a> Question<'a> {
     /// Counts where nothing but noise has to be undone.
     fn answer_noisy(&self, way: Way) -> Result<Vec<Estimate>> {
         let evidence = self.evidence;
-        let mut sums: BTreeMap<Vec<u32>, Sum> = BTreeMap::new();
+        let mut sums: BTreeMap<Vec<u32>, AnswerSum> = BTreeMap::new();
         if self.group_by.is_empty() {
             sums.entry(Vec::new()).or_default();
         }
@@ -234,8 +263,8 @@ impl<'a> Question<'a> {
         }
         let all = (0..evidence.rows.len()).map(|entry| evidence.weight(entry).1);
         let all: f64 = all.sum();
-        let estimate = |(codes, sum): (Vec<u32>, Sum)| {
-            let Moments { squares, rows } = sum.moments;
+        let estimate = |(codes, sum): (Vec<u32>, AnswerSum)| {
+            let VarianceTerms { squares, rows } = sum.moments;
             let variance = match evidence.stands_for {
                 None => sum.moments.variance(),
                 Some(_) => (squares - rows * rows / all).max(0.0),
@@ -259,7 +288,7 @@ impl<'a> Question<'a> {
         class: &OpenClass,
         open: &Open<'a>,
         way: Way,
-        sums: &mut BTreeMap<Vec<u32>, Sum>,
+        sums: &mut BTreeMap<Vec<u32>, AnswerSum>,
     ) -> Result<()> {
         let size = open.joint.size();
         let (mut published, mut squares) = (vec![0.0; size], vec![0.0; size]);
@@ -280,7 +309,7 @@ impl<'a> Question<'a> {
             sums.entry(codes(noisy)).or_default().add(
                 total,
                 total,
-                Some((total, Moments { squares: rows, rows })),
+                Some((total, VarianceTerms { squares: rows, rows })),
             );
             return Ok(());
         }
@@ -289,10 +318,10 @@ impl<'a> Question<'a> {
         self.watch.check()?;
         let spread = match self.evidence.stands_for {
             None => done.spread,
-            Some(_) => Spread::new(&open.joint, &squares),
+            Some(_) => ErrorTerms::new(&open.joint, &squares),
         };
         let alone = open.answers.iter().all(|(_, cells)| cells.len() == 1);
-        let single = spread.as_ref().filter(|_| alone).map(Spread::single);
+        let single = spread.as_ref().filter(|_| alone).map(ErrorTerms::single);
         let mut set = vec![false; size];
         for (noisy, cells) in &open.answers {
             cells.iter().for_each(|cell| set[*cell] = true);

@@ -67,12 +67,12 @@ pub struct Reconstruction<'a> {
     /// The same by the inverse, whatever the way; nothing if the matrix cannot be inverted.
     pub unbiased: Option<Vec<f64>>,
     /// How far they may be off; nothing if the matrix cannot be inverted.
-    pub spread: Option<Spread<'a>>,
+    pub spread: Option<ErrorTerms<'a>>,
 }
 
 /// What standard errors are made of.
 #[derive(Debug, Clone)]
-pub struct Spread<'a> {
+pub struct ErrorTerms<'a> {
     inverse: JointInverse<'a>,
     // The counts taken for true: those of the inverse, which are right on average.
     true_counts: Vec<f64>,
@@ -82,14 +82,14 @@ pub struct Spread<'a> {
 
 /// What the variance of a sum of reconstructed counts is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moments {
+pub struct VarianceTerms {
     /// The expected sum over rows of the squares of their weights.
     pub squares: f64,
     /// The expected rows in the set.
     pub rows: f64,
 }
 
-impl Moments {
+impl VarianceTerms {
     /// The variance if the rows are given and only their noise is random.
     pub fn variance(&self) -> f64 {
         (self.squares - self.rows).max(0.0)
@@ -131,7 +131,7 @@ pub(crate) fn reconstruct_watched<'a>(
     // Counts below zero and all: what stands for the truth in a variance must be right on
     // average, or errors of small counts are too small.
     let (true_counts, expected) = (solved.clone(), published.to_vec());
-    let spread = Some(Spread { inverse, true_counts, expected });
+    let spread = Some(ErrorTerms { inverse, true_counts, expected });
     Ok(Reconstruction { counts, unbiased: Some(solved), spread })
 }
 
@@ -166,7 +166,7 @@ fn possible(inverse: &JointInverse<'_>, solved: &[f64], published: &[f64]) -> Ve
     nearest_possible(solved, &variances, published.iter().sum())
 }
 
-impl<'a> Spread<'a> {
+impl<'a> ErrorTerms<'a> {
     /// The spread of an inverse of `published`, alone.
     pub fn new(joint: &Joint<'a>, published: &[f64]) -> Option<Self> {
         reconstruct(joint, published, Way::Inverse).ok()?.spread
@@ -191,10 +191,10 @@ impl<'a> Spread<'a> {
     }
 
     /// Of each count alone, all at once.
-    pub fn single(&self) -> Vec<Moments> {
+    pub fn single(&self) -> Vec<VarianceTerms> {
         let squares = self.inverse.squares(&self.expected).into_iter();
         let both = squares.zip(&self.true_counts);
-        both.map(|(squares, rows)| Moments { squares, rows: *rows }).collect()
+        both.map(|(squares, rows)| VarianceTerms { squares, rows: *rows }).collect()
     }
 
     /// Whether the sum of the counts of the values in `set` is what was published: nothing was
@@ -206,12 +206,12 @@ impl<'a> Spread<'a> {
     }
 
     /// Of the sum of the counts of the values in `set`.
-    pub fn of_set(&self, set: &[bool]) -> Moments {
+    pub fn of_set(&self, set: &[bool]) -> VarianceTerms {
         let worth: Vec<f64> = set.iter().map(|in_set| f64::from(*in_set)).collect();
         let weights = self.inverse.weights(&worth);
         let squares = self.expected.iter().zip(&weights).map(|(q, w)| q * w * w).sum();
         let rows = self.true_counts.iter().zip(&worth).map(|(f, s)| f * s).sum();
-        Moments { squares, rows }
+        VarianceTerms { squares, rows }
     }
 }
 

@@ -189,7 +189,7 @@ fn the_covariance_is_that_of_the_formula() {
         let published = [40.0, 30.0, 20.0, 25.0];
         let joint = Joint::new(vec![&channel]).unwrap();
         let f = counts(&channel, &published, Way::Inverse);
-        let spread = Spread::new(&joint, &published).unwrap();
+        let spread = ErrorTerms::new(&joint, &published).unwrap();
         let inverse = |i: usize, j: usize| {
             let mut unit = vec![0.0; 4];
             unit[j] = 1.0;
@@ -241,7 +241,7 @@ fn estimates_are_unbiased_and_spread_as_they_say() {
         let joint = Joint::new(vec![&channel]).unwrap();
         let f: Vec<f64> = truth.iter().map(|n| f64::from(*n)).collect();
         // The spread at the truth itself: nothing is left of chance.
-        let exact = Spread::new(&joint, &channel.apply(&f)).unwrap();
+        let exact = ErrorTerms::new(&joint, &channel.apply(&f)).unwrap();
         let runs: Vec<Vec<f64>> = (0..n_runs)
             .map(|_| {
                 let published = publish(&channel, &truth, &mut random);

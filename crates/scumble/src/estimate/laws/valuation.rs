@@ -7,7 +7,7 @@ use crate::estimate::laws::effects::CountedColumn;
 use crate::estimate::laws::moments::{no_numbers, numbers};
 use crate::estimate::query::facets::Facet;
 use crate::estimate::query::question::Question;
-use crate::estimate::query::ranges::{Cut, Grid};
+use crate::estimate::query::ranges::{ClassGrid, CutColumn};
 use crate::estimate::query::{Measure, Truth};
 use crate::table::Kind;
 
@@ -32,8 +32,8 @@ pub(crate) struct Valuation<'q, 'a> {
     /// Columns with cells that stand for several values.
     pub(crate) facets: Vec<Facet<'a>>,
     /// Columns of numbers that rows have one by one, cut into ranges.
-    pub(crate) cuts: Vec<Cut>,
-    pub(crate) grid: Grid,
+    pub(crate) cuts: Vec<CutColumn>,
+    pub(crate) grid: ClassGrid,
     /// The columns that stand apart.
     pub(crate) apart: Vec<ApartColumn>,
     pub(crate) added: Added,
@@ -96,7 +96,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
                     let tests = question.tests_of(place).into_iter();
                     let tests = tests.map(|test| (test, &question.checks[test]));
                     let (lattice, tests) = (evidence.lattice(number), tests.collect());
-                    cuts.push(Cut::new(number, lattice, &column.reading, tests));
+                    cuts.push(CutColumn::new(number, lattice, &column.reading, tests));
                 }
                 Nature::Coarse(number) => {
                     if own {
@@ -115,7 +115,7 @@ impl<'q, 'a> Valuation<'q, 'a> {
             apart.push(ApartColumn { place: *place, label_of, examples });
         }
         let varies = places.iter().any(|place| !evidence.columns[*place].shared);
-        let grid = Grid::new(&cuts)?;
+        let grid = ClassGrid::new(&cuts)?;
         let measured = measured.filter(|_| !matches!(added, Added::OwnKept(..)));
         Ok(Self { question, facets, cuts, grid, apart, added, measured, varies })
     }

@@ -31,7 +31,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::learn::mixed::{Cuts, MixedColumn, MixedTable, shuffled};
-use crate::estimate::learn::tree::{DecisionTree, Growth, Scale};
+use crate::estimate::learn::tree::{ColumnScale, DecisionTree, Growth};
 use crate::watch::{Watch, Watched};
 
 const TEST_ROWS: usize = 2_000;
@@ -136,10 +136,10 @@ impl Examination {
         let coded = training.coded(&self.cuts)?;
         let test = self.test.coded(&self.cuts)?;
         let scale = |column: &MixedColumn| match column {
-            MixedColumn::Words(_) => Scale::Words,
-            MixedColumn::Numbers(_) => Scale::Ordered,
+            MixedColumn::Words(_) => ColumnScale::Words,
+            MixedColumn::Numbers(_) => ColumnScale::Ordered,
         };
-        let scales: Vec<Scale> = training.columns().iter().map(scale).collect();
+        let scales: Vec<ColumnScale> = training.columns().iter().map(scale).collect();
         let tree = DecisionTree::fit(
             watch.over(&coded),
             self.class,

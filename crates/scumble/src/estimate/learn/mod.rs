@@ -9,5 +9,5 @@ mod tree;
 pub use accuracy::{Accuracy, Examination};
 pub use mining::{Item, Mining, Rule, Rules};
 pub use mixed::{Cuts, MixedColumn, MixedTable};
-pub use neighbours::{Classifier, Verdict};
-pub use tree::{DecisionTree, Growth, Impurity, Leaf, Scale};
+pub use neighbours::{Classifier, Vote};
+pub use tree::{ColumnScale, DecisionTree, Growth, Impurity, Leaf};

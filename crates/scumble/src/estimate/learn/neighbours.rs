@@ -63,7 +63,7 @@ struct SameNoise {
 
 /// What the neighbours of a point say.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Verdict {
+pub struct Vote {
     /// The likeliest class.
     pub class: usize,
     /// How likely each class is, by the neighbours.
@@ -240,7 +240,7 @@ impl Classifier {
     }
 
     /// The likeliest class of a point, by its `q` best neighbours.
-    pub fn classify(&self, point: &[f64], q: usize) -> Verdict {
+    pub fn classify(&self, point: &[f64], q: usize) -> Vote {
         let mut votes = vec![0.0; self.n_classes];
         let mut fits = self.best(point, q.max(1));
         if fits.is_empty() {
@@ -261,7 +261,7 @@ impl Classifier {
                 class = other;
             }
         }
-        Verdict { class, shares }
+        Vote { class, shares }
     }
 
     /// The best fits: fit, squared distance in spreads, and row.

@@ -34,7 +34,7 @@ use crate::watch::{Watch, Watched};
 
 /// How the codes of a column are asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub enum ColumnScale {
     /// Words: their codes have no order.
     Words,
     /// Numbers: larger codes are larger numbers.
@@ -72,7 +72,7 @@ impl Default for Growth {
 #[derive(Debug, Clone, PartialEq)]
 pub struct DecisionTree {
     // The first is the root; questions lead to later ones only.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     leaves: Vec<Leaf>,
 }
 
@@ -86,7 +86,7 @@ pub struct Leaf {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Node {
+enum TreeNode {
     Leaf(usize),
     Question { column: usize, test: Test, yes: usize, no: usize },
 }
@@ -117,7 +117,7 @@ impl DecisionTree {
     pub fn fit<'a>(
         table: impl Into<Watched<'a, CodeTable>>,
         class: usize,
-        scales: &[Scale],
+        scales: &[ColumnScale],
         growth: Growth,
     ) -> Result<Self> {
         let Watched { task: table, watch } = table.into();
@@ -155,8 +155,8 @@ impl DecisionTree {
         let mut place = 0;
         loop {
             match &self.nodes[place] {
-                Node::Leaf(leaf) => return *leaf,
-                Node::Question { column, test, yes, no } => {
+                TreeNode::Leaf(leaf) => return *leaf,
+                TreeNode::Question { column, test, yes, no } => {
                     place = if test.holds(row[*column]) { *yes } else { *no };
                 }
             }
@@ -203,14 +203,14 @@ struct Grower<'a> {
     columns: Vec<Ranked>,
     n_classes: usize,
     class: usize,
-    scales: &'a [Scale],
+    scales: &'a [ColumnScale],
     growth: Growth,
     /// Whoever waits for the tree. Once it is no longer wanted, it means nothing.
     watch: &'a dyn Watch,
 }
 
 /// The values that rows of a node have, and how often with each class.
-struct ValueCounts {
+struct ClassCounts {
     /// Ranks, ascending.
     values: Vec<u32>,
     /// For each of them, the rows of each class.
@@ -229,7 +229,7 @@ impl Grower<'_> {
     /// Adds the tree of these rows, and tells where it begins.
     fn grow(&self, rows: &mut [u32], depth: usize, tree: &mut DecisionTree) -> usize {
         let place = tree.nodes.len();
-        tree.nodes.push(Node::Leaf(tree.leaves.len()));
+        tree.nodes.push(TreeNode::Leaf(tree.leaves.len()));
         let classes = self.count_classes(rows);
         let wanted = !self.watch.is_cancelled();
         let split = match wanted && depth < self.growth.depth && !is_pure(&classes) {
@@ -253,7 +253,7 @@ impl Grower<'_> {
         let test = self.test(&split, with.len() >= without.len());
         let yes = self.grow(with, depth + 1, tree);
         let no = self.grow(without, depth + 1, tree);
-        tree.nodes[place] = Node::Question { column, test, yes, no };
+        tree.nodes[place] = TreeNode::Question { column, test, yes, no };
         place
     }
 
@@ -279,7 +279,7 @@ impl Grower<'_> {
     /// The question as codes; `unknown` is the answer for values that were never seen.
     fn test(&self, split: &Split, unknown: bool) -> Test {
         let values = &self.columns[split.column].values;
-        if self.scales[split.column] == Scale::Ordered {
+        if self.scales[split.column] == ColumnScale::Ordered {
             // Tried in ascending order, so the last is the largest.
             let most = split.yes.last().map_or(0, |rank| values[*rank as usize]);
             return Test::AtMost(most);
@@ -307,7 +307,7 @@ impl Grower<'_> {
         best
     }
 
-    fn values(&self, rows: &[u32], column: usize) -> ValueCounts {
+    fn values(&self, rows: &[u32], column: usize) -> ClassCounts {
         let (ranks, n) = (&self.columns[column].ranks, self.n_classes);
         let classes = &self.columns[self.class].ranks;
         let mut values: Vec<u32> =
@@ -323,19 +323,19 @@ impl Grower<'_> {
             let place = place_of[ranks[*row as usize] as usize] as usize;
             counts[place * n + classes[*row as usize] as usize] += 1;
         }
-        ValueCounts { values, counts }
+        ClassCounts { values, counts }
     }
 
     /// The best question about a column, if it leaves less impurity than `least`.
-    fn best_of(&self, column: usize, found: &ValueCounts, least: f64) -> Option<Split> {
+    fn best_of(&self, column: usize, found: &ClassCounts, least: f64) -> Option<Split> {
         let n = self.n_classes;
         let n_values = found.values.len();
         let of = |place: usize| &found.counts[place * n..(place + 1) * n];
         let mut all = vec![0u64; n];
         (0..n_values).for_each(|place| add(&mut all, of(place)));
-        let single = self.scales[column] == Scale::Words && n > 2;
+        let single = self.scales[column] == ColumnScale::Words && n > 2;
         let mut order: Vec<usize> = (0..n_values).collect();
-        if self.scales[column] == Scale::Words && n == 2 {
+        if self.scales[column] == ColumnScale::Words && n == 2 {
             // By the share of the second class, compared as fractions.
             let parts = |place: usize| {
                 let counts = of(place);

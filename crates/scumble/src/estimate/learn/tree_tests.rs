@@ -23,7 +23,7 @@ fn right(tree: &DecisionTree, table: &CodeTable, class: usize) -> usize {
 #[test]
 fn a_pure_table_is_one_leaf() {
     let table = table(&[&[1, 2, 3], &[7, 7, 7]]);
-    let tree = DecisionTree::fit(&table, 1, &[Scale::Words; 2], SMALL).unwrap();
+    let tree = DecisionTree::fit(&table, 1, &[ColumnScale::Words; 2], SMALL).unwrap();
     assert_eq!(tree.leaves(), [Leaf { class: 7, rows: 3 }]);
     assert_eq!(tree.classify(&[99, 0]), 7);
 }
@@ -31,7 +31,7 @@ fn a_pure_table_is_one_leaf() {
 #[test]
 fn what_two_columns_tell_together_is_found() {
     let table = table(&[&[0, 0, 1, 1], &[5, 9, 5, 9], &[0, 1, 1, 0]]);
-    for scale in [Scale::Words, Scale::Ordered] {
+    for scale in [ColumnScale::Words, ColumnScale::Ordered] {
         let tree = DecisionTree::fit(&table, 2, &[scale; 3], SMALL).unwrap();
         assert_eq!(right(&tree, &table, 2), 4);
         assert_eq!(tree.n_leaves(), 4);
@@ -51,7 +51,7 @@ fn what_two_columns_tell_together_is_found() {
 #[test]
 fn numbers_are_cut_and_unseen_values_have_a_place() {
     let numbers = table(&[&[10, 20, 30, 40], &[0, 0, 1, 1]]);
-    let scales = [Scale::Ordered, Scale::Words];
+    let scales = [ColumnScale::Ordered, ColumnScale::Words];
     let tree = DecisionTree::fit(&numbers, 1, &scales, SMALL).unwrap();
     assert_eq!(tree.n_leaves(), 2);
     assert_eq!(
@@ -60,7 +60,7 @@ fn numbers_are_cut_and_unseen_values_have_a_place() {
     );
     // Three rows of five say yes, so whoever is not known does.
     let words = table(&[&[4, 4, 4, 6, 6], &[1, 1, 1, 0, 0]]);
-    let tree = DecisionTree::fit(&words, 1, &[Scale::Words; 2], SMALL).unwrap();
+    let tree = DecisionTree::fit(&words, 1, &[ColumnScale::Words; 2], SMALL).unwrap();
     assert_eq!([4, 6, 5].map(|code| tree.classify(&[code, 9])), [1, 0, 1]);
 }
 
@@ -97,7 +97,7 @@ fn the_first_question_is_the_best_of_all() {
         };
         let columns = vec![codes(5), codes(n_classes), codes(4)];
         let table = CodeTable::new(columns).unwrap();
-        let scales = [Scale::Words, Scale::Words, Scale::Ordered];
+        let scales = [ColumnScale::Words, ColumnScale::Words, ColumnScale::Ordered];
         let mut present: Vec<u32> = table.columns()[1].clone();
         present.sort_unstable();
         present.dedup();
@@ -150,7 +150,7 @@ fn deep_trees_keep_their_limits_and_are_the_same_again() {
     };
     let columns = vec![column(random, 40), column(random, 9), column(random, 3)];
     let table = CodeTable::new(columns).unwrap();
-    let scales = [Scale::Ordered, Scale::Words, Scale::Words];
+    let scales = [ColumnScale::Ordered, ColumnScale::Words, ColumnScale::Words];
     let growth = Growth { depth: 4, leaf: 12, ..Growth::default() };
     let tree = DecisionTree::fit(&table, 2, &scales, growth).unwrap();
     assert!(tree.n_leaves() > 4 && tree.n_leaves() <= 16);
@@ -164,10 +164,15 @@ fn deep_trees_keep_their_limits_and_are_the_same_again() {
 
 #[test]
 fn a_tree_of_nothing_is_refused() {
-    let message = |table: &CodeTable, class, scales: &[Scale]| {
+    let message = |table: &CodeTable, class, scales: &[ColumnScale]| {
         DecisionTree::fit(table, class, scales, SMALL).unwrap_err().to_string()
     };
     let empty = table(&[&[], &[]]);
-    assert_eq!(message(&empty, 1, &[Scale::Words; 2]), "a tree needs at least one row");
-    assert!(message(&empty, 2, &[Scale::Words; 2]).contains("the class is column 2"));
+    assert_eq!(
+        message(&empty, 1, &[ColumnScale::Words; 2]),
+        "a tree needs at least one row"
+    );
+    assert!(
+        message(&empty, 2, &[ColumnScale::Words; 2]).contains("the class is column 2")
+    );
 }

@@ -7,7 +7,7 @@ use crate::estimate::evidence::cells::{ColumnCells, Meaning, hides};
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
-use crate::estimate::query::ranges::Cut;
+use crate::estimate::query::ranges::CutColumn;
 use crate::estimate::query::{Check, Comparison, Literal, Truth};
 use crate::table::{Kind, format_date, format_number};
 
@@ -49,7 +49,7 @@ enum Labels {
     /// Listed values: the label of each, and its number if values are added up.
     Listed { label_of: Vec<u32>, numbers: Option<Vec<f64>> },
     /// Ranges of numbers.
-    Ranges(Cut),
+    Ranges(CutColumn),
     /// Every number for itself, from the first of the lattice on, and then "not known".
     Numbers,
 }
@@ -81,7 +81,7 @@ impl<'a> Facet<'a> {
             }
             Some(lattice) => {
                 let checks = tests.iter().map(|test| (*test, &question.checks[*test]));
-                let cut = Cut::new(0, lattice, &column.reading, checks.collect());
+                let cut = CutColumn::new(0, lattice, &column.reading, checks.collect());
                 if grouped {
                     apart(column, lattice, &cut)?
                 } else {
@@ -145,7 +145,7 @@ impl<'a> Facet<'a> {
 fn apart(
     column: &Column,
     lattice: &Lattice,
-    cut: &Cut,
+    cut: &CutColumn,
 ) -> Result<(Labels, Vec<Vec<Truth>>, Vec<String>)> {
     let n = lattice.high - lattice.low + 1.0;
     if n > MOST_NUMBERS {

@@ -11,7 +11,7 @@ use crate::table::{Kind, Reading, parse_date, parse_number};
 /// A column that a question is about: its lattice, cut into stretches by the numbers
 /// that tests name. Stretches that no test tells apart are one class.
 #[derive(Debug)]
-pub(crate) struct Cut {
+pub(crate) struct CutColumn {
     /// The place of the column among those of its kind.
     pub(crate) column: usize,
     /// The numbers of the tests of this column.
@@ -33,7 +33,7 @@ enum TrueOf {
     Within(Vec<(f64, f64)>),
 }
 
-impl Cut {
+impl CutColumn {
     /// Cuts a column by these tests.
     pub(crate) fn new(
         column: usize,
@@ -168,15 +168,15 @@ fn of_missing(check: &Check, reading: &Reading) -> Truth {
 
 /// The cells of a grid of classes.
 #[derive(Debug)]
-pub(crate) struct Grid {
+pub(crate) struct ClassGrid {
     sizes: Vec<usize>,
 }
 
 /// The most cells that are looked at.
 const MOST_CELLS: usize = 1 << 20;
 
-impl Grid {
-    pub(crate) fn new(cuts: &[Cut]) -> Result<Self> {
+impl ClassGrid {
+    pub(crate) fn new(cuts: &[CutColumn]) -> Result<Self> {
         let sizes: Vec<usize> = cuts.iter().map(|cut| cut.classes.len()).collect();
         let all = sizes.iter().try_fold(1usize, |all, size| all.checked_mul(*size));
         match all {
@@ -217,7 +217,7 @@ mod tests {
         let compare = |c, n| Check::Compare(c, Literal::Number(n));
         let low = compare(Comparison::AtLeast, 2.55);
         let high = compare(Comparison::AtMost, 4.0);
-        let cut = Cut::new(0, &lattice, &reading, vec![(3, &low), (5, &high)]);
+        let cut = CutColumn::new(0, &lattice, &reading, vec![(3, &low), (5, &high)]);
         assert_eq!(cut.tests, [3, 5]);
         let (no, yes) = (Some(false), Some(true));
         assert_eq!(
@@ -233,20 +233,20 @@ mod tests {
 
         // Between two numbers of the lattice there is nothing.
         let exact = compare(Comparison::Equal, 2.55);
-        let cut = Cut::new(0, &lattice, &reading, vec![(0, &exact)]);
+        let cut = CutColumn::new(0, &lattice, &reading, vec![(0, &exact)]);
         assert_eq!(cut.classes, [vec![(0.0, 100.0)], vec![]]);
         let among = Check::Among(vec![
             Literal::Number(7.0),
             Literal::Text("0.3".into()),
             Literal::Text("?".into()),
         ]);
-        let cut = Cut::new(0, &lattice, &reading, vec![(0, &among)]);
+        let cut = CutColumn::new(0, &lattice, &reading, vec![(0, &among)]);
         assert_eq!(cut.classes[1], [(3.0, 3.0), (70.0, 70.0)]);
         assert_eq!(cut.truths, [vec![no], vec![yes], vec![yes]]);
         let other = Check::Compare(Comparison::NotEqual, Literal::Text("?".into()));
-        let cut = Cut::new(0, &lattice, &reading, vec![(0, &other)]);
+        let cut = CutColumn::new(0, &lattice, &reading, vec![(0, &other)]);
         assert_eq!(cut.truths, [vec![yes], vec![no]]);
-        let grid = Grid { sizes: vec![3, 4] };
+        let grid = ClassGrid { sizes: vec![3, 4] };
         let cell = grid.cell([2, 1].into_iter());
         assert_eq!(grid.classes(cell), [2, 1]);
     }

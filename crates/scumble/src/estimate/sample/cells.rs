@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::estimate::evidence::Column;
 use crate::estimate::evidence::cells::{ColumnCells, Meaning};
 use crate::estimate::sample::draw::Distribution;
-use crate::estimate::sample::{BLOCK, DrawnColumn, coded};
+use crate::estimate::sample::{BLOCK, SampledColumn, coded};
 use crate::table::{Kind, format_date, format_number};
 
 /// The cells of a column, ready to be drawn from.
@@ -25,7 +25,7 @@ pub(crate) fn draw(
     cells: &ColumnCells,
     codes: &[u32],
     stream: &(dyn Fn(u64) -> ChaCha20Rng + Sync),
-) -> Result<DrawnColumn> {
+) -> Result<SampledColumn> {
     let drawer = CellDrawer::new(&cells.meanings)?;
     let drawn = codes.par_chunks(BLOCK).enumerate().map(|(block, codes)| {
         let mut random = stream(block as u64);

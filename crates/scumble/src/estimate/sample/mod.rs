@@ -56,14 +56,14 @@ const MOST_ROWS: f64 = (1u64 << 31) as f64;
 
 /// A table that may be the one behind a release.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Drawn {
+pub struct DrawnTable {
     /// Its columns, in the order of the manifest, all equally long.
-    pub columns: Vec<DrawnColumn>,
+    pub columns: Vec<SampledColumn>,
 }
 
 /// A column of a drawn table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DrawnColumn {
+pub struct SampledColumn {
     /// Its name.
     pub name: String,
     /// Distinct values in the column's own order; not all need occur.
@@ -72,7 +72,7 @@ pub struct DrawnColumn {
     pub codes: Vec<u32>,
 }
 
-impl Drawn {
+impl DrawnTable {
     /// How many rows it has.
     pub fn n_rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.codes.len())
@@ -80,7 +80,7 @@ impl Drawn {
 }
 
 /// The rows of a drawn table, by the published rows they come from.
-struct Rows<'a> {
+struct DrawnRows<'a> {
     /// The distinct row of each published row.
     entry_of: Vec<u32>,
     /// Where the drawn rows of each published row begin, and where the last ends.
@@ -89,7 +89,7 @@ struct Rows<'a> {
     watch: &'a dyn Watch,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> DrawnRows<'a> {
     fn new(evidence: &Evidence, watch: &'a dyn Watch) -> Result<Self> {
         if evidence.n_rows() > MOST_ROWS {
             return Err(Error::input("the table has too many rows to be drawn")
@@ -131,15 +131,15 @@ impl<'a> Rows<'a> {
 
 impl Evidence {
     /// A table that may be the one behind the release.
-    pub fn draw(&self, seed: u64) -> Result<Drawn> {
+    pub fn draw(&self, seed: u64) -> Result<DrawnTable> {
         self.draw_watched(seed, &Unwatched)
     }
 
     /// As [`Evidence::draw`], for tables so large that drawing them may be cancelled.
-    pub fn draw_watched(&self, seed: u64, watch: &dyn Watch) -> Result<Drawn> {
+    pub fn draw_watched(&self, seed: u64, watch: &dyn Watch) -> Result<DrawnTable> {
         watch.check()?;
         let random = Randomness::of_seed(seed);
-        let rows = Rows::new(self, watch)?;
+        let rows = DrawnRows::new(self, watch)?;
         let numbers = match &self.blurred {
             Some(blurred) => blurred.draw(&random, watch)?,
             None => Vec::new(),
@@ -182,7 +182,7 @@ impl Evidence {
             Ok(column.drawn(column.texts.clone(), codes))
         };
         let columns = self.table.iter().map(column).collect::<Result<_>>()?;
-        Ok(Drawn { columns })
+        Ok(DrawnTable { columns })
     }
 
     /// The columns of drawn tables.
@@ -207,7 +207,12 @@ impl Evidence {
 
     /// The values of the groups of a column that stands apart, each group's in a random
     /// order, which has nothing to do with that of another column.
-    fn arranged(&self, place: usize, rows: &Rows<'_>, random: &Randomness) -> Vec<u32> {
+    fn arranged(
+        &self,
+        place: usize,
+        rows: &DrawnRows<'_>,
+        random: &Randomness,
+    ) -> Vec<u32> {
         let own = self.groups.iter().position(|groups| groups.sensitive == place);
         let Some(number) = own else { return Vec::new() };
         let groups = &self.groups[number];
@@ -241,7 +246,7 @@ impl Evidence {
     }
 
     /// A column of drawn numbers, of which `drawn` has those of all columns row by row.
-    fn numbers(&self, column: &Column, number: usize, drawn: &[f64]) -> DrawnColumn {
+    fn numbers(&self, column: &Column, number: usize, drawn: &[f64]) -> SampledColumn {
         let lattice = self.lattice(number);
         let n_columns = self.blurred.as_ref().map_or(1, Blurred::n_columns);
         // As they are published.
@@ -258,8 +263,8 @@ impl Evidence {
 }
 
 impl Column {
-    fn drawn(&self, texts: Vec<Box<str>>, codes: Vec<u32>) -> DrawnColumn {
-        DrawnColumn { name: self.name.clone(), texts, codes }
+    fn drawn(&self, texts: Vec<Box<str>>, codes: Vec<u32>) -> SampledColumn {
+        SampledColumn { name: self.name.clone(), texts, codes }
     }
 }
 

@@ -41,7 +41,7 @@ use crate::error::Result;
 use crate::estimate::evidence::{DrawnColumns, Evidence, Nature};
 use crate::estimate::laws::joint::Joint;
 use crate::estimate::query::question::digits;
-use crate::estimate::sample::Rows;
+use crate::estimate::sample::DrawnRows;
 use crate::estimate::sample::strata::{Feature, Stratum};
 use crate::random::Randomness;
 use crate::table::Kind;
@@ -59,7 +59,7 @@ impl Randomized {
     pub(crate) fn codes(
         &self,
         evidence: &Evidence,
-        rows: &Rows,
+        rows: &DrawnRows,
         noise: usize,
         part: usize,
     ) -> Vec<u32> {
@@ -79,7 +79,7 @@ impl Randomized {
 /// Draws the true values of all randomized columns.
 pub(crate) fn draw(
     evidence: &Evidence,
-    rows: &Rows,
+    rows: &DrawnRows,
     random: &Randomness,
 ) -> Result<Randomized> {
     let mut values = vec![Vec::new(); evidence.noises.len()];
@@ -140,7 +140,7 @@ impl Evidence {
 }
 
 /// What distinct rows have, for every published row.
-fn expanded(rows: &Rows, codes: &[u32]) -> Vec<u32> {
+fn expanded(rows: &DrawnRows, codes: &[u32]) -> Vec<u32> {
     rows.entry_of.iter().map(|entry| codes[*entry as usize]).collect()
 }
 
@@ -166,7 +166,7 @@ fn bundles(noises: &[DrawnColumns]) -> Vec<Vec<usize>> {
 /// Draws columns together: for each of them, the value of each drawn row.
 fn draw_together(
     noises: &[&DrawnColumns],
-    rows: &Rows,
+    rows: &DrawnRows,
     features: &[Feature],
     random: &Randomness,
     number: usize,
@@ -221,7 +221,7 @@ fn draw_together(
 struct Strata<'a> {
     joint: &'a Joint<'a>,
     published: &'a [u32],
-    rows: &'a Rows<'a>,
+    rows: &'a DrawnRows<'a>,
 }
 
 impl Strata<'_> {

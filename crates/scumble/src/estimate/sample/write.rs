@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::{Column, Evidence, Nature};
-use crate::estimate::sample::Drawn;
+use crate::estimate::sample::DrawnTable;
 use crate::release::DataFormat;
 use crate::release::sink::{Sink, push_quoted};
 use crate::table::{ColumnForm, Kind};
@@ -70,7 +70,7 @@ impl DrawnWriter {
     }
 
     /// Writes a table as draw `number`.
-    pub fn write(&mut self, number: u64, drawn: &Drawn) -> Result<()> {
+    pub fn write(&mut self, number: u64, drawn: &DrawnTable) -> Result<()> {
         let first = number.to_string();
         let quoted: Vec<Vec<Vec<u8>>> = drawn
             .columns

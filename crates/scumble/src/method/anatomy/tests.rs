@@ -241,14 +241,14 @@ fn holding_back_is_as_little_as_any_way_to_do_it() {
 }
 
 /// A release: of each group the rows and the values, all sorted.
-type Seen = Vec<(Vec<u32>, Vec<u32>)>;
+type ReleasedGroups = Vec<(Vec<u32>, Vec<u32>)>;
 
 /// How often each release is seen in which two rows share a group.
 fn tally(
     n: u64,
     pair: (u32, u32),
-    release: impl Fn(u64) -> Seen,
-) -> BTreeMap<Seen, f64> {
+    release: impl Fn(u64) -> ReleasedGroups,
+) -> BTreeMap<ReleasedGroups, f64> {
     let mut seen = BTreeMap::new();
     for mut release in (0..n).map(release) {
         for (rows, values) in &mut release {
@@ -266,9 +266,12 @@ fn tally(
 
 /// Whether two tallies may come from the same distribution: chi-square of two samples, rare
 /// releases together, with one false alarm in a million.
-fn alike(a: &BTreeMap<Seen, f64>, b: &BTreeMap<Seen, f64>) -> bool {
-    let of = |tally: &BTreeMap<Seen, f64>, key| tally.get(key).copied().unwrap_or(0.0);
-    let keys: std::collections::BTreeSet<&Seen> = a.keys().chain(b.keys()).collect();
+fn alike(a: &BTreeMap<ReleasedGroups, f64>, b: &BTreeMap<ReleasedGroups, f64>) -> bool {
+    let of = |tally: &BTreeMap<ReleasedGroups, f64>, key| {
+        tally.get(key).copied().unwrap_or(0.0)
+    };
+    let keys: std::collections::BTreeSet<&ReleasedGroups> =
+        a.keys().chain(b.keys()).collect();
     let (mut statistic, mut degrees, mut rare) = (0.0, 0.0, (0.0, 0.0));
     let mut add = |(a, b): (f64, f64)| {
         if a + b > 0.0 {
@@ -342,7 +345,7 @@ fn looking_at_who_has_which_value_is_caught() {
         CutIfFit,
         DealInOrder,
     }
-    fn release(values: &[u32], twin: Twin, seed: u64) -> Seen {
+    fn release(values: &[u32], twin: Twin, seed: u64) -> ReleasedGroups {
         let mut rng = Randomness::of_seed(seed).stream("twin", 0);
         let fit = |rows: &[usize]| {
             let same = |row: usize| {
@@ -355,7 +358,7 @@ fn looking_at_who_has_which_value_is_caught() {
         let cuts =
             matches!(twin, Twin::CutIfFit) && halves.iter().all(|half| fit(half));
         let blocks = if cuts { halves.to_vec() } else { vec![all] };
-        let mut seen = Seen::new();
+        let mut seen = ReleasedGroups::new();
         for block in blocks {
             let order: Vec<u32> = (0..6).map(|_| rng.random()).collect();
             let mut list = block.clone();

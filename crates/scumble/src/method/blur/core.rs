@@ -35,7 +35,7 @@ use crate::watch::Watch;
 
 /// What rows need.
 #[derive(Debug, Clone, Copy)]
-pub struct Needs<'a> {
+pub struct RowNeeds<'a> {
     /// The least company of each row of the frame.
     pub company: &'a [f64],
     /// How often the best guess may be right.
@@ -61,7 +61,7 @@ pub fn largest_set(
     frame: &Frame,
     law: &Law,
     rows: &[u32],
-    needs: Needs<'_>,
+    needs: RowNeeds<'_>,
     spare: usize,
 ) -> Option<Vec<u32>> {
     if law.spreads.iter().all(|spread| *spread == 0.0) {
@@ -105,7 +105,7 @@ pub(super) fn falling_short(
     frame: &Frame,
     law: &Law,
     rows: &[u32],
-    needs: Needs<'_>,
+    needs: RowNeeds<'_>,
 ) -> Vec<u32> {
     if law.spreads.iter().all(|spread| *spread == 0.0) {
         let kept = equal_rows(frame, rows, needs);
@@ -132,7 +132,7 @@ pub(super) fn falling_short(
 struct CoreSearch<'a> {
     company: Company<'a>,
     guessing: Option<Guessing<'a>>,
-    needs: Needs<'a>,
+    needs: RowNeeds<'a>,
     rows: &'a [u32],
     /// What each row has at least, in parts.
     had: Vec<AtomicI64>,
@@ -263,7 +263,7 @@ impl CoreSearch<'_> {
 }
 
 /// Without noise only people with equal rows are company.
-fn equal_rows(frame: &Frame, rows: &[u32], needs: Needs<'_>) -> Vec<u32> {
+fn equal_rows(frame: &Frame, rows: &[u32], needs: RowNeeds<'_>) -> Vec<u32> {
     let point =
         |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
     let by_point = |a: u32, b: u32| {

@@ -15,7 +15,7 @@
 
 use super::Frame;
 use super::calibrate::rough_factors;
-use super::core::{Needs, falling_short, largest_set, need};
+use super::core::{RowNeeds, falling_short, largest_set, need};
 use crate::promise::Law;
 use crate::promise::shape::hides_among_all;
 use crate::watch::Watch;
@@ -31,7 +31,7 @@ pub struct Ladder {
 
 /// The public rule: levels are filled in turn, each with the largest set of the rows left
 /// in which everybody has enough company.
-pub fn peel(frame: &Frame, laws: Vec<Law>, needs: Needs<'_>) -> Ladder {
+pub fn peel(frame: &Frame, laws: Vec<Law>, needs: RowNeeds<'_>) -> Ladder {
     let mut levels = vec![None; frame.rows.len()];
     let mut left: Vec<u32> = (0..frame.rows.len() as u32).collect();
     for (level, law) in laws.iter().enumerate() {
@@ -49,7 +49,7 @@ pub fn peel(frame: &Frame, laws: Vec<Law>, needs: Needs<'_>) -> Ladder {
 /// if there is none.
 pub fn ladder(
     frame: &Frame,
-    needs: Needs<'_>,
+    needs: RowNeeds<'_>,
     levels: usize,
     spare: usize,
 ) -> Option<Ladder> {
@@ -126,7 +126,7 @@ fn laws(
     spare: usize,
     watch: &dyn Watch,
 ) -> Option<Vec<Law>> {
-    let needs = Needs { company, best_guess: None, watch };
+    let needs = RowNeeds { company, best_guess: None, watch };
     let search = LadderSearch { needs, frame };
     let all: Vec<u32> = (0..frame.rows.len() as u32).collect();
     let plan = search.with_free_level(&all, levels.max(1), spare)?;
@@ -146,7 +146,7 @@ struct Plan {
 
 struct LadderSearch<'a> {
     frame: &'a Frame,
-    needs: Needs<'a>,
+    needs: RowNeeds<'a>,
 }
 
 /// So many rows tell what the others need.

@@ -45,7 +45,7 @@ const ROTATED_PARTS: usize = 1;
 const COMPANY: f64 = 20.0;
 
 /// A part of a frame on the way.
-struct Part {
+struct FramePart {
     /// Places in the frame.
     rows: Vec<u32>,
     limits: Vec<[Option<f64>; 2]>,
@@ -67,7 +67,7 @@ pub(super) fn divide(
         FrameKind::Local | FrameKind::Global => LOCAL_PARTS,
     };
     let most = task.parts.unwrap_or(few).max(1);
-    let mut parts = vec![Part {
+    let mut parts = vec![FramePart {
         rows: (0..frame.rows.len() as u32).collect(),
         limits: note.part.clone(),
         whole: false,
@@ -94,8 +94,8 @@ fn cut(
     task: &BlurTask<'_>,
     note: &BlurredFrame,
     frame: &Frame,
-    part: &Part,
-) -> Option<[Part; 2]> {
+    part: &FramePart,
+) -> Option<[FramePart; 2]> {
     let wish =
         part.rows.iter().map(|row| wish_of(task, frame, *row)).fold(1.0, f64::max);
     let least = (COMPANY * wish).ceil() as usize;
@@ -128,8 +128,8 @@ fn cut(
         low[axis][1] = Some(limit);
         high[axis][0] = Some(limit);
         return Some([
-            Part { rows: below, limits: low, whole: false },
-            Part { rows: above, limits: high, whole: false },
+            FramePart { rows: below, limits: low, whole: false },
+            FramePart { rows: above, limits: high, whole: false },
         ]);
     }
     None
@@ -167,7 +167,7 @@ fn framed(
     task: &BlurTask<'_>,
     note: &BlurredFrame,
     frame: &Frame,
-    part: Part,
+    part: FramePart,
 ) -> (BlurredFrame, Frame) {
     let dims = frame.dims;
     let mut own = frame.part(&part.rows);

@@ -15,7 +15,7 @@ mod testing;
 
 use calibrate::watched_factors;
 pub use calibrate::{anonymity, least_factors, most_company};
-pub use core::{Needs, largest_set, need};
+pub use core::{RowNeeds, largest_set, need};
 pub use frame::Frame;
 pub use ladder::{Ladder, ladder, peel};
 pub use noise::{NoiseDrawer, draw_noise};
@@ -118,7 +118,7 @@ fn strict(
     for ((mut note, frame), spare) in frames.into_iter().zip(spares) {
         let company = needs_of(task, &frame);
         let best_guess = task.best_guess;
-        let needs = Needs { company: &company, best_guess, watch };
+        let needs = RowNeeds { company: &company, best_guess, watch };
         let ladder = ladder(&frame, needs, task.levels, spare);
         watch.check()?;
         let ladder = ladder.ok_or_else(|| out_of_reach(task, &frame, spare))?;

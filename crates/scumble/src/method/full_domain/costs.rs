@@ -2,17 +2,17 @@
 
 use crate::hierarchy::Cover;
 use crate::loss::{CellLoss, scale};
-use crate::method::Task;
-use crate::method::full_domain::groups::Ladder;
+use crate::method::GroupingTask;
+use crate::method::full_domain::groups::LevelMaps;
 use crate::method::full_domain::judge::Scratch;
-use crate::method::full_domain::lattice::Node;
-use crate::method::full_domain::tuples::Tuples;
+use crate::method::full_domain::lattice::LatticeNode;
+use crate::method::full_domain::tuples::MergedTuples;
 use crate::table::{NodeId, Of};
 
 /// For losses that add up over cells, when cells are nodes: what each node costs, and how
 /// many rows it has. The loss of any lattice node is then a sum over columns.
 #[derive(Debug)]
-pub(super) struct Costs {
+pub(super) struct NodeCosts {
     // [column][level][node]
     cells: Vec<Vec<Vec<f64>>>,
     rows: Vec<Vec<Of<NodeId, u64>>>,
@@ -26,8 +26,8 @@ pub(super) struct Costs {
     scale: f64,
 }
 
-impl Costs {
-    pub(super) fn of(task: &Task<'_>, loss: &dyn CellLoss) -> Self {
+impl NodeCosts {
+    pub(super) fn of(task: &GroupingTask<'_>, loss: &dyn CellLoss) -> Self {
         let mut costs = Self {
             cells: Vec::new(),
             rows: Vec::new(),
@@ -72,7 +72,7 @@ impl Costs {
         costs
     }
 
-    pub(super) fn bound(&self, node: &Node) -> f64 {
+    pub(super) fn bound(&self, node: &LatticeNode) -> f64 {
         let sum: f64 = node
             .iter()
             .zip(&self.sums)
@@ -86,7 +86,7 @@ impl Costs {
         self.sums[column][level + 1] - self.sums[column][level]
     }
 
-    pub(super) fn per_left_out(&self, node: &Node) -> f64 {
+    pub(super) fn per_left_out(&self, node: &LatticeNode) -> f64 {
         let saved: f64 = node
             .iter()
             .zip(&self.dearest)
@@ -100,9 +100,9 @@ impl Costs {
     /// order of groups.
     pub(super) fn total(
         &self,
-        ladder: &Ladder,
-        tuples: &Tuples,
-        node: &Node,
+        ladder: &LevelMaps,
+        tuples: &MergedTuples,
+        node: &LatticeNode,
         scratch: &Scratch,
     ) -> f64 {
         let failing = || {

@@ -3,20 +3,20 @@
 use hashbrown::HashMap;
 
 use crate::hierarchy::Column;
-use crate::method::full_domain::lattice::Node;
-use crate::method::full_domain::tuples::Tuples;
+use crate::method::full_domain::lattice::LatticeNode;
+use crate::method::full_domain::tuples::MergedTuples;
 use crate::table::{GroupId, NodeId, Of, TupleId};
 
 /// For each column, how the nodes of one level map to those of a higher one.
 #[derive(Debug)]
-pub(super) struct Ladder {
+pub(super) struct LevelMaps {
     // maps[column][from][to][node on level from] = node on level to.
     maps: Vec<Vec<Vec<Of<NodeId, NodeId>>>>,
     // sizes[column][level] = number of nodes.
     sizes: Vec<Vec<u64>>,
 }
 
-impl Ladder {
+impl LevelMaps {
     pub(super) fn of(columns: &[Column]) -> Self {
         let maps = columns.iter().map(|column| {
             let levels = column.hierarchy.levels();
@@ -44,7 +44,7 @@ impl Ladder {
     }
 
     /// How many tuples of nodes there could be at a lattice node.
-    pub(super) fn n_combinations(&self, node: &Node) -> f64 {
+    pub(super) fn n_combinations(&self, node: &LatticeNode) -> f64 {
         let sizes = self.sizes.iter().zip(node);
         sizes.map(|(sizes, level)| sizes[usize::from(*level)] as f64).product()
     }
@@ -61,7 +61,7 @@ impl Ladder {
 
 /// Scratch space that assigns tuples to groups; reused from node to node.
 #[derive(Debug, Default)]
-pub(super) struct Groups {
+pub(super) struct GroupAssigner {
     /// The rows of each group.
     pub(super) sizes: Of<GroupId, u64>,
     /// The first tuple of each group.
@@ -88,7 +88,7 @@ const BLOCK: usize = 1024;
 /// A column that enters a key, with the share of the key that each node stands for.
 type KeyPart<'a> = (&'a [NodeId], Of<NodeId, u64>);
 
-impl Groups {
+impl GroupAssigner {
     pub(super) fn n_groups(&self) -> usize {
         self.sizes.len()
     }
@@ -110,20 +110,30 @@ impl Groups {
 
     /// Sizes and first tuples of the groups at `node`, which must not lie below the node
     /// the tuples are at.
-    pub(super) fn count(&mut self, tuples: &Tuples, ladder: &Ladder, node: &Node) {
+    pub(super) fn count(
+        &mut self,
+        tuples: &MergedTuples,
+        ladder: &LevelMaps,
+        node: &LatticeNode,
+    ) {
         self.group::<false>(tuples, ladder, node);
     }
 
     /// As `count`, and the group of each tuple.
-    pub(super) fn assign(&mut self, tuples: &Tuples, ladder: &Ladder, node: &Node) {
+    pub(super) fn assign(
+        &mut self,
+        tuples: &MergedTuples,
+        ladder: &LevelMaps,
+        node: &LatticeNode,
+    ) {
         self.group::<true>(tuples, ladder, node);
     }
 
     fn group<const WITH_OF: bool>(
         &mut self,
-        tuples: &Tuples,
-        ladder: &Ladder,
-        node: &Node,
+        tuples: &MergedTuples,
+        ladder: &LevelMaps,
+        node: &LatticeNode,
     ) {
         let mut parts: Vec<KeyPart<'_>> = Vec::new();
         let mut space: u64 = 1;

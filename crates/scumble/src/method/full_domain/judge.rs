@@ -2,11 +2,11 @@
 
 use crate::hierarchy::{Cells, Cover};
 use crate::loss::{CellLoss, Loss, Sizes, scale};
-use crate::method::full_domain::costs::Costs;
-use crate::method::full_domain::groups::{Groups, Ladder};
-use crate::method::full_domain::lattice::Node;
-use crate::method::full_domain::tuples::Tuples;
-use crate::method::{Task, cover};
+use crate::method::full_domain::costs::NodeCosts;
+use crate::method::full_domain::groups::{GroupAssigner, LevelMaps};
+use crate::method::full_domain::lattice::LatticeNode;
+use crate::method::full_domain::tuples::MergedTuples;
+use crate::method::{GroupingTask, cover};
 use crate::promise::{Group, Promises};
 use crate::table::{Code, GroupId, Histogram, Of, TupleId};
 use crate::watch::Watch;
@@ -14,14 +14,14 @@ use crate::watch::Watch;
 /// Everything about a task that does not change from node to node.
 #[derive(Debug)]
 pub(super) struct Judge<'a> {
-    pub(super) task: Task<'a>,
+    pub(super) task: GroupingTask<'a>,
     pub(super) watch: &'a dyn Watch,
-    pub(super) ladder: Ladder,
+    pub(super) ladder: LevelMaps,
     n_rows: u64,
     n_people: u64,
     n_tuples: usize,
     whole: Vec<Histogram>,
-    costs: Option<Costs>,
+    costs: Option<NodeCosts>,
 }
 
 /// What a group that breaks a promise costs.
@@ -36,23 +36,23 @@ pub(super) enum Price {
 /// Memory that is reused from node to node.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    pub(super) groups: Groups,
+    pub(super) groups: GroupAssigner,
     pub(super) fails: Of<GroupId, bool>,
     values: Vec<Histogram>,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(task: Task<'a>, watch: &'a dyn Watch) -> Self {
+    pub(super) fn new(task: GroupingTask<'a>, watch: &'a dyn Watch) -> Self {
         let mut whole = task.census.histograms();
         for tuple in task.census.tuples() {
             task.census.add_to(tuple, &mut whole);
         }
         let plain = task.columns.iter().all(|column| column.cells == Cells::Taxonomy);
         let costs = match task.loss {
-            Loss::Cells(loss) if plain => Some(Costs::of(&task, loss)),
+            Loss::Cells(loss) if plain => Some(NodeCosts::of(&task, loss)),
             _ => None,
         };
-        let ladder = Ladder::of(task.columns);
+        let ladder = LevelMaps::of(task.columns);
         let n_tuples = task.census.n_tuples();
         let (n_rows, n_people) = (task.census.n_rows(), task.census.n_people());
         Self { task, watch, ladder, n_rows, n_people, n_tuples, whole, costs }
@@ -60,7 +60,7 @@ impl<'a> Judge<'a> {
 
     pub(super) fn scratch(&self) -> Scratch {
         let values = self.task.census.histograms();
-        Scratch { groups: Groups::default(), fails: Of::new(), values }
+        Scratch { groups: GroupAssigner::default(), fails: Of::new(), values }
     }
 
     /// Whether what fails at a node fails at all below it.
@@ -80,8 +80,8 @@ impl<'a> Judge<'a> {
         &self,
         promises: &Promises,
         price: Price,
-        tuples: &Tuples,
-        node: &Node,
+        tuples: &MergedTuples,
+        node: &LatticeNode,
         scratch: &mut Scratch,
     ) -> Option<u64> {
         let with_values = promises.look_at_values();
@@ -163,7 +163,7 @@ impl<'a> Judge<'a> {
         &self,
         promises: &Promises,
         price: Price,
-        tuples: &Tuples,
+        tuples: &MergedTuples,
         scratch: &mut Scratch,
     ) -> Option<u64> {
         let mut whole: Option<Vec<Histogram>> = None;
@@ -211,7 +211,7 @@ impl<'a> Judge<'a> {
 
     /// What any release at `node` costs at least, if at least `left_out` rows are left out
     /// there.
-    pub(super) fn bound(&self, node: &Node, left_out: u64) -> f64 {
+    pub(super) fn bound(&self, node: &LatticeNode, left_out: u64) -> f64 {
         match (&self.costs, self.task.loss) {
             (Some(costs), _) => {
                 costs.bound(node) + left_out as f64 * costs.per_left_out(node)
@@ -237,7 +237,7 @@ impl<'a> Judge<'a> {
 
     /// The node one level higher in the column that saves the most groups for its loss;
     /// nothing at the top.
-    pub(super) fn next_above(&self, node: &Node) -> Option<Node> {
+    pub(super) fn next_above(&self, node: &LatticeNode) -> Option<LatticeNode> {
         let price = |column: usize| {
             let level = usize::from(node[column]);
             let levels = self.task.columns[column].hierarchy.levels();
@@ -258,7 +258,12 @@ impl<'a> Judge<'a> {
 
     /// The loss at `node` with the groups in `scratch.fails` left out, after `left_out`.
     /// Does not depend on which `tuples` the groups were made of.
-    pub(super) fn loss(&self, tuples: &Tuples, node: &Node, scratch: &Scratch) -> f64 {
+    pub(super) fn loss(
+        &self,
+        tuples: &MergedTuples,
+        node: &LatticeNode,
+        scratch: &Scratch,
+    ) -> f64 {
         match (&self.costs, self.task.loss) {
             (Some(costs), _) => costs.total(&self.ladder, tuples, node, scratch),
             (None, Loss::Sizes(loss)) => {
@@ -277,7 +282,7 @@ impl<'a> Judge<'a> {
             }
             (None, Loss::Cells(loss)) => {
                 let mut fine = self.scratch();
-                let all = Tuples::of(self.task.census, false);
+                let all = MergedTuples::of(self.task.census, false);
                 fine.groups.assign(&all, &self.ladder, node);
                 fine.groups.sort_members();
                 self.loss_of_covers(loss, node, &fine, |group| {
@@ -291,8 +296,8 @@ impl<'a> Judge<'a> {
     /// Whether the group that holds census tuple `tuple` fails in `scratch`.
     fn fails_in(
         &self,
-        tuples: &Tuples,
-        node: &Node,
+        tuples: &MergedTuples,
+        node: &LatticeNode,
         scratch: &Scratch,
         tuple: TupleId,
     ) -> bool {
@@ -316,7 +321,7 @@ impl<'a> Judge<'a> {
     fn loss_of_covers(
         &self,
         loss: &dyn CellLoss,
-        node: &Node,
+        node: &LatticeNode,
         fine: &Scratch,
         fails: impl Fn(GroupId) -> bool,
     ) -> f64 {
@@ -345,7 +350,11 @@ impl<'a> Judge<'a> {
     }
 
     /// The cells of every group at `node`, from census tuples grouped in `scratch`.
-    pub(super) fn covers(&self, node: &Node, scratch: &Scratch) -> Vec<Vec<Cover>> {
+    pub(super) fn covers(
+        &self,
+        node: &LatticeNode,
+        scratch: &Scratch,
+    ) -> Vec<Vec<Cover>> {
         let census = self.task.census;
         let groups = scratch.groups.sizes.ids();
         groups
@@ -370,7 +379,12 @@ impl<'a> Judge<'a> {
 }
 
 /// Fills one histogram per sensitive column with the values of a group.
-fn gather(tuples: &Tuples, groups: &Groups, group: GroupId, values: &mut [Histogram]) {
+fn gather(
+    tuples: &MergedTuples,
+    groups: &GroupAssigner,
+    group: GroupId,
+    values: &mut [Histogram],
+) {
     for histogram in values.iter_mut() {
         histogram.clear();
     }

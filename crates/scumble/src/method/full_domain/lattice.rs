@@ -3,13 +3,13 @@
 use crate::hierarchy::Column;
 
 /// One level per column.
-pub(super) type Node = Vec<u8>;
+pub(super) type LatticeNode = Vec<u8>;
 
 /// Which levels each column may take.
 #[derive(Debug, Clone)]
 pub(super) struct Lattice {
-    pub(super) lowest: Node,
-    pub(super) highest: Node,
+    pub(super) lowest: LatticeNode,
+    pub(super) highest: LatticeNode,
 }
 
 impl Lattice {
@@ -35,7 +35,7 @@ impl Lattice {
     }
 
     /// The coarsest node, but with `column` on `level`.
-    pub(super) fn top_with(&self, levels: &[(usize, u8)]) -> Node {
+    pub(super) fn top_with(&self, levels: &[(usize, u8)]) -> LatticeNode {
         let mut node = self.highest.clone();
         for (column, level) in levels {
             node[*column] = *level;

@@ -18,11 +18,11 @@ pub use safe::{FoundSafely, safe_levels};
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
-use crate::method::full_domain::lattice::{Lattice, Node};
+use crate::method::full_domain::lattice::{Lattice, LatticeNode};
 use crate::method::full_domain::projection::Projections;
 use crate::method::full_domain::search::LatticeSearch;
-use crate::method::full_domain::tuples::Tuples;
-use crate::method::{Grouping, Route, Task};
+use crate::method::full_domain::tuples::MergedTuples;
+use crate::method::{Grouping, GroupingTask, Route};
 use crate::table::{GroupId, Of};
 use crate::watch::Watched;
 
@@ -32,7 +32,7 @@ pub struct FullDomain;
 
 /// The best node, and how much work it was to find it.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct BestNode {
     /// Groups and cells.
     pub grouping: Grouping,
     /// The level of each column.
@@ -56,7 +56,10 @@ impl FullDomain {
     /// The least-loss node at which the promises hold with at most `task.limit` rows left
     /// out. Of equally good nodes the one with the smallest sum of levels, then the first
     /// in order.
-    pub fn find<'a>(&self, task: impl Into<Watched<'a, Task<'a>>>) -> Result<Found> {
+    pub fn find<'a>(
+        &self,
+        task: impl Into<Watched<'a, GroupingTask<'a>>>,
+    ) -> Result<BestNode> {
         let Watched { task, watch } = task.into();
         let judge = Judge::new(*task, watch);
         check_share(&judge)?;
@@ -65,7 +68,7 @@ impl FullDomain {
         // Without left-out rows promises survive merging; with them only absorbing ones
         // only get easier to keep. See the note.
         let necessary = if judge.is_monotone() { task.promises } else { &weaker };
-        let pool = Pool::new(&judge);
+        let pool = ScratchPool::new(&judge);
         let projections = Projections::new(&judge, &lattice, necessary, &pool);
         let (tuples, candidates) =
             projections.candidates(task.promises.look_at_values())?;
@@ -78,7 +81,7 @@ impl FullDomain {
         };
         let grouping = grouping(&judge, &node, &pool);
         watch.check()?;
-        Ok(Found {
+        Ok(BestNode {
             grouping,
             levels: node.iter().map(|level| usize::from(*level)).collect(),
             loss,
@@ -106,10 +109,10 @@ fn check_share(judge: &Judge<'_>) -> Result<()> {
 }
 
 /// Groups the census at the best node and takes failing groups out.
-fn grouping(judge: &Judge<'_>, node: &Node, pool: &Pool<'_>) -> Grouping {
+fn grouping(judge: &Judge<'_>, node: &LatticeNode, pool: &ScratchPool<'_>) -> Grouping {
     let task = &judge.task;
     pool.with(|scratch| {
-        let tuples = Tuples::of(task.census, task.promises.look_at_values());
+        let tuples = MergedTuples::of(task.census, task.promises.look_at_values());
         // The node was found allowed, so this marks what is left out and cannot fail.
         let _ = judge.left_out(task.promises, Price::Whole, &tuples, node, scratch);
         scratch.groups.assign(&tuples, &judge.ladder, node);
@@ -131,7 +134,7 @@ fn grouping(judge: &Judge<'_>, node: &Node, pool: &Pool<'_>) -> Grouping {
     })
 }
 
-fn cannot_be_met(task: &Task<'_>, judge: &Judge<'_>) -> Error {
+fn cannot_be_met(task: &GroupingTask<'_>, judge: &Judge<'_>) -> Error {
     let whole = judge.whole();
     let failing = task.promises.iter().find(|promise| !promise.holds(whole, whole));
     if let Some(promise) = failing {
@@ -154,12 +157,12 @@ fn cannot_be_met(task: &Task<'_>, judge: &Judge<'_>) -> Error {
 }
 
 /// Scratch memory for whichever thread needs some.
-struct Pool<'a> {
+struct ScratchPool<'a> {
     judge: &'a Judge<'a>,
     free: Mutex<Vec<Scratch>>,
 }
 
-impl<'a> Pool<'a> {
+impl<'a> ScratchPool<'a> {
     fn new(judge: &'a Judge<'a>) -> Self {
         Self { judge, free: Mutex::new(Vec::new()) }
     }

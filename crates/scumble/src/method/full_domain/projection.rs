@@ -8,16 +8,16 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::method::full_domain::Pool;
+use crate::method::full_domain::ScratchPool;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
-use crate::method::full_domain::lattice::{Lattice, Node};
-use crate::method::full_domain::tuples::Tuples;
+use crate::method::full_domain::lattice::{Lattice, LatticeNode};
+use crate::method::full_domain::tuples::MergedTuples;
 use crate::promise::Promises;
 
 /// A node that no projection rules out.
 #[derive(Debug, Clone)]
 pub(super) struct Candidate {
-    pub(super) node: Node,
+    pub(super) node: LatticeNode,
     /// No release at this node costs less.
     pub(super) bound: f64,
 }
@@ -38,12 +38,12 @@ pub(super) struct Projections<'a> {
     judge: &'a Judge<'a>,
     lattice: Lattice,
     necessary: &'a Promises,
-    pool: &'a Pool<'a>,
+    pool: &'a ScratchPool<'a>,
 }
 
 /// Rows left out when only a few columns are below their highest level.
 #[derive(Debug)]
-struct Table {
+struct LeftOutTable {
     columns: Vec<usize>,
     lowest: Vec<u8>,
     sizes: Vec<usize>,
@@ -51,7 +51,7 @@ struct Table {
     left_out: Vec<Option<u64>>,
 }
 
-impl Table {
+impl LeftOutTable {
     fn place(&self, level_of: impl Fn(usize) -> u8) -> usize {
         let mut place = 0;
         for ((column, lowest), size) in
@@ -72,7 +72,7 @@ impl<'a> Projections<'a> {
         judge: &'a Judge<'a>,
         lattice: &Lattice,
         necessary: &'a Promises,
-        pool: &'a Pool<'a>,
+        pool: &'a ScratchPool<'a>,
     ) -> Self {
         Self { judge, lattice: lattice.clone(), necessary, pool }
     }
@@ -82,8 +82,8 @@ impl<'a> Projections<'a> {
     pub(super) fn candidates(
         mut self,
         with_values: bool,
-    ) -> Result<(Arc<Tuples>, Vec<Candidate>)> {
-        let all = Arc::new(Tuples::of(self.judge.task.census, with_values));
+    ) -> Result<(Arc<MergedTuples>, Vec<Candidate>)> {
+        let all = Arc::new(MergedTuples::of(self.judge.task.census, with_values));
         let n_columns = all.nodes.len();
         let mut tuples = self.merged(&all, &self.lattice.lowest.clone());
         drop(all);
@@ -114,7 +114,11 @@ impl<'a> Projections<'a> {
     }
 
     /// `tuples` at a coarser node, or as they are if nothing would merge.
-    fn merged(&self, tuples: &Arc<Tuples>, node: &Node) -> Arc<Tuples> {
+    fn merged(
+        &self,
+        tuples: &Arc<MergedTuples>,
+        node: &LatticeNode,
+    ) -> Arc<MergedTuples> {
         if tuples.at == *node {
             return tuples.clone();
         }
@@ -125,7 +129,7 @@ impl<'a> Projections<'a> {
     }
 
     /// The finest level of each column among the candidates.
-    fn meet(&self, candidates: &[Candidate]) -> Node {
+    fn meet(&self, candidates: &[Candidate]) -> LatticeNode {
         let mut meet = self.lattice.highest.clone();
         for candidate in candidates {
             for (level, found) in meet.iter_mut().zip(&candidate.node) {
@@ -139,13 +143,13 @@ impl<'a> Projections<'a> {
     /// projected together first, so that few passes over all tuples are needed.
     fn project(
         &self,
-        tuples: &Tuples,
+        tuples: &MergedTuples,
         sets: Vec<Vec<usize>>,
-        known: &[Table],
-    ) -> Result<Vec<Table>> {
+        known: &[LeftOutTable],
+    ) -> Result<Vec<LeftOutTable>> {
         let n_nodes =
             |column: usize| self.judge.ladder.n_nodes(column, tuples.at[column]) as f64;
-        let tables: Vec<Vec<Table>> = bundles(sets, n_nodes)
+        let tables: Vec<Vec<LeftOutTable>> = bundles(sets, n_nodes)
             .into_par_iter()
             .map(|(columns, sets)| {
                 self.judge.watch.check()?;
@@ -166,10 +170,10 @@ impl<'a> Projections<'a> {
     /// The tuples with all columns but a few on their highest level.
     fn projected(
         &self,
-        tuples: &Tuples,
+        tuples: &MergedTuples,
         columns: &[usize],
         scratch: &mut Scratch,
-    ) -> Tuples {
+    ) -> MergedTuples {
         let levels: Vec<(usize, u8)> =
             columns.iter().map(|column| (*column, tuples.at[*column])).collect();
         let node = self.lattice.top_with(&levels);
@@ -179,11 +183,11 @@ impl<'a> Projections<'a> {
     /// Rows left out for a few columns on all their levels, from coarse to fine.
     fn table(
         &self,
-        tuples: &Tuples,
+        tuples: &MergedTuples,
         columns: Vec<usize>,
-        known: &[Table],
+        known: &[LeftOutTable],
         scratch: &mut Scratch,
-    ) -> Result<Table> {
+    ) -> Result<LeftOutTable> {
         let lowest: Vec<u8> = columns.iter().map(|column| tuples.at[*column]).collect();
         let sizes: Vec<usize> = columns
             .iter()
@@ -193,7 +197,7 @@ impl<'a> Projections<'a> {
             })
             .collect();
         let left_out = vec![None; sizes.iter().product()];
-        let mut table = Table { columns, lowest, sizes, left_out };
+        let mut table = LeftOutTable { columns, lowest, sizes, left_out };
         for place in (0..table.left_out.len()).rev() {
             self.judge.watch.check()?;
             let node = self.node_at(&table, place);
@@ -212,7 +216,7 @@ impl<'a> Projections<'a> {
         Ok(table)
     }
 
-    fn node_at(&self, table: &Table, mut place: usize) -> Node {
+    fn node_at(&self, table: &LeftOutTable, mut place: usize) -> LatticeNode {
         let mut node = self.lattice.highest.clone();
         for index in (0..table.columns.len()).rev() {
             let size = table.sizes[index];
@@ -223,7 +227,12 @@ impl<'a> Projections<'a> {
     }
 
     /// Whether no known table over a part of `columns` rules the node out.
-    fn allowed(&self, node: &Node, columns: &[usize], known: &[Table]) -> bool {
+    fn allowed(
+        &self,
+        node: &LatticeNode,
+        columns: &[usize],
+        known: &[LeftOutTable],
+    ) -> bool {
         known
             .iter()
             .filter(|table| table.columns.iter().all(|column| columns.contains(column)))
@@ -231,12 +240,13 @@ impl<'a> Projections<'a> {
     }
 
     /// All nodes that no table rules out, column by column.
-    fn consistent(&self, tables: &[Table]) -> Result<Vec<Candidate>> {
+    fn consistent(&self, tables: &[LeftOutTable]) -> Result<Vec<Candidate>> {
         let n_columns = self.lattice.lowest.len();
         // The tables that can be asked once the first columns have their levels.
-        let ready: Vec<Vec<&Table>> = (0..n_columns)
+        let ready: Vec<Vec<&LeftOutTable>> = (0..n_columns)
             .map(|column| {
-                let last = |table: &&Table| table.columns.iter().max() == Some(&column);
+                let last =
+                    |table: &&LeftOutTable| table.columns.iter().max() == Some(&column);
                 tables.iter().filter(last).collect()
             })
             .collect();
@@ -250,8 +260,8 @@ impl<'a> Projections<'a> {
         &self,
         column: usize,
         left_out: u64,
-        node: &mut Node,
-        ready: &[Vec<&Table>],
+        node: &mut LatticeNode,
+        ready: &[Vec<&LeftOutTable>],
         candidates: &mut Vec<Candidate>,
     ) -> Result<()> {
         if column == node.len() {
@@ -279,12 +289,12 @@ impl<'a> Projections<'a> {
 
     /// At least `left_out` rows are left out at the node, since as many are where other
     /// columns are coarser.
-    fn candidate(&self, node: Node, left_out: u64) -> Candidate {
+    fn candidate(&self, node: LatticeNode, left_out: u64) -> Candidate {
         Candidate { bound: self.judge.bound(&node, left_out), node }
     }
 
     /// Raises a candidate's bound by what three columns tell; false if they rule it out.
-    fn refine(&self, candidate: &mut Candidate, triples: &[Table]) -> bool {
+    fn refine(&self, candidate: &mut Candidate, triples: &[LeftOutTable]) -> bool {
         let worst = triples
             .iter()
             .try_fold(0, |worst, table| Some(table.at(&candidate.node)?.max(worst)));
@@ -295,7 +305,7 @@ impl<'a> Projections<'a> {
     }
 }
 
-impl Table {
+impl LeftOutTable {
     /// The places one level coarser in one column.
     fn coarser_places(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
         let mut stride = 1;

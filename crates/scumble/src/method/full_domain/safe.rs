@@ -8,15 +8,15 @@ use hashbrown::{HashMap, HashSet};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, Column};
 use crate::loss::{Loss, SizeLoss, Sizes};
-use crate::method::full_domain::costs::Costs;
-use crate::method::full_domain::groups::Groups;
+use crate::method::full_domain::costs::NodeCosts;
+use crate::method::full_domain::groups::GroupAssigner;
 use crate::method::full_domain::judge::{Judge, Price};
-use crate::method::full_domain::lattice::{Lattice, Node};
+use crate::method::full_domain::lattice::{Lattice, LatticeNode};
 use crate::method::full_domain::look::{LevelLook, Numbers, Part, Rule};
-use crate::method::full_domain::tuples::Tuples;
-use crate::method::full_domain::{Pool, cannot_be_met, check_share, grouping};
+use crate::method::full_domain::tuples::MergedTuples;
+use crate::method::full_domain::{ScratchPool, cannot_be_met, check_share, grouping};
 use crate::method::mondrian::public_columns;
-use crate::method::{Grouping, Task};
+use crate::method::{Grouping, GroupingTask};
 use crate::promise::Group;
 use crate::table::{GroupId, Of, TupleId};
 use crate::watch::{Watch, Watched};
@@ -52,7 +52,7 @@ fn worth(accept: f64, saved: f64) -> f64 {
 /// Publishes every column on one level, found by looks that tell nothing harmful of
 /// anybody's presence. `coin` falls true with a probability of its argument in 2^64.
 pub fn safe_levels<'a>(
-    task: impl Into<Watched<'a, Task<'a>>>,
+    task: impl Into<Watched<'a, GroupingTask<'a>>>,
     mut coin: impl FnMut(u64) -> bool,
 ) -> Result<FoundSafely> {
     let Watched { task, watch } = task.into();
@@ -63,14 +63,14 @@ pub fn safe_levels<'a>(
              numbers of rows and people",
         )
     })?;
-    let task = &Task { limit: 0, ..*task };
+    let task = &GroupingTask { limit: 0, ..*task };
     let judge = Judge::new(*task, watch);
     check_share(&judge)?;
     let lattice = Lattice::of(task.columns);
-    let pool = Pool::new(&judge);
-    let tuples = Tuples::of(task.census, false);
+    let pool = ScratchPool::new(&judge);
+    let tuples = MergedTuples::of(task.census, false);
     // Nothing else reads who is in the table.
-    let keeps = |node: &Node| {
+    let keeps = |node: &LatticeNode| {
         let promises = task.promises;
         let look = |scratch: &mut _| {
             judge.left_out(promises, Price::Whole, &tuples, node, scratch)
@@ -109,13 +109,13 @@ struct Chooser<'a> {
     rule: &'a Rule<'a>,
     loss: PublicLoss,
     /// Tuples of the lowest node; their rows are people.
-    people: Tuples,
-    groups: Groups,
+    people: MergedTuples,
+    groups: GroupAssigner,
 }
 
 /// What nodes cost if everybody were in the table, with nodes as cells.
 enum PublicLoss {
-    Cells(Costs),
+    Cells(NodeCosts),
     Sizes(&'static dyn SizeLoss),
 }
 
@@ -124,7 +124,7 @@ enum PublicLoss {
 struct Estimate {
     worth: f64,
     saved: f64,
-    node: Node,
+    node: LatticeNode,
 }
 
 impl Eq for Estimate {}
@@ -161,14 +161,17 @@ impl<'a> Chooser<'a> {
                     ..column.clone()
                 };
                 let columns: Vec<Column> = columns.iter().map(nodes).collect();
-                PublicLoss::Cells(Costs::of(&Task { columns: &columns, ..*task }, loss))
+                PublicLoss::Cells(NodeCosts::of(
+                    &GroupingTask { columns: &columns, ..*task },
+                    loss,
+                ))
             }
         };
-        let mut people = Tuples::of(task.census, false);
+        let mut people = MergedTuples::of(task.census, false);
         if let Some(counts) = people.people.take() {
             people.rows = counts;
         }
-        let mut groups = Groups::default();
+        let mut groups = GroupAssigner::default();
         let people = people.coarsened(&judge.ladder, &lattice.lowest, &mut groups);
         Self { judge, lattice, rule, loss, people, groups }
     }
@@ -177,14 +180,14 @@ impl<'a> Chooser<'a> {
     /// rows in groups of `held` are read, which are public.
     fn choose(
         &mut self,
-        held: &Node,
-        tuples: &Tuples,
+        held: &LatticeNode,
+        tuples: &MergedTuples,
         watch: &dyn Watch,
-    ) -> Result<Option<(Node, LevelLook)>> {
+    ) -> Result<Option<(LatticeNode, LevelLook)>> {
         let (parts, part_of) = self.parts(held, tuples);
         let cost = self.count(held);
         let mut known: HashMap<(u64, Held), Marginal> = HashMap::new();
-        let mut seen: HashSet<Node> = HashSet::from([held.clone()]);
+        let mut seen: HashSet<LatticeNode> = HashSet::from([held.clone()]);
         let mut open = BinaryHeap::new();
         let mut estimated: Vec<Estimate> = Vec::new();
         open.push(Estimate { worth: 0.0, saved: 0.0, node: held.clone() });
@@ -210,7 +213,7 @@ impl<'a> Chooser<'a> {
         }
         estimated.retain(|estimate| estimate.saved > 0.0);
         estimated.sort_by(|one, other| other.cmp(one));
-        let mut best: Option<(f64, Node, LevelLook)> = None;
+        let mut best: Option<(f64, LatticeNode, LevelLook)> = None;
         for Estimate { saved, node, .. } in estimated.into_iter().take(MOST_COINS) {
             watch.check()?;
             self.count(&node);
@@ -229,8 +232,8 @@ impl<'a> Chooser<'a> {
     /// The groups of the node that is held, and to which each tuple belongs.
     fn parts(
         &mut self,
-        held: &Node,
-        tuples: &Tuples,
+        held: &LatticeNode,
+        tuples: &MergedTuples,
     ) -> (Of<GroupId, Held>, Of<TupleId, GroupId>) {
         self.groups.count(tuples, &self.judge.ladder, held);
         let sizes = self.groups.sizes.pairs();
@@ -242,7 +245,7 @@ impl<'a> Chooser<'a> {
     }
 
     /// Groups everybody at a node, and says what it costs.
-    fn count(&mut self, node: &Node) -> f64 {
+    fn count(&mut self, node: &LatticeNode) -> f64 {
         self.groups.count(&self.people, &self.judge.ladder, node);
         match &self.loss {
             PublicLoss::Cells(costs) => costs.bound(node),

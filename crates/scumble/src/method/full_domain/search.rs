@@ -8,11 +8,11 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::loss::Loss;
-use crate::method::full_domain::Pool;
+use crate::method::full_domain::ScratchPool;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
-use crate::method::full_domain::lattice::{Node, below, height};
+use crate::method::full_domain::lattice::{LatticeNode, below, height};
 use crate::method::full_domain::projection::Candidate;
-use crate::method::full_domain::tuples::Tuples;
+use crate::method::full_domain::tuples::MergedTuples;
 use crate::promise::Promises;
 
 /// How many climbs go on side by side. Fixed, so that the search takes the same course on
@@ -31,27 +31,27 @@ const MERGED_AT_LEAST: usize = 500_000;
 pub(super) struct LatticeSearch<'a> {
     judge: &'a Judge<'a>,
     necessary: &'a Promises,
-    tuples: Arc<Tuples>,
+    tuples: Arc<MergedTuples>,
     /// How many nodes were looked at.
     pub(super) checked: usize,
     /// The least loss and its node.
-    pub(super) best: Option<(f64, Node)>,
+    pub(super) best: Option<(f64, LatticeNode)>,
     /// Nodes that were looked at.
-    looked: HashSet<Node>,
+    looked: HashSet<LatticeNode>,
     /// Nodes where the necessary promises fail: all below them fail, too.
-    hopeless: Vec<Node>,
+    hopeless: Vec<LatticeNode>,
     /// Nodes where they hold: so they do above.
-    hopeful: Vec<Node>,
+    hopeful: Vec<LatticeNode>,
     /// Those of them that candidates were not yet compared with.
-    new_hopeless: Vec<Node>,
+    new_hopeless: Vec<LatticeNode>,
     /// What nothing above a node can cost less than, as long as that is below the best.
-    floors: Vec<(f64, Node)>,
+    floors: Vec<(f64, LatticeNode)>,
     /// Tuples merged at nodes that were looked at, to look at coarser ones with.
-    merged: RwLock<Vec<Arc<Tuples>>>,
+    merged: RwLock<Vec<Arc<MergedTuples>>>,
 }
 
 /// What a look at one node told.
-struct Look {
+struct NodeLook {
     /// The necessary promises fail, so everything finer fails, too.
     hopeless: bool,
     /// The loss, if the node is allowed.
@@ -62,7 +62,7 @@ struct Look {
 
 /// A way up from a candidate, and where on it hope begins: somewhere in `low..=high`.
 struct Climb {
-    way: Vec<Node>,
+    way: Vec<LatticeNode>,
     low: usize,
     high: usize,
 }
@@ -70,7 +70,7 @@ struct Climb {
 impl<'a> LatticeSearch<'a> {
     pub(super) fn new(
         judge: &'a Judge<'a>,
-        tuples: Arc<Tuples>,
+        tuples: Arc<MergedTuples>,
         necessary: &'a Promises,
     ) -> Self {
         Self {
@@ -98,7 +98,7 @@ impl<'a> LatticeSearch<'a> {
     pub(super) fn run(
         &mut self,
         mut candidates: Vec<Candidate>,
-        pool: &Pool<'_>,
+        pool: &ScratchPool<'_>,
     ) -> Result<()> {
         candidates.sort_by(|a, b| {
             let by_height = || height(&a.node).cmp(&height(&b.node));
@@ -113,7 +113,7 @@ impl<'a> LatticeSearch<'a> {
                 .map(|candidate| self.climb_from(candidate.node.clone()))
                 .collect();
             loop {
-                let mut wanted: Vec<Node> =
+                let mut wanted: Vec<LatticeNode> =
                     climbs.iter_mut().filter_map(|climb| self.next_on(climb)).collect();
                 wanted.sort_unstable();
                 wanted.dedup();
@@ -138,7 +138,7 @@ impl<'a> LatticeSearch<'a> {
     }
 
     /// The way up on which each step saves the most groups for its loss.
-    fn climb_from(&self, node: Node) -> Climb {
+    fn climb_from(&self, node: LatticeNode) -> Climb {
         let mut way = vec![node];
         while let Some(next) = way.last().and_then(|node| self.judge.next_above(node)) {
             way.push(next);
@@ -147,7 +147,7 @@ impl<'a> LatticeSearch<'a> {
     }
 
     /// Narrows a climb down by what is known; the next node to look at, if any.
-    fn next_on(&self, climb: &mut Climb) -> Option<Node> {
+    fn next_on(&self, climb: &mut Climb) -> Option<LatticeNode> {
         while climb.low < climb.high {
             let middle = usize::midpoint(climb.low, climb.high);
             let node = &climb.way[middle];
@@ -164,9 +164,13 @@ impl<'a> LatticeSearch<'a> {
         (climb.high == 0 && !self.looked.contains(start)).then(|| start.clone())
     }
 
-    fn look_at(&mut self, nodes: Vec<Node>, pool: &Pool<'_>) -> Result<()> {
+    fn look_at(
+        &mut self,
+        nodes: Vec<LatticeNode>,
+        pool: &ScratchPool<'_>,
+    ) -> Result<()> {
         self.checked += nodes.len();
-        let looks: Vec<Look> = nodes
+        let looks: Vec<NodeLook> = nodes
             .par_iter()
             .map(|node| {
                 self.judge.watch.check()?;
@@ -206,7 +210,7 @@ impl<'a> LatticeSearch<'a> {
         if self.judge.task.limit == 0 { floor >= *best } else { self.beaten(floor) }
     }
 
-    fn offer(&mut self, loss: f64, node: &Node) {
+    fn offer(&mut self, loss: f64, node: &LatticeNode) {
         let better = match &self.best {
             None => true,
             Some((best, held)) => loss
@@ -220,7 +224,7 @@ impl<'a> LatticeSearch<'a> {
         }
     }
 
-    fn look(&self, node: &Node, scratch: &mut Scratch) -> Look {
+    fn look(&self, node: &LatticeNode, scratch: &mut Scratch) -> NodeLook {
         let (judge, task) = (self.judge, &self.judge.task);
         let tuples = &*self.finest_needed(node);
         let left_out =
@@ -245,12 +249,12 @@ impl<'a> LatticeSearch<'a> {
                 Some(judge.loss(tuples, node, scratch))
             }
         };
-        Look { hopeless, loss, floor }
+        NodeLook { hopeless, loss, floor }
     }
 
     /// The fewest tuples that still tell the groups of `node` apart. Which ones they are
     /// changes the time a look takes, not what it sees.
-    fn finest_needed(&self, node: &Node) -> Arc<Tuples> {
+    fn finest_needed(&self, node: &LatticeNode) -> Arc<MergedTuples> {
         let Ok(merged) = self.merged.read() else { return self.tuples.clone() };
         let finer = merged.iter().filter(|tuples| below(&tuples.at, node));
         finer.min_by_key(|tuples| tuples.len()).unwrap_or(&self.tuples).clone()
@@ -258,14 +262,20 @@ impl<'a> LatticeSearch<'a> {
 
     /// Keeps the groups of `node` as tuples if that saves later looks much, and memory
     /// allows.
-    fn keep_merged(&self, tuples: &Tuples, node: &Node, scratch: &mut Scratch) {
+    fn keep_merged(
+        &self,
+        tuples: &MergedTuples,
+        node: &LatticeNode,
+        scratch: &mut Scratch,
+    ) {
         let n_groups = scratch.groups.n_groups();
         if n_groups * 2 > tuples.len() || tuples.len() < SMALL {
             return;
         }
         let room = self.tuples.len().max(MERGED_AT_LEAST);
-        let held =
-            |merged: &Vec<Arc<Tuples>>| merged.iter().map(|t| t.len()).sum::<usize>();
+        let held = |merged: &Vec<Arc<MergedTuples>>| {
+            merged.iter().map(|t| t.len()).sum::<usize>()
+        };
         if self.merged.read().is_ok_and(|merged| held(&merged) + n_groups <= room) {
             let kept = tuples.merged(&self.judge.ladder, node, &mut scratch.groups);
             if let Ok(mut merged) = self.merged.write() {

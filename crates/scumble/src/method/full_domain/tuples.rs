@@ -2,8 +2,8 @@
 
 use hashbrown::HashMap;
 
-use crate::method::full_domain::groups::{Groups, Ladder};
-use crate::method::full_domain::lattice::Node;
+use crate::method::full_domain::groups::{GroupAssigner, LevelMaps};
+use crate::method::full_domain::lattice::LatticeNode;
 use crate::table::{
     Census, Code, EntryId, Histogram, Ids, NodeId, Of, Persons, TupleId, ids,
 };
@@ -15,9 +15,9 @@ ids! {
 
 /// Distinct tuples of nodes, with their rows and sensitive values.
 #[derive(Debug, Clone)]
-pub(super) struct Tuples {
+pub(super) struct MergedTuples {
     /// The levels of the nodes.
-    pub(super) at: Node,
+    pub(super) at: LatticeNode,
     /// For each column, the node of every tuple.
     pub(super) nodes: Vec<Of<TupleId, NodeId>>,
     /// How many rows have the tuple.
@@ -41,7 +41,7 @@ struct TupleValues {
     combinations: std::sync::Arc<Of<CombinationId, (usize, Vec<Code>)>>,
 }
 
-impl Tuples {
+impl MergedTuples {
     /// The tuples of a census, on level 0 of every column.
     pub(super) fn of(census: &Census, with_values: bool) -> Self {
         Self {
@@ -72,9 +72,9 @@ impl Tuples {
     /// The same rows at a coarser node, tuples that fall together merged.
     pub(super) fn coarsened(
         &self,
-        ladder: &Ladder,
-        node: &Node,
-        groups: &mut Groups,
+        ladder: &LevelMaps,
+        node: &LatticeNode,
+        groups: &mut GroupAssigner,
     ) -> Self {
         match self.values {
             Some(_) => groups.assign(self, ladder, node),
@@ -86,9 +86,9 @@ impl Tuples {
     /// As `coarsened`, when `groups` were made of these tuples at this node already.
     pub(super) fn merged(
         &self,
-        ladder: &Ladder,
-        node: &Node,
-        groups: &mut Groups,
+        ladder: &LevelMaps,
+        node: &LatticeNode,
+        groups: &mut GroupAssigner,
     ) -> Self {
         let columns = self.nodes.iter().enumerate().map(|(column, fine)| {
             let map = ladder.map(column, self.at[column], node[column]);
@@ -158,7 +158,7 @@ impl TupleValues {
     }
 
     /// Adds up the entries of each group.
-    fn merged(&self, groups: &Groups) -> Self {
+    fn merged(&self, groups: &GroupAssigner) -> Self {
         let mut starts = Of::from(EntryId::of([0]));
         let mut entries = Of::new();
         let mut sums: Of<CombinationId, u64> = Of::repeat(0, self.combinations.len());

@@ -13,7 +13,7 @@
 //! *Proof.* The four inequalities are `lo <= m <= hi` with `hi` the smaller of `max below`
 //! and `rows - min (people - below)`, and `lo` likewise. The mean is at most `hi` exactly if
 //! the sum of `P(x) r(x) (x - hi)` over all x is not above 0, where r(x) is the chance that
-//! x is refused. Over the x that break a promise it is [`Needs::high`] at most; each x that
+//! x is refused. Over the x that break a promise it is [`HelpNeeded::high`] at most; each x that
 //! breaks none is at most `hi`, so refusing it makes the sum smaller, and by as much as is
 //! missing in sum. None of them makes the other sum larger, which is checked before. ∎
 //!
@@ -38,14 +38,14 @@ const TINY: f64 = 1e-60;
 
 /// A part of the population: its people, and how many of them are in the table.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Sizes {
+pub(super) struct PartSizes {
     pub(super) people: u64,
     pub(super) rows: u64,
 }
 
 /// When a look at a cut is refused although both sides keep the promises.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Look {
+pub(super) struct LookRule {
     /// How likely it is that the cut is accepted.
     pub(super) accept: f64,
     refused: Refused,
@@ -57,13 +57,13 @@ enum Refused {
     /// None.
     Nothing,
     /// All before this one, and this one by chance.
-    Few(u64, Chance),
+    Few(u64, CoinChance),
     /// All beyond this one, and this one by chance.
-    Many(u64, Chance),
+    Many(u64, CoinChance),
 }
 
 /// A probability: so many parts in 2^64.
-pub(super) type Chance = u64;
+pub(super) type CoinChance = u64;
 
 /// What becomes of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,21 +71,21 @@ pub(super) enum Fate {
     Accepted,
     Refused,
     /// Refused with this probability.
-    Open(Chance),
+    Open(CoinChance),
 }
 
-impl Look {
+impl LookRule {
     /// How to look at a cut of a part, from what is public. `keeps` says whether both sides
     /// keep the promises if so many of the table are below. Nothing if no look at it is
     /// harmless and may be accepted.
     pub(super) fn of(
-        part: Sizes,
+        part: PartSizes,
         below: u64,
         (min, max): (Decimal, Decimal),
         keeps: impl Fn(u64) -> bool,
     ) -> Option<Self> {
-        let range = Range::of(part, below, min, max);
-        let weights = Weights::of(part, below);
+        let range = MeanRange::of(part, below, min, max);
+        let weights = Likelihoods::of(part, below);
         let kept: Vec<bool> = weights.of.iter().map(|(x, _)| keeps(*x)).collect();
         let needs = weights.needs(&kept, range);
         let refused = match (needs.high > 0.0, needs.low > 0.0) {
@@ -136,13 +136,13 @@ impl Look {
 
 /// Between which numbers below the cut the mean must lie, in units of 10^-12.
 #[derive(Debug, Clone, Copy)]
-struct Range {
+struct MeanRange {
     low: i128,
     high: i128,
 }
 
-impl Range {
-    fn of(part: Sizes, below: u64, min: Decimal, max: Decimal) -> Self {
+impl MeanRange {
+    fn of(part: PartSizes, below: u64, min: Decimal, max: Decimal) -> Self {
         let [min, max] = [min, max].map(|share| share.trillionths() as i128);
         let below_cut = i128::from(below);
         let rest = i128::from(part.people - below);
@@ -155,7 +155,7 @@ impl Range {
 }
 
 /// How likely each number below a cut is, relative to about the likeliest.
-struct Weights {
+struct Likelihoods {
     /// Numbers and their weights, ascending.
     of: Vec<(u64, f64)>,
     /// The least and the largest number there can be.
@@ -165,14 +165,14 @@ struct Weights {
 }
 
 /// How much a refusal must be helped, in units of 10^-12; not above 0 if it need not be.
-struct Needs {
+struct HelpNeeded {
     high: f64,
     low: f64,
 }
 
-impl Weights {
-    fn of(part: Sizes, below: u64) -> Self {
-        let Sizes { people, rows } = part;
+impl Likelihoods {
+    fn of(part: PartSizes, below: u64) -> Self {
+        let PartSizes { people, rows } = part;
         let rest = people - below;
         let ends = (rows.saturating_sub(rest), below.min(rows));
         let likeliest =
@@ -205,7 +205,7 @@ impl Weights {
     }
 
     /// What refusals of the numbers that break a promise lack, at most.
-    fn needs(&self, kept: &[bool], range: Range) -> Needs {
+    fn needs(&self, kept: &[bool], range: MeanRange) -> HelpNeeded {
         let (mut high, mut low) = ((0.0, 0.0), (0.0, 0.0));
         let add = |sums: &mut (f64, f64), weight: f64, harm: i128| {
             *(if harm > 0 { &mut sums.0 } else { &mut sums.1 }) += weight * harm as f64;
@@ -235,7 +235,7 @@ impl Weights {
             true => harm * (1.0 + self.error) + help * (1.0 - self.error),
             false => 0.0,
         };
-        Needs { high: most(high), low: most(low) }
+        HelpNeeded { high: most(high), low: most(low) }
     }
 
     /// The numbers that break no promise, with what refusing them helps at least.
@@ -254,7 +254,7 @@ impl Weights {
 fn least(
     need: f64,
     numbers: impl Iterator<Item = (u64, f64)>,
-) -> Option<(u64, Chance)> {
+) -> Option<(u64, CoinChance)> {
     let mut helped = 0.0;
     for (x, help) in numbers {
         if help <= 0.0 {
@@ -295,9 +295,14 @@ mod tests {
         }
     }
 
-    fn look(part: Sizes, below: u64, shares: (f64, f64), k: u64) -> Option<Look> {
+    fn look(
+        part: PartSizes,
+        below: u64,
+        shares: (f64, f64),
+        k: u64,
+    ) -> Option<LookRule> {
         let keeps = keeps(shares, k);
-        Look::of(part, below, range(shares.0, shares.1), |x| {
+        LookRule::of(part, below, range(shares.0, shares.1), |x| {
             keeps(x, below) && keeps(part.rows - x, part.people - below)
         })
     }
@@ -305,7 +310,7 @@ mod tests {
     /// One row, eleven people, at most one in ten: nine of ten other cases are refused.
     #[test]
     fn the_worked_example() {
-        let part = Sizes { people: 11, rows: 1 };
+        let part = PartSizes { people: 11, rows: 1 };
         let look = look(part, 1, (0.0, 0.1), 1).unwrap();
         let Fate::Open(chance) = look.fate(0) else { panic!("{look:?}") };
         assert!((chance as f64 / 2f64.powi(64) - 0.9).abs() < 1e-12);
@@ -317,17 +322,17 @@ mod tests {
     #[test]
     fn what_cannot_be_harmless_is_not_offered() {
         // The others alone break the range, too.
-        assert!(look(Sizes { people: 10, rows: 1 }, 1, (0.0, 0.1), 1).is_none());
+        assert!(look(PartSizes { people: 10, rows: 1 }, 1, (0.0, 0.1), 1).is_none());
         // Nothing can be refused: no coin.
-        let free = look(Sizes { people: 10, rows: 5 }, 4, (0.0, 1.0), 1).unwrap();
+        let free = look(PartSizes { people: 10, rows: 5 }, 4, (0.0, 1.0), 1).unwrap();
         assert_eq!((free.refused, free.accept), (Refused::Nothing, 1.0));
     }
 
     /// The mean given a refusal, from logarithms of factorials.
     fn refused_mean(
-        part: Sizes,
+        part: PartSizes,
         below: u64,
-        look: Look,
+        look: LookRule,
         kept: &dyn Fn(u64) -> bool,
     ) -> f64 {
         let rest = part.people - below;
@@ -362,7 +367,7 @@ mod tests {
             for below in [people / 50, people / 9, people / 3, people / 2, people - 2] {
                 for shares in [(0.0, 0.1), (0.0, 0.3), (0.01, 0.3), (0.03, 0.06)] {
                     for k in [1, 4] {
-                        let part = Sizes { people, rows };
+                        let part = PartSizes { people, rows };
                         let share = rows as f64 / people as f64;
                         let all = share >= shares.0 && share <= shares.1;
                         let found =

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Cover};
-use crate::method::{Branch, BranchId, Grouping, Route, Task, cover};
+use crate::method::{Branch, BranchId, Grouping, GroupingTask, Route, cover};
 use crate::promise::Group;
 use crate::table::{Census, Code, GroupId, Histogram, Of, TupleId, pair, unpair};
 use crate::watch::{Watch, Watched};
@@ -89,7 +89,7 @@ impl Mondrian {
     /// Tries every choice of column and value and keeps the one with the least loss; of
     /// several the first.
     pub fn search<'a>(
-        task: impl Into<Watched<'a, Task<'a>>>,
+        task: impl Into<Watched<'a, GroupingTask<'a>>>,
     ) -> Result<(Self, Grouping)> {
         let task = task.into();
         let mut best: Option<(f64, Self, Grouping)> = None;
@@ -108,7 +108,10 @@ impl Mondrian {
     }
 
     /// Groups the tuples of a census.
-    pub fn find<'a>(&self, task: impl Into<Watched<'a, Task<'a>>>) -> Result<Grouping> {
+    pub fn find<'a>(
+        &self,
+        task: impl Into<Watched<'a, GroupingTask<'a>>>,
+    ) -> Result<Grouping> {
         let Watched { task, watch } = task.into();
         let census = task.census;
         let values = whole_values(census);
@@ -134,7 +137,7 @@ fn whole_values(census: &Census) -> Vec<Histogram> {
 }
 
 /// That the promises hold of the table as one group.
-fn check_whole(task: &Task<'_>, whole: Group<'_>) -> Result<()> {
+fn check_whole(task: &GroupingTask<'_>, whole: Group<'_>) -> Result<()> {
     for promise in task.promises.iter() {
         if !promise.holds(whole, whole) {
             return Err(Error::unsatisfiable(promise.title(), promise.obstacle(whole))
@@ -156,7 +159,7 @@ enum Piece {
 
 struct Cutter<'a> {
     choice: Mondrian,
-    task: &'a Task<'a>,
+    task: &'a GroupingTask<'a>,
     watch: &'a dyn Watch,
     whole: Group<'a>,
     /// Histograms that are empty, for whoever needs some.
@@ -164,7 +167,7 @@ struct Cutter<'a> {
 }
 
 /// The values of a part in one column, ascending, with the part's tuples in that order.
-struct Sorted {
+struct SortedTuples {
     tuples: Vec<TupleId>,
     /// Code and where its tuples begin.
     values: Vec<(Code, usize)>,
@@ -264,7 +267,7 @@ impl Cutter<'_> {
         relative_width(&self.task.columns[column], low, high)
     }
 
-    fn sort(&self, part: &[TupleId], column: usize) -> Sorted {
+    fn sort(&self, part: &[TupleId], column: usize) -> SortedTuples {
         let codes = &self.task.census.quasi[column];
         let mut keyed: Vec<u64> =
             part.iter().map(|tuple| pair(codes[*tuple], *tuple)).collect();
@@ -277,12 +280,12 @@ impl Cutter<'_> {
             }
         }
         let tuple = |key| unpair::<Code, TupleId>(key).1;
-        Sorted { tuples: keyed.into_iter().map(tuple).collect(), values }
+        SortedTuples { tuples: keyed.into_iter().map(tuple).collect(), values }
     }
 
     /// For each value but the first: whether cutting before it keeps the promises on both
     /// sides, and how many people are below.
-    fn allowed(&self, sorted: &Sorted) -> Vec<(bool, u64)> {
+    fn allowed(&self, sorted: &SortedTuples) -> Vec<(bool, u64)> {
         let bounds: Vec<usize> = sorted
             .values
             .iter()
@@ -336,7 +339,7 @@ impl Cutter<'_> {
     }
 
     /// The place of the value to cut before, if any cut is allowed.
-    fn choose(&self, sorted: &Sorted, cuts: &[(bool, u64)]) -> Option<usize> {
+    fn choose(&self, sorted: &SortedTuples, cuts: &[(bool, u64)]) -> Option<usize> {
         let counts = self.task.census.people();
         let people: u64 = sorted.tuples.iter().map(|tuple| counts[*tuple]).sum();
         let n_values = sorted.values.len() as u64;
@@ -384,7 +387,7 @@ fn append(parts: &mut Vec<Piece>, more: Vec<Piece>) -> usize {
 }
 
 /// Numbers the groups from the lowest part to the highest and writes the cuts down.
-fn grouping(task: &Task<'_>, mut parts: Vec<Piece>) -> Grouping {
+fn grouping(task: &GroupingTask<'_>, mut parts: Vec<Piece>) -> Grouping {
     let mut group_of = Of::repeat(None, task.census.n_tuples());
     let mut groups: Of<GroupId, Vec<TupleId>> = Of::new();
     let mut branches: Of<BranchId, Branch> = Of::new();
@@ -418,7 +421,7 @@ fn grouping(task: &Task<'_>, mut parts: Vec<Piece>) -> Grouping {
 /// The cells of a group: of everybody in it, also of those of a population who are not in
 /// the table. Cells around the rows of the table alone, as the source has them, tell who is
 /// absent (`reproduce mpalm-boxes`).
-fn cells(task: &Task<'_>, tuples: &[TupleId]) -> Vec<Cover> {
+fn cells(task: &GroupingTask<'_>, tuples: &[TupleId]) -> Vec<Cover> {
     let columns = task.columns.iter().zip(&task.census.quasi);
     columns
         .map(|(column, codes)| {

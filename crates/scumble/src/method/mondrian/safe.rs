@@ -7,9 +7,9 @@ use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
 use crate::loss::Loss;
-use crate::method::mondrian::look::{Fate, Look, Sizes};
+use crate::method::mondrian::look::{Fate, LookRule, PartSizes};
 use crate::method::mondrian::{Piece, check_whole, grouping};
-use crate::method::{Grouping, Task, cover};
+use crate::method::{Grouping, GroupingTask, cover};
 use crate::promise::Group;
 use crate::table::{Code, Of, TupleId};
 use crate::watch::Watched;
@@ -29,7 +29,7 @@ fn worth(accept: f64, saved: f64, rows: u64) -> f64 {
 /// Groups rows by cuts that tell nothing harmful of anybody's presence. `coin` falls true
 /// with a probability of its argument in 2^64.
 pub fn safe_cuts<'a>(
-    task: impl Into<Watched<'a, Task<'a>>>,
+    task: impl Into<Watched<'a, GroupingTask<'a>>>,
     mut coin: impl FnMut(u64) -> bool,
 ) -> Result<Grouping> {
     let Watched { task, watch } = task.into();
@@ -41,10 +41,10 @@ pub fn safe_cuts<'a>(
         )
     })?;
     let census = task.census;
-    let sizes = Sizes { people: census.n_people(), rows: census.n_rows() };
+    let sizes = PartSizes { people: census.n_people(), rows: census.n_rows() };
     check_whole(task, Group { rows: sizes.rows, people: sizes.people, values: &[] })?;
     let chooser = Chooser { task, range, columns: public_columns(task) };
-    let whole = Part { tuples: census.tuples().collect(), sizes };
+    let whole = Uncut { tuples: census.tuples().collect(), sizes };
     let mut pieces = vec![Piece::Group(Vec::new())];
     let mut open = vec![(0, whole)];
     while !open.is_empty() {
@@ -75,7 +75,7 @@ pub fn safe_cuts<'a>(
 }
 
 /// The columns with how many *people* have each value, so that no loss asks for rows.
-pub(in crate::method) fn public_columns(task: &Task<'_>) -> Vec<Column> {
+pub(in crate::method) fn public_columns(task: &GroupingTask<'_>) -> Vec<Column> {
     let columns = task.columns.iter().zip(&task.census.quasi);
     columns
         .map(|(column, codes)| {
@@ -89,9 +89,9 @@ pub(in crate::method) fn public_columns(task: &Task<'_>) -> Vec<Column> {
 }
 
 /// People who are not parted yet, ascending.
-struct Part {
+struct Uncut {
     tuples: Vec<TupleId>,
-    sizes: Sizes,
+    sizes: PartSizes,
 }
 
 /// The cut of a part that is looked at, and how.
@@ -100,12 +100,12 @@ struct Cut {
     code: Code,
     /// How many people are below.
     below: u64,
-    look: Look,
+    look: LookRule,
 }
 
 /// Chooses cuts from what is public, and looks at them.
 struct Chooser<'a> {
-    task: &'a Task<'a>,
+    task: &'a GroupingTask<'a>,
     range: (Decimal, Decimal),
     columns: Vec<Column>,
 }
@@ -115,10 +115,10 @@ impl Chooser<'_> {
     /// the table.
     fn look(
         &self,
-        part: &Part,
+        part: &Uncut,
         cut: &Cut,
         coin: &mut impl FnMut(u64) -> bool,
-    ) -> Option<(Part, Part)> {
+    ) -> Option<(Uncut, Uncut)> {
         let census = self.task.census;
         let codes = &census.quasi[cut.column];
         let (below, rest): (Vec<TupleId>, Vec<TupleId>) =
@@ -133,16 +133,19 @@ impl Chooser<'_> {
         if refused {
             return None;
         }
-        let one = Sizes { people: cut.below, rows };
-        let other = Sizes {
+        let one = PartSizes { people: cut.below, rows };
+        let other = PartSizes {
             people: part.sizes.people - one.people,
             rows: part.sizes.rows - one.rows,
         };
-        Some((Part { tuples: below, sizes: one }, Part { tuples: rest, sizes: other }))
+        Some((
+            Uncut { tuples: below, sizes: one },
+            Uncut { tuples: rest, sizes: other },
+        ))
     }
 
     /// Whether the promises hold of both sides.
-    fn keep(&self, part: Sizes, below: u64, rows: u64) -> bool {
+    fn keep(&self, part: PartSizes, below: u64, rows: u64) -> bool {
         let hold = |rows, people| {
             let group = Group { rows, people, values: &[] };
             self.task.promises.hold(group, group)
@@ -152,21 +155,21 @@ impl Chooser<'_> {
 
     /// The cut to look at, from what is public of a part: its people, and how many of them
     /// are in the table.
-    fn choose(&self, part: &Part) -> Option<Cut> {
+    fn choose(&self, part: &Uncut) -> Option<Cut> {
         // Nobody of it is published.
         if part.sizes.rows == 0 {
             return None;
         }
-        let spread = Spread::of(self.task, &part.tuples);
-        let mut looks: HashMap<u64, Option<Look>> = HashMap::new();
+        let spread = PartValues::of(self.task, &part.tuples);
+        let mut looks: HashMap<u64, Option<LookRule>> = HashMap::new();
         let mut best: Option<(f64, Cut)> = None;
-        let costs = Costs { columns: &self.columns, loss: self.task.loss };
+        let costs = CellCosts { columns: &self.columns, loss: self.task.loss };
         let whole = costs.of_part(&spread);
         for column in 0..self.columns.len() {
             let mut cuts = Vec::new();
             for (rank, below) in spread.cuts(column, part.sizes.people) {
                 let look = *looks.entry(below).or_insert_with(|| {
-                    Look::of(part.sizes, below, self.range, |rows| {
+                    LookRule::of(part.sizes, below, self.range, |rows| {
                         self.keep(part.sizes, below, rows)
                     })
                 });
@@ -194,22 +197,22 @@ impl Chooser<'_> {
 }
 
 /// The values of a part.
-struct Spread {
-    columns: Vec<Ranked>,
+struct PartValues {
+    columns: Vec<RankedValues>,
     /// How many people have each tuple.
     people: Vec<u64>,
 }
 
 /// The values of a part in one column.
-struct Ranked {
+struct RankedValues {
     /// Those that occur, ascending.
     codes: Vec<Code>,
     /// Which of them each tuple has.
     ranks: Vec<u32>,
 }
 
-impl Spread {
-    fn of(task: &Task<'_>, tuples: &[TupleId]) -> Self {
+impl PartValues {
+    fn of(task: &GroupingTask<'_>, tuples: &[TupleId]) -> Self {
         let people = task.census.people();
         let ranked = |codes: &Of<TupleId, Code>| {
             let own: Vec<Code> = tuples.iter().map(|tuple| codes[*tuple]).collect();
@@ -218,7 +221,7 @@ impl Spread {
             codes.dedup();
             let rank = |code| codes.partition_point(|known| *known < code) as u32;
             let ranks = own.into_iter().map(rank).collect();
-            Ranked { codes, ranks }
+            RankedValues { codes, ranks }
         };
         Self {
             columns: task.census.quasi.iter().map(ranked).collect(),
@@ -229,7 +232,7 @@ impl Spread {
     /// Before which values a column may be cut, and how many people are below: all cuts, or
     /// those next to as many quantiles as are thought of.
     fn cuts(&self, column: usize, people: u64) -> Vec<(u32, u64)> {
-        let Ranked { codes, ranks } = &self.columns[column];
+        let RankedValues { codes, ranks } = &self.columns[column];
         let mut counts = vec![0; codes.len()];
         for (rank, people) in ranks.iter().zip(&self.people) {
             counts[*rank as usize] += people;
@@ -257,14 +260,14 @@ impl Spread {
 }
 
 /// What cells cost, each column by its weight.
-struct Costs<'a> {
+struct CellCosts<'a> {
     columns: &'a [Column],
     loss: Loss,
 }
 
-impl Costs<'_> {
+impl CellCosts<'_> {
     /// What a row of the part costs.
-    fn of_part(&self, spread: &Spread) -> f64 {
+    fn of_part(&self, spread: &PartValues) -> f64 {
         let columns = self.columns.iter().zip(&spread.columns);
         columns.map(|(column, ranked)| self.cell(column, &ranked.codes)).sum()
     }
@@ -281,7 +284,7 @@ impl Costs<'_> {
     /// What a row costs below and not below each of some cuts of a column, ascending.
     fn of_halves(
         &self,
-        spread: &Spread,
+        spread: &PartValues,
         column: usize,
         cuts: &[u32],
     ) -> Vec<(f64, f64)> {

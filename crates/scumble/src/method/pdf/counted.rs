@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::worlds::presence;
-use super::{Chance, Part, Pdf, Range, Whose, weights};
+use super::{Chance, Pdf, PdfGroup, Range, Whose, weights};
 
 /// How many steps are spent on a group, whatever its size, to see which columns may carry
 /// the table's own weights.
@@ -25,7 +25,7 @@ const SHARE: u64 = 8;
 /// makes the loss least.
 ///
 /// A group that is out of range whatever is published gets the population's weights.
-pub fn counted(part: &Part, range: &Range) -> Vec<Pdf> {
+pub fn counted(part: &PdfGroup, range: &Range) -> Vec<Pdf> {
     let mut whose = vec![Whose::Population; part.codes.len()];
     for column in ColumnSearch::new(part, range).run() {
         whose[column] = Whose::Table;
@@ -35,7 +35,7 @@ pub fn counted(part: &Part, range: &Range) -> Vec<Pdf> {
 }
 
 struct ColumnSearch<'a> {
-    part: &'a Part,
+    part: &'a PdfGroup,
     range: &'a Range,
     /// Columns that may carry the table's weights alone, by what that gains, most first.
     columns: Vec<(usize, f64)>,
@@ -47,7 +47,7 @@ struct ColumnSearch<'a> {
 }
 
 impl<'a> ColumnSearch<'a> {
-    fn new(part: &'a Part, range: &'a Range) -> Self {
+    fn new(part: &'a PdfGroup, range: &'a Range) -> Self {
         let (rows, people) = (part.n_rows(), part.n_people());
         let whole = Chance::Exact { part: rows, whole: people.max(1) };
         let mut columns = Vec::new();
@@ -127,7 +127,7 @@ impl<'a> ColumnSearch<'a> {
 ///
 /// Whatever else is published, people with a value are present `rows / people` of the
 /// time on average: a column that fails alone fails in every set.
-fn gain(part: &Part, column: usize, range: &Range) -> Option<f64> {
+fn gain(part: &PdfGroup, column: usize, range: &Range) -> Option<f64> {
     let (n_rows, n_people) = (part.n_rows(), part.n_people());
     let mut gain = 0.0;
     let mut same = true;

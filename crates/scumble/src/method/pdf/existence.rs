@@ -56,15 +56,15 @@ pub struct Likelihood {
 /// The probability that each person is present, for each likelihood. Nothing if fewer than
 /// `present` people can be.
 pub fn existence(likelihoods: &[Likelihood], present: u64) -> Option<Vec<Chance>> {
-    let sample = Sample::new(likelihoods, present)?;
+    let sample = PeopleSample::new(likelihoods, present)?;
     Some(likelihoods.iter().map(|likelihood| sample.chance(likelihood.ln)).collect())
 }
 
 /// The smallest and the largest probability of presence, cheaper than all of them: who is
 /// more likely is more likely present. Nothing if fewer than `present` people can be.
 pub fn extremes(likelihoods: &[Likelihood], present: u64) -> Option<(Chance, Chance)> {
-    let sample = Sample::new(likelihoods, present)?;
-    let spread = Spread::of(likelihoods);
+    let sample = PeopleSample::new(likelihoods, present)?;
+    let spread = LikelihoodRange::of(likelihoods);
     let smallest = if spread.able < spread.people {
         Chance::NEVER
     } else {
@@ -77,7 +77,7 @@ pub fn extremes(likelihoods: &[Likelihood], present: u64) -> Option<(Chance, Cha
 /// likelihoods alone, as PPALM has them: all other people are made as likely as the most
 /// likely one, or as the least likely one. Nothing if fewer than `present` people can be.
 pub fn bounds(likelihoods: &[Likelihood], present: u64) -> Option<(Chance, Chance)> {
-    let spread = Spread::of(likelihoods);
+    let spread = LikelihoodRange::of(likelihoods);
     if present > spread.able || spread.people == 0 {
         return None;
     }
@@ -98,7 +98,7 @@ pub fn bounds(likelihoods: &[Likelihood], present: u64) -> Option<(Chance, Chanc
 }
 
 /// How likelihoods differ.
-struct Spread {
+struct LikelihoodRange {
     /// The lowest logarithm of those who can be present.
     lowest: f64,
     highest: f64,
@@ -107,7 +107,7 @@ struct Spread {
     people: u64,
 }
 
-impl Spread {
+impl LikelihoodRange {
     fn of(likelihoods: &[Likelihood]) -> Self {
         let (mut lowest, mut highest) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut able, mut people) = (0, 0);
@@ -124,16 +124,16 @@ impl Spread {
 }
 
 /// A random set of people of a known size.
-enum Sample {
+enum PeopleSample {
     /// All who can be present are equally likely.
     Even(Chance),
     /// They are not.
     Uneven(Circle),
 }
 
-impl Sample {
+impl PeopleSample {
     fn new(likelihoods: &[Likelihood], present: u64) -> Option<Self> {
-        let spread = Spread::of(likelihoods);
+        let spread = LikelihoodRange::of(likelihoods);
         if present > spread.able {
             return None;
         }
@@ -158,13 +158,13 @@ impl Sample {
 struct Circle {
     /// The logarithm of what all likelihoods are multiplied by.
     tilt: f64,
-    points: Vec<(Point, Complex)>,
+    points: Vec<(CirclePoint, Complex)>,
     /// The sum over the whole circle.
     sum: f64,
 }
 
 impl Circle {
-    fn new(likelihoods: &[Likelihood], present: u64, spread: &Spread) -> Self {
+    fn new(likelihoods: &[Likelihood], present: u64, spread: &LikelihoodRange) -> Self {
         let tilt = tilt(likelihoods, present, spread);
         let able: Vec<(f64, u64)> = likelihoods
             .iter()
@@ -187,8 +187,9 @@ impl Circle {
         let mut points = Vec::new();
         let mut sum = 0.0;
         for place in 0..=n_points / 2 {
-            let point =
-                Point::new(std::f64::consts::TAU * place as f64 / n_points as f64);
+            let point = CirclePoint::new(
+                std::f64::consts::TAU * place as f64 / n_points as f64,
+            );
             if 2.0 * variance * point.half_sine_squared > NEGLIGIBLE {
                 break;
             }
@@ -218,7 +219,7 @@ impl Circle {
 }
 
 /// What to add to all logarithms such that `present` people are expected, about.
-fn tilt(likelihoods: &[Likelihood], present: u64, spread: &Spread) -> f64 {
+fn tilt(likelihoods: &[Likelihood], present: u64, spread: &LikelihoodRange) -> f64 {
     let wanted = present as f64;
     let logit = (wanted / (spread.able - present) as f64).ln();
     // Were all as likely as the most likely one, this would be it; and the least likely.
@@ -254,14 +255,14 @@ fn logistic(x: f64) -> f64 {
 }
 
 /// A point `exp(i a)` of the circle.
-struct Point {
+struct CirclePoint {
     angle: f64,
     turn: Complex,
     /// `sin^2(a / 2)`.
     half_sine_squared: f64,
 }
 
-impl Point {
+impl CirclePoint {
     fn new(angle: f64) -> Self {
         let half = (angle / 2.0).sin();
         Self { angle, turn: Complex::turn(angle), half_sine_squared: half * half }

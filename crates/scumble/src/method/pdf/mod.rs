@@ -17,7 +17,7 @@ use crate::table::Code;
 
 /// A group as pdf cells see it: its distinct quasi tuples.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct PdfGroup {
     /// For each quasi column, the code of every tuple.
     pub codes: Vec<Vec<Code>>,
     /// How many rows of the table have each tuple; may be 0.
@@ -48,7 +48,7 @@ pub struct Pdf {
     pub whose: Whose,
 }
 
-impl Part {
+impl PdfGroup {
     /// How many rows of the table are in the group.
     pub fn n_rows(&self) -> u64 {
         self.rows.iter().sum()
@@ -89,12 +89,12 @@ struct ValueTally {
 }
 
 /// The table's own weights, which cost least; nothing is promised to the population.
-pub fn own(part: &Part) -> Vec<Pdf> {
+pub fn own(part: &PdfGroup) -> Vec<Pdf> {
     (0..part.codes.len()).map(|column| weights(part, column, Whose::Table)).collect()
 }
 
 /// The population's weights, which tell nothing that is not public.
-pub fn population(part: &Part) -> Vec<Pdf> {
+pub fn population(part: &PdfGroup) -> Vec<Pdf> {
     (0..part.codes.len())
         .map(|column| weights(part, column, Whose::Population))
         .collect()
@@ -103,7 +103,7 @@ pub fn population(part: &Part) -> Vec<Pdf> {
 /// What the true values cost under the published weights: minus the sum, over columns and
 /// values, of the value's rows times the logarithm of its weight. Infinite if a value that
 /// occurs has no weight.
-pub fn kl(part: &Part, pdfs: &[Pdf]) -> f64 {
+pub fn kl(part: &PdfGroup, pdfs: &[Pdf]) -> f64 {
     let mut sum = 0.0;
     for (column, pdf) in pdfs.iter().enumerate() {
         for tally in part.tally(column).iter().filter(|tally| tally.rows > 0) {
@@ -117,7 +117,7 @@ pub fn kl(part: &Part, pdfs: &[Pdf]) -> f64 {
 
 /// The shares of the values of a column, in the table or in the population. A group
 /// without rows of the table has the population's.
-fn weights(part: &Part, column: usize, whose: Whose) -> Pdf {
+fn weights(part: &PdfGroup, column: usize, whose: Whose) -> Pdf {
     let n_rows = part.n_rows();
     let whose = if n_rows == 0 { Whose::Population } else { whose };
     let n_people = part.n_people();

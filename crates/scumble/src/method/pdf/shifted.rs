@@ -2,7 +2,7 @@
 //! far as presence allows in the eyes of its adversary.
 
 use super::existence::{Likelihood, bounds, extremes};
-use super::{Part, Pdf, Range, Whose};
+use super::{Pdf, PdfGroup, Range, Whose};
 use crate::table::Code;
 
 /// How far weights are shifted.
@@ -31,31 +31,31 @@ const HALVINGS: usize = 40;
 /// as even weights are public and counts are whole numbers (docs/methods.md,
 /// "The counting adversary").
 pub fn shifted(
-    part: &Part,
+    part: &PdfGroup,
     bases: &[Vec<Code>],
     range: &Range,
     shift: Shift,
 ) -> Vec<Pdf> {
-    let scheme = Scheme::new(part, bases);
+    let scheme = ShiftScheme::new(part, bases);
     let far = if part.n_rows() == 0 { 0.0 } else { scheme.furthest(range, shift) };
     scheme.pdfs(far)
 }
 
-struct Scheme<'a> {
-    part: &'a Part,
-    columns: Vec<Column>,
+struct ShiftScheme<'a> {
+    part: &'a PdfGroup,
+    columns: Vec<ShiftedColumn>,
     n_rows: u64,
 }
 
-struct Column {
+struct ShiftedColumn {
     /// Code and how many rows of the table have it.
     values: Vec<(Code, u64)>,
     /// For each tuple the place of its value; nothing if it is not below the node.
     place_of: Vec<Option<usize>>,
 }
 
-impl<'a> Scheme<'a> {
-    fn new(part: &'a Part, bases: &[Vec<Code>]) -> Self {
+impl<'a> ShiftScheme<'a> {
+    fn new(part: &'a PdfGroup, bases: &[Vec<Code>]) -> Self {
         let column = |(codes, base): (&Vec<Code>, &Vec<Code>)| {
             let mut values: Vec<(Code, u64)> =
                 base.iter().map(|code| (*code, 0)).collect();
@@ -69,7 +69,7 @@ impl<'a> Scheme<'a> {
                     values[*place].1 += rows;
                 }
             }
-            Column { values, place_of: places }
+            ShiftedColumn { values, place_of: places }
         };
         let columns = part.codes.iter().zip(bases).map(column).collect();
         Self { part, columns, n_rows: part.n_rows() }
@@ -128,7 +128,7 @@ impl<'a> Scheme<'a> {
     }
 
     fn pdfs(&self, far: f64) -> Vec<Pdf> {
-        let pdf = |column: &Column| {
+        let pdf = |column: &ShiftedColumn| {
             let codes = column.values.iter().map(|(code, _)| *code);
             let values = codes.zip(self.weights(column, far)).collect();
             Pdf { values, whose: Whose::Shifted }
@@ -136,7 +136,7 @@ impl<'a> Scheme<'a> {
         self.columns.iter().map(pdf).collect()
     }
 
-    fn weights(&self, column: &Column, far: f64) -> impl Iterator<Item = f64> {
+    fn weights(&self, column: &ShiftedColumn, far: f64) -> impl Iterator<Item = f64> {
         let n_rows = self.n_rows.max(1) as f64;
         let even = 1.0 / column.values.len() as f64;
         column.values.iter().map(move |(_, rows)| {

@@ -28,7 +28,7 @@ impl Fields {
 }
 
 /// A tuple's states, and where each leads.
-struct Layer {
+struct StateLayer {
     /// In how many ways each state is reached.
     before: Vec<f64>,
     /// For each state, the fewest people of the tuple who can be present and how many
@@ -96,9 +96,9 @@ fn advance(
     weights: &[f64],
     known: &[(u32, u128, u64)],
     steps: &mut u64,
-) -> Option<(Layer, Vec<u128>, Vec<f64>)> {
+) -> Option<(StateLayer, Vec<u128>, Vec<f64>)> {
     let unit: u128 = known.iter().map(|(shift, ..)| 1u128 << shift).sum();
-    let mut layer = Layer {
+    let mut layer = StateLayer {
         before: Vec::new(),
         choices: Vec::with_capacity(states.len()),
         targets: Vec::new(),
@@ -132,7 +132,7 @@ fn advance(
 }
 
 /// From the last tuple back: in how many ways each state is completed.
-fn complete(layers: &[Layer], weights: &[Vec<f64>]) -> (f64, Vec<f64>) {
+fn complete(layers: &[StateLayer], weights: &[Vec<f64>]) -> (f64, Vec<f64>) {
     // After the last tuple nothing remains to be counted: there is one state, or none.
     let mut after = vec![1.0];
     let mut sums = vec![0.0; layers.len()];

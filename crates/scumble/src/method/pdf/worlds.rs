@@ -36,7 +36,7 @@ use hashbrown::HashMap;
 
 use super::chance::Chance;
 use super::states::{Fields, binomials, shares, sum};
-use super::{Part, ValueTally};
+use super::{PdfGroup, ValueTally};
 use crate::table::Code;
 
 /// No sum over worlds takes more steps than this: each is remembered, in four bytes.
@@ -60,7 +60,11 @@ const SMALLEST: f64 = 1e-200;
 /// The probability that a person with each tuple of `part` is present, given how many rows
 /// have each value of each of `columns`. Takes the steps it needs off `work`; nothing if
 /// they are too many.
-pub fn presence(part: &Part, columns: &[usize], work: &mut u64) -> Option<Vec<Chance>> {
+pub fn presence(
+    part: &PdfGroup,
+    columns: &[usize],
+    work: &mut u64,
+) -> Option<Vec<Chance>> {
     let tallies: Vec<Vec<ValueTally>> =
         columns.iter().map(|column| part.tally(*column)).collect();
     let chance = |rows, people: u64| Chance::Exact { part: rows, whole: people.max(1) };
@@ -113,7 +117,7 @@ struct Value {
 
 /// What worlds are weighed by.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scale {
+enum WorldScale {
     /// Each counts once.
     Plain,
     /// Each counts the same, and all of them about as much as they are likely if people
@@ -132,7 +136,7 @@ impl Projection {
     /// column with most values: the counts of a value that has passed need no room in the
     /// state.
     fn new(
-        part: &Part,
+        part: &PdfGroup,
         columns: &[usize],
         tallies: &[Vec<ValueTally>],
     ) -> (Self, Vec<u32>) {
@@ -206,11 +210,11 @@ impl Projection {
     }
 
     /// The probability of presence for each tuple.
-    fn chances(&self, scale: Scale, work: &mut u64) -> Option<Vec<Chance>> {
+    fn chances(&self, scale: WorldScale, work: &mut u64) -> Option<Vec<Chance>> {
         let open: Vec<&Tuple> =
             self.tuples.iter().filter(|tuple| tuple.settled.is_none()).collect();
         let people: u64 = open.iter().map(|tuple| tuple.people).sum();
-        if scale == Scale::Expected && people > MOST_PEOPLE {
+        if scale == WorldScale::Expected && people > MOST_PEOPLE {
             return None;
         }
         let rows: Vec<Vec<u64>> = self
@@ -224,10 +228,10 @@ impl Projection {
             most.unwrap_or(0).min(tuple.people)
         };
         let weights: Vec<Vec<f64>> = match scale {
-            Scale::Plain => {
+            WorldScale::Plain => {
                 open.iter().map(|tuple| binomials(tuple.people, most(tuple))).collect()
             }
-            Scale::Expected => open
+            WorldScale::Expected => open
                 .iter()
                 .zip(self.odds(&open))
                 .map(|(tuple, odds)| shares(tuple.people, most(tuple), odds))
@@ -240,7 +244,7 @@ impl Projection {
         let mut sums = sums.into_iter();
         let mut open = |people: u64| {
             let (sum, whole) = (sums.next()?, worlds * people as f64);
-            Some(if scale == Scale::Plain && whole < EXACT {
+            Some(if scale == WorldScale::Plain && whole < EXACT {
                 Chance::Exact { part: sum as u64, whole: whole as u64 }
             } else {
                 Chance::Near(sum / whole)
@@ -255,18 +259,18 @@ impl Projection {
     }
 
     /// Plain if there are few ways to choose as many people, or fewer, from all.
-    fn scale(&self) -> Scale {
-        let Some(column) = self.values.first() else { return Scale::Plain };
+    fn scale(&self) -> WorldScale {
+        let Some(column) = self.values.first() else { return WorldScale::Plain };
         let people: u64 = column.iter().map(|value| value.people).sum();
         let rows: u64 = column.iter().map(|value| value.rows).sum();
         let mut ln = 0.0;
         for chosen in 0..rows.min(people / 2) {
             ln += ((people - chosen) as f64 / (chosen + 1) as f64).ln();
             if ln > PLAIN {
-                return Scale::Expected;
+                return WorldScale::Expected;
             }
         }
-        Scale::Plain
+        WorldScale::Plain
     }
 
     /// For each open tuple the product of a factor for each of its values, such that about

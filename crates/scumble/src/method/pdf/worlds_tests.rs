@@ -2,8 +2,8 @@ use super::*;
 
 /// The source's five men (docs/methods.md, "Shifted weights"): occupation, country; the
 /// last is not present.
-fn men() -> Part {
-    Part {
+fn men() -> PdfGroup {
+    PdfGroup {
         codes: [[1, 1, 0, 0], [1, 0, 1, 0]].map(Code::of).into(),
         rows: vec![2, 1, 1, 0],
         people: vec![2, 1, 1, 1],
@@ -11,20 +11,20 @@ fn men() -> Part {
 }
 
 /// A group with some people for each of 2 x 3 x 2 tuples.
-fn crowd() -> Part {
+fn crowd() -> PdfGroup {
     let tuples: Vec<[Code; 3]> = (0..12)
         .map(|place| [place % 2, place / 2 % 3, place / 6].map(Code::new))
         .collect();
     let people: Vec<u64> = (0..12).map(|place| 5 + place * place % 7).collect();
     let rows = people.iter().enumerate().map(|(place, n)| n * (place as u64 % 3) / 4);
-    Part {
+    PdfGroup {
         codes: (0..3).map(|a| tuples.iter().map(|tuple| tuple[a]).collect()).collect(),
         rows: rows.collect(),
         people,
     }
 }
 
-fn projection(part: &Part, columns: &[usize]) -> Projection {
+fn projection(part: &PdfGroup, columns: &[usize]) -> Projection {
     let tallies: Vec<Vec<ValueTally>> =
         columns.iter().map(|column| part.tally(*column)).collect();
     let (mut projection, _) = Projection::new(part, columns, &tallies);
@@ -59,7 +59,7 @@ fn too_much_work_is_not_known() {
 fn both_scales_agree() {
     for columns in [&[0, 1][..], &[1, 2], &[0, 2], &[2, 1, 0]] {
         let projection = projection(&crowd(), columns);
-        let found = [Scale::Plain, Scale::Expected]
+        let found = [WorldScale::Plain, WorldScale::Expected]
             .map(|scale| projection.chances(scale, &mut 1_000_000).unwrap());
         for (plain, scaled) in found[0].iter().zip(&found[1]) {
             let gap = (plain.to_f64() - scaled.to_f64()).abs();
@@ -70,7 +70,7 @@ fn both_scales_agree() {
 
 #[test]
 fn few_worlds_are_counted_exactly() {
-    let part = Part {
+    let part = PdfGroup {
         codes: [[0, 0, 1, 1], [0, 1, 0, 1]].map(Code::of).into(),
         rows: vec![1, 0, 0, 1],
         people: vec![1, 1, 1, 1],
@@ -84,7 +84,7 @@ fn few_worlds_are_counted_exactly() {
 fn a_large_group_agrees_with_a_sum_over_one_number() {
     let people = [9_000u64, 12_000, 4_222, 20_000];
     let rows = [700u64, 400, 257, 800];
-    let part = Part {
+    let part = PdfGroup {
         codes: [[0, 0, 1, 1], [0, 1, 0, 1]].map(Code::of).into(),
         rows: rows.to_vec(),
         people: people.to_vec(),

@@ -43,21 +43,21 @@ use super::verify::ONE;
 #[derive(Debug, Clone)]
 pub struct Sampler {
     size: u32,
-    table: Table,
+    table: DrawTable,
 }
 
 #[derive(Debug, Clone)]
-enum Table {
+enum DrawTable {
     /// For each value, below which number of 40 bits it is kept; one number if it is the
     /// same for all.
     Keep(Vec<u64>),
     /// For each value, the alias table of its column.
-    Alias(Vec<Vec<Slot>>),
+    Alias(Vec<Vec<AliasSlot>>),
 }
 
 /// One of m equally likely slots: below the bound its own value, else the alias.
 #[derive(Debug, Clone, Copy)]
-struct Slot {
+struct AliasSlot {
     bound: u64,
     alias: u32,
 }
@@ -71,13 +71,13 @@ impl Sampler {
     /// For an operator, each probability of which is a multiple of the grain.
     pub fn new(operator: &Operator) -> Self {
         let table = match operator {
-            Operator::Uniform { keep, .. } => Table::Keep(vec![count(*keep)]),
+            Operator::Uniform { keep, .. } => DrawTable::Keep(vec![count(*keep)]),
             Operator::FineGrain { keep } => {
-                Table::Keep(keep.iter().map(|p| count(*p)).collect())
+                DrawTable::Keep(keep.iter().map(|p| count(*p)).collect())
             }
-            Operator::General { columns } => {
-                Table::Alias(columns.iter().map(|column| alias_table(column)).collect())
-            }
+            Operator::General { columns } => DrawTable::Alias(
+                columns.iter().map(|column| alias_table(column)).collect(),
+            ),
         };
         Self { size: operator.size() as u32, table }
     }
@@ -85,13 +85,13 @@ impl Sampler {
     /// What `original` is published as.
     pub fn draw(&self, original: u32, words: &mut impl Rng) -> u32 {
         match &self.table {
-            Table::Keep(bounds) => {
+            DrawTable::Keep(bounds) => {
                 if words.next_u64() >> 24 < bound_of(bounds, original) {
                     return original;
                 }
                 self.any(words)
             }
-            Table::Alias(tables) => {
+            DrawTable::Alias(tables) => {
                 let own = self.any(words);
                 let slot = tables[original as usize][own as usize];
                 if words.next_u64() >> 24 < slot.bound { own } else { slot.alias }
@@ -102,7 +102,7 @@ impl Sampler {
     /// The same, with words that are used again for other operators on the same domain: how
     /// many words are used before a stop of the clock, and for what, is the same for all.
     pub fn draw_by_clock(&self, original: u32, words: &mut impl Rng) -> u32 {
-        let Table::Keep(bounds) = &self.table else {
+        let DrawTable::Keep(bounds) = &self.table else {
             return self.draw(original, words);
         };
         let bound = bound_of(bounds, original);
@@ -146,15 +146,15 @@ pub fn below(size: u64, words: &mut impl Rng) -> u64 {
 /// Each slot holds the m-th part of 1, in units of the m-th part of a grain: what a value
 /// has too little is filled up by one that has too much. As the units are integers that
 /// sum to m slots exactly, nothing is left over.
-fn alias_table(column: &[f64]) -> Vec<Slot> {
+fn alias_table(column: &[f64]) -> Vec<AliasSlot> {
     let m = column.len() as u64;
     let mut left: Vec<u64> = column.iter().map(|p| count(*p) * m).collect();
-    let mut slots: Vec<Slot> =
-        (0..m).map(|own| Slot { bound: ONE, alias: own as u32 }).collect();
+    let mut slots: Vec<AliasSlot> =
+        (0..m).map(|own| AliasSlot { bound: ONE, alias: own as u32 }).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) =
         (0..column.len()).partition(|code| left[*code] < ONE);
     while let (Some(poor), Some(rich)) = (small.pop(), large.last().copied()) {
-        slots[poor] = Slot { bound: left[poor], alias: rich as u32 };
+        slots[poor] = AliasSlot { bound: left[poor], alias: rich as u32 };
         left[rich] -= ONE - left[poor];
         if left[rich] < ONE {
             large.pop();

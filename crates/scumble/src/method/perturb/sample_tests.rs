@@ -148,7 +148,7 @@ fn a_sampler_that_keeps_two_points_more_is_caught() {
 fn a_table_without_its_aliases_is_caught() {
     let [.., general] = examples();
     let mut broken = Sampler::new(&general);
-    if let Table::Alias(tables) = &mut broken.table {
+    if let DrawTable::Alias(tables) = &mut broken.table {
         // The alias of one slot is its neighbour.
         let slot = tables[3].iter_mut().find(|slot| slot.bound < ONE / 2).unwrap();
         slot.alias = if slot.alias == 5 { 1 } else { slot.alias + 1 };
@@ -189,7 +189,7 @@ fn the_whole_domain_is_drawn_without_a_remainder() {
         }
     }
     let any = |size, words: Vec<u64>| {
-        let sampler = Sampler { size, table: Table::Keep(vec![0]) };
+        let sampler = Sampler { size, table: DrawTable::Keep(vec![0]) };
         sampler.any(&mut Words(words))
     };
     // 2^64 = 1 modulo 3: of all words one has to be drawn again, the first.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Ranges;
-use crate::method::condensation::Moments;
+use crate::method::condensation::GroupMoments;
 use crate::method::perturb::Operator;
 use crate::method::perturb::ValueId;
 use crate::method::{Blurred, Buckets};
@@ -144,7 +144,7 @@ pub struct RedrawPlan {
     /// The columns.
     pub columns: Vec<NumberColumn>,
     /// The moments of each group.
-    pub groups: Of<GroupId, Moments>,
+    pub groups: Of<GroupId, GroupMoments>,
     /// The group of each row of the table, from 0.
     pub group_of_row: Of<RowId, GroupId>,
 }

@@ -20,7 +20,7 @@ pub(super) struct Judge<'a> {
 
 /// What is found of a group that keeps everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kept {
+pub(super) enum KeptGroup {
     /// In all possible worlds.
     Exactly,
     /// For some set only against who tells each value from all others.
@@ -45,7 +45,7 @@ impl<'a> Judge<'a> {
     }
 
     /// Of a group whose values differ; nothing if it breaks something.
-    pub(super) fn of(&mut self, group: &[EntryId]) -> Option<Kept> {
+    pub(super) fn of(&mut self, group: &[EntryId]) -> Option<KeptGroup> {
         let values = &self.task.data.census.sensitive[0];
         let n = group.len();
         let r = self.task.robustness.r();
@@ -63,7 +63,7 @@ impl<'a> Judge<'a> {
         if self.values[0].n_present() < n || !self.task.promises.hold(seen, whole) {
             return None;
         }
-        let mut kept = Kept::Exactly;
+        let mut kept = KeptGroup::Exactly;
         for (at, set) in self.task.priors.sets.iter().enumerate() {
             self.priors.clear();
             for row in group {
@@ -78,7 +78,7 @@ impl<'a> Judge<'a> {
                 return None;
             }
             if !verdict.exact {
-                kept = Kept::Binary;
+                kept = KeptGroup::Binary;
             }
         }
         Some(kept)

@@ -16,7 +16,7 @@ use crate::random::Randomness;
 use crate::table::{EntryId, Histogram, TupleId};
 use crate::watch::Watched;
 use features::Features;
-use judge::{Judge, Kept};
+use judge::{Judge, KeptGroup};
 use tree::{Grouper, Outcome};
 
 /// What to deal.
@@ -113,7 +113,7 @@ fn settle(
                 return true;
             }
             let kept = judge.of(group);
-            binary += u64::from(kept == Some(Kept::Binary));
+            binary += u64::from(kept == Some(KeptGroup::Binary));
             if kept.is_none() {
                 left_out.extend(group);
             }

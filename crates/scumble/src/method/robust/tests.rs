@@ -13,7 +13,7 @@ fn r(r: f64) -> RRobustness {
 }
 
 /// The task with defaults.
-struct Asked<'a> {
+struct AskedGroups<'a> {
     data: &'a Microdata,
     promises: Promises,
     parts: u64,
@@ -23,7 +23,7 @@ struct Asked<'a> {
     limit: u64,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> AskedGroups<'a> {
     fn new(data: &'a Microdata, asked: f64, priors: Priors) -> Self {
         let promises = Promises::new(vec![]);
         let (parts, largest, limit) = (1, 6, 0);
@@ -76,7 +76,7 @@ fn largest_posterior(priors: &[Vec<f64>]) -> f64 {
 }
 
 /// Reads a result as a stranger would.
-fn check(asked: &Asked<'_>, found: &Robust) {
+fn check(asked: &AskedGroups<'_>, found: &Robust) {
     let census = &asked.data.census;
     let buckets = &found.buckets;
     assert!(has_every_row_once(asked.data, buckets));
@@ -119,7 +119,8 @@ fn random_tables_are_dealt_as_promised() {
         let data = table(&random_rows(&mut rng, n_rows, n_codes, n_values));
         let support = [1, 10, 30][rng.random_range(0..3)];
         let priors = Priors::of_table(&data, 0, &sets(), support);
-        let mut asked = Asked::new(&data, [2.0, 2.5, 3.0][seed as usize % 3], priors);
+        let mut asked =
+            AskedGroups::new(&data, [2.0, 2.5, 3.0][seed as usize % 3], priors);
         asked.limit = [0, 20, 1000][rng.random_range(0..3)];
         asked.parts = rng.random_range(1..4);
         let [one, four] = with_threads(|| asked.run(seed));
@@ -146,7 +147,8 @@ fn rows_believed_alike_have_the_smallest_groups() {
     let rows: Vec<(Vec<u32>, u32)> =
         (0..1200).map(|at| (vec![at % 3, at / 12], at / 3 % 8)).collect();
     let data = table(&rows);
-    let asked = Asked::new(&data, 4.0, Priors::of_table(&data, 0, &[vec![0]], 30));
+    let asked =
+        AskedGroups::new(&data, 4.0, Priors::of_table(&data, 0, &[vec![0]], 30));
     let found = asked.run(1).unwrap();
     check(&asked, &found);
     assert_eq!(found.buckets.n_groups(), 300);
@@ -162,7 +164,7 @@ fn an_extreme_signature_is_refused_or_left_out() {
     rows.extend((0..40).map(|_| (vec![2, 0], 3)));
     let data = table(&rows);
     let priors = Priors::of_table(&data, 0, &[vec![1], vec![0]], 30);
-    let mut asked = Asked::new(&data, 3.0, priors);
+    let mut asked = AskedGroups::new(&data, 3.0, priors);
     let error = asked.run(1).unwrap_err();
     let text = error.to_string();
     let start = "3-robustness cannot be met: no group was found for ";
@@ -186,7 +188,7 @@ fn other_promises_are_kept_too() {
         .collect();
     let data = table(&rows);
     let priors = Priors::of_table(&data, 0, &[vec![0]], 30);
-    let mut asked = Asked::new(&data, 2.0, priors);
+    let mut asked = AskedGroups::new(&data, 2.0, priors);
     let decimal = |value| Decimal::from_f64("x", value).unwrap();
     let entropy = LDiversity::new(Diversity::Entropy(decimal(4.0))).unwrap();
     let close = TCloseness::new(decimal(0.65), Distance::Equal).unwrap();
@@ -231,7 +233,7 @@ fn groups_too_large_to_sum_are_counted() {
         rare_rows: 0,
         whole_rows: 0,
     };
-    let mut asked = Asked::new(&data, 2.0, Priors { sets: vec![set] });
+    let mut asked = AskedGroups::new(&data, 2.0, Priors { sets: vec![set] });
     asked.largest = 20;
     asked.parts = 17;
     let found = asked.run(1).unwrap();
@@ -246,7 +248,8 @@ fn a_value_too_common_is_an_error_that_helps() {
     let rows: Vec<(Vec<u32>, u32)> =
         (0..100).map(|at| (vec![0], if at < 50 { 0 } else { at })).collect();
     let data = table(&rows);
-    let asked = Asked::new(&data, 2.5, Priors::of_table(&data, 0, &[vec![0]], 30));
+    let asked =
+        AskedGroups::new(&data, 2.5, Priors::of_table(&data, 0, &[vec![0]], 30));
     let error = asked.run(0).unwrap_err();
     assert_eq!(
         error.to_string(),

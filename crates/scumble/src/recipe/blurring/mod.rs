@@ -15,7 +15,7 @@ use crate::method::{
 use crate::promise::{About, ExpectedAnonymity, Promise, Wish};
 use crate::recipe::blurring::check::{check, promised};
 use crate::recipe::blurring::columns::{Quasi, deviation};
-use crate::recipe::blurring::notes::Making;
+use crate::recipe::blurring::notes::BlurNotes;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::Order;
 use crate::recipe::{Search, Spec};
@@ -66,8 +66,8 @@ impl Method for Blur {
     }
 
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
-        let making = Making::new(self.name(), data, task)?;
-        let Making { rows, expected, .. } = making;
+        let making = BlurNotes::new(self.name(), data, task)?;
+        let BlurNotes { rows, expected, .. } = making;
         let spec = &task.spec.method.blur;
         let blur_task = BlurTask {
             numbers: &rows.numbers,
@@ -126,8 +126,8 @@ impl Method for Condensation {
     }
 
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
-        let making = Making::new(self.name(), data, task)?;
-        let Making { rows, expected, .. } = making;
+        let making = BlurNotes::new(self.name(), data, task)?;
+        let BlurNotes { rows, expected, .. } = making;
         // All rows of a group fit its rows equally well, so a group of 1/b hides
         // everybody from the best guess, too.
         let least = expected.best_guess.map_or(1.0, |share| (1.0 / share).ceil());
@@ -246,7 +246,7 @@ fn wish_column<'a>(
     Ok(Some(name))
 }
 
-impl<'a> Making<'a> {
+impl<'a> BlurNotes<'a> {
     fn new(
         method: &'static str,
         data: &'a Gathered,

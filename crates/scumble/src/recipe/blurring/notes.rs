@@ -14,7 +14,7 @@ use crate::space::{FrameKind, Shape};
 use crate::table::{Kind, PublicDomain, Reading, Role};
 
 /// What was made, for the manifest.
-pub(super) struct Making<'a> {
+pub(super) struct BlurNotes<'a> {
     pub(super) spec: &'a Spec,
     pub(super) order: &'a Order,
     pub(super) method: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Making<'a> {
     pub(super) rows: &'a NumberRows,
 }
 
-impl Making<'_> {
+impl BlurNotes<'_> {
     /// The shape of the noise.
     pub(super) fn shape(&self) -> Shape {
         self.spec.method.blur.shape.map(|(shape, _)| shape).unwrap_or_default()

@@ -16,7 +16,7 @@ use crate::method::{
 use crate::promise::{About, Promise, Promises};
 use crate::recipe::bucketize::check::{check, parts, robustness};
 use crate::recipe::bucketize::knowledge::Known;
-use crate::recipe::bucketize::notes::Made;
+use crate::recipe::bucketize::notes::BucketNotes;
 use crate::recipe::generalize::notes::published_columns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::{Origin, promises};
@@ -92,7 +92,7 @@ fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planne
     let forming = Forming { data, promises: &promises, task };
     let formed = forming.form(typed.zip(known.as_ref()))?;
     let left_out = formed.buckets.left_out.len() as u64;
-    let made = Made {
+    let made = BucketNotes {
         spec,
         method,
         left_out,

@@ -7,7 +7,7 @@ use crate::recipe::Spec;
 use crate::table::Role;
 
 /// What was made, for the manifest.
-pub(super) struct Made<'a> {
+pub(super) struct BucketNotes<'a> {
     pub(super) spec: &'a Spec,
     pub(super) method: &'a str,
     /// Rows that are not published.
@@ -18,7 +18,7 @@ pub(super) struct Made<'a> {
     pub(super) fallback: Option<Value>,
 }
 
-impl Made<'_> {
+impl BucketNotes<'_> {
     /// Public parameters of the method.
     pub(super) fn parameters(&self) -> Map<String, Value> {
         let mut parameters = Map::new();

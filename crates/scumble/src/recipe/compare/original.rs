@@ -5,7 +5,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::error::{Error, Result};
-use crate::estimate::{Drawn, DrawnColumn, MixedColumn, MixedTable};
+use crate::estimate::{DrawnTable, MixedColumn, MixedTable, SampledColumn};
 use crate::recipe::Spec;
 use crate::table::{
     Code, ColumnId, ColumnSchema, Inputs, Kind, Of, ReadOptions, Reading, Role, Said,
@@ -217,7 +217,7 @@ impl Original {
     /// it. Words that this table does not have get one code of their own.
     pub(super) fn like(
         &self,
-        drawn: &Drawn,
+        drawn: &DrawnTable,
         class: Option<usize>,
         seed: u64,
     ) -> Result<MixedTable> {
@@ -237,7 +237,7 @@ impl Original {
 /// A drawn column in the codes of the original.
 fn translated(
     column: &OriginalColumn,
-    drawn: &DrawnColumn,
+    drawn: &SampledColumn,
     words: bool,
 ) -> MixedColumn {
     let forms = drawn.texts.iter().map(|text| form(&column.reading, text));

@@ -33,12 +33,12 @@ pub const MOST_NUMBERS: usize = 10_000;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Questions {
     file: String,
-    asked: Vec<Written>,
+    asked: Vec<WrittenQuestion>,
 }
 
 /// A number that is asked for, and where.
 #[derive(Debug, Clone, PartialEq)]
-struct Written {
+struct WrittenQuestion {
     line: usize,
     column: usize,
     query: Query,
@@ -51,7 +51,7 @@ impl Questions {
         for (line, column, text) in statements(text) {
             let queries = Query::parse_all(&text)
                 .map_err(|error| error.at(file, line, column))?;
-            asked.extend(queries.into_iter().map(|(_, query)| Written {
+            asked.extend(queries.into_iter().map(|(_, query)| WrittenQuestion {
                 line,
                 column,
                 query,
@@ -79,7 +79,7 @@ impl Questions {
         watch: &dyn Watch,
     ) -> Result<Workload> {
         let mut questions = Vec::new();
-        for Written { line, column, query } in &self.asked {
+        for WrittenQuestion { line, column, query } in &self.asked {
             watch.check()?;
             let place = |error: Error| error.at(&*self.file, *line, *column);
             questions.extend(original.answers(query).map_err(place)?);
@@ -99,21 +99,21 @@ impl Questions {
 /// The statements of a file without its comments, each with its line and column.
 fn statements(text: &str) -> Vec<(usize, usize, String)> {
     let mut found: Vec<(usize, usize, String)> = Vec::new();
-    let by_semicolon = pieces(text).any(|(.., sign)| sign == Sign::End);
+    let by_semicolon = pieces(text).any(|(.., sign)| sign == FileSign::End);
     let mut current: Option<(usize, usize, String)> = None;
     for (line, column, sign) in pieces(text) {
         let ends = match sign {
-            Sign::End => true,
-            Sign::NewLine => !by_semicolon,
-            Sign::Text(_) => false,
+            FileSign::End => true,
+            FileSign::NewLine => !by_semicolon,
+            FileSign::Text(_) => false,
         };
         if ends {
             found.extend(current.take());
             continue;
         }
         let character = match sign {
-            Sign::Text(character) => character,
-            Sign::NewLine | Sign::End => '\n',
+            FileSign::Text(character) => character,
+            FileSign::NewLine | FileSign::End => '\n',
         };
         if let Some((.., text)) = &mut current {
             text.push(character);
@@ -127,7 +127,7 @@ fn statements(text: &str) -> Vec<(usize, usize, String)> {
 
 /// A character of a file, for what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum FileSign {
     Text(char),
     /// A `;` outside of quotes.
     End,
@@ -135,7 +135,7 @@ enum Sign {
 }
 
 /// The characters outside of comments, each with its line and column.
-fn pieces(text: &str) -> impl Iterator<Item = (usize, usize, Sign)> + '_ {
+fn pieces(text: &str) -> impl Iterator<Item = (usize, usize, FileSign)> + '_ {
     let (mut line, mut column) = (1, 0);
     let (mut quote, mut comment) = (None, false);
     let mut characters = text.trim_start_matches('\u{feff}').chars().peekable();
@@ -144,7 +144,7 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, usize, Sign)> + '_ {
             let character = characters.next()?;
             column += 1;
             if character == '\n' {
-                let here = (line, column, Sign::NewLine);
+                let here = (line, column, FileSign::NewLine);
                 (line, column, comment) = (line + 1, 0, false);
                 return Some(here);
             }
@@ -158,20 +158,20 @@ fn pieces(text: &str) -> impl Iterator<Item = (usize, usize, Sign)> + '_ {
                     comment = true;
                     continue;
                 }
-                None if character == ';' => return Some((line, column, Sign::End)),
+                None if character == ';' => return Some((line, column, FileSign::End)),
                 None if matches!(character, '\'' | '"' | '`') => {
                     quote = Some(character)
                 }
                 None => {}
             }
-            return Some((line, column, Sign::Text(character)));
+            return Some((line, column, FileSign::Text(character)));
         }
     })
 }
 
 /// What a group of rows has.
 #[derive(Debug, Clone, Copy, Default)]
-struct Gathered {
+struct RowSums {
     rows: u64,
     /// Of them, those that satisfy the condition of a share.
     part: u64,
@@ -246,9 +246,9 @@ impl Original {
             let column = added.map(|place| &self.columns[place])?;
             column.numbers[column.codes[tuple]]
         };
-        let mut groups: BTreeMap<Vec<Code>, Gathered> = BTreeMap::new();
+        let mut groups: BTreeMap<Vec<Code>, RowSums> = BTreeMap::new();
         if by.is_empty() {
-            groups.insert(Vec::new(), Gathered::default());
+            groups.insert(Vec::new(), RowSums::default());
         }
         let (mut size, mut known) = (0.0, 0u64);
         for (tuple, rows) in self.rows.pairs() {
@@ -274,7 +274,7 @@ impl Original {
         let share = |part: u64, of: u64| part as f64 / of.max(1) as f64;
         let mut answers = Vec::with_capacity(groups.len());
         for (key, group) in groups {
-            let Gathered { rows, part, sum } = group;
+            let RowSums { rows, part, sum } = group;
             let (truth, usual) = match &query.measure {
                 Measure::Count => (rows as f64, self.n_rows as f64),
                 Measure::Sum(_) => (sum, size),

@@ -33,7 +33,7 @@ const OUTSIDE: f64 = 40.0;
 
 /// What was gathered of the answers of a release.
 #[derive(Debug, Default)]
-struct Scores {
+struct AnswerScores {
     /// Errors of open questions, by band.
     errors: [Vec<f64>; BANDS.len()],
     exact: usize,
@@ -43,7 +43,7 @@ struct Scores {
     score: f64,
 }
 
-impl Scores {
+impl AnswerScores {
     /// An answer; nothing if there is none.
     fn add(&mut self, asked: &Asked, estimate: Option<&Estimate>) {
         let relative = |distance: f64| distance / asked.relative_to;
@@ -106,7 +106,7 @@ impl Workload {
             .collect();
         // Questions without an answer are counted, those no longer wanted are not.
         watch.check()?;
-        let mut scores = Scores::default();
+        let mut scores = AnswerScores::default();
         let (mut failed, mut why) = (0, None);
         for (groups, answer) in questions.into_iter().zip(answers) {
             match answer {
@@ -131,7 +131,7 @@ impl Workload {
 }
 
 /// The answers to a question, group by group.
-fn add_all(scores: &mut Scores, groups: &[Asked], estimates: &[Estimate]) {
+fn add_all(scores: &mut AnswerScores, groups: &[Asked], estimates: &[Estimate]) {
     let mut used = vec![false; estimates.len()];
     for asked in groups {
         let place = estimates.iter().position(|other| other.values == asked.values);
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn exact_answers_are_counted_and_only_open_ones_scored() {
-        let mut scores = Scores::default();
+        let mut scores = AnswerScores::default();
         let question = asked(100.0);
         scores.add(&question, Some(&estimate(100.0, 0.0, (100.0, 100.0))));
         // From 80 to 120, cut at 110: the truth is inside.

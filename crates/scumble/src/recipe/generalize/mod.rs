@@ -136,7 +136,7 @@ fn follow(
     data: &Microdata,
     promises: &Promises,
     task: &Task<'_>,
-) -> Result<Chosen> {
+) -> Result<ChosenGroups> {
     let safely = looks(name, task.spec) == Some(Looks::Coins);
     let limit = match safely {
         true => looks::limit_of_plan(plan)?,
@@ -150,7 +150,7 @@ fn follow(
         true => grouping.map_err(|error| looks::refused_plan(error, promises))?,
         false => grouping?,
     };
-    Ok(Chosen { columns, grouping, search: Search::default() })
+    Ok(ChosenGroups { columns, grouping, search: Search::default() })
 }
 
 /// Worlds are counted by publisher and audit in different ways. Where that takes the audit
@@ -166,7 +166,7 @@ fn weaker(
     };
     let data = data.need_counts()?;
     let Some(grouping) = planned.grouping.clone() else { return Ok(None) };
-    let chosen = Chosen {
+    let chosen = ChosenGroups {
         columns: data.quasi.clone(),
         grouping,
         search: planned.search.clone(),
@@ -176,7 +176,7 @@ fn weaker(
 }
 
 /// A method's result.
-pub(super) struct Chosen {
+pub(super) struct ChosenGroups {
     pub(super) columns: Vec<Column>,
     pub(super) grouping: Grouping,
     pub(super) search: Search,
@@ -186,11 +186,11 @@ pub(super) struct Chosen {
 fn planned(
     name: &str,
     data: &Microdata,
-    chosen: Chosen,
+    chosen: ChosenGroups,
     weighting: Option<(Weighting, &str)>,
     task: &Task<'_>,
 ) -> Result<Planned> {
-    let Chosen { columns, grouping, mut search } = chosen;
+    let ChosenGroups { columns, grouping, mut search } = chosen;
     let spec = task.spec;
     let shape = grouping.shape(&data.census);
     let loss = spec.method.loss.of(&columns, &shape);
@@ -307,12 +307,12 @@ pub(super) fn best(
     data: &Microdata,
     promises: &Promises,
     task: &Task<'_>,
-) -> Result<Chosen> {
+) -> Result<ChosenGroups> {
     let asked = |key: &str| task.spec.method.keys.iter().any(|(known, _)| known == key);
     let cuts = ["column", "value", "strategy"].into_iter().any(asked);
     let names: &[&str] =
         if cuts { &["mondrian"] } else { &["full-domain", "mondrian"] };
-    let mut best: Option<(f64, Chosen)> = None;
+    let mut best: Option<(f64, ChosenGroups)> = None;
     let mut tried = Vec::new();
     let mut failure: Option<Error> = None;
     for name in names.iter().filter(|name| names.len() == 1 || can(name, data)) {
@@ -360,7 +360,7 @@ fn search(
     data: &Microdata,
     promises: &Promises,
     task: &Task<'_>,
-) -> Result<Chosen> {
+) -> Result<ChosenGroups> {
     let spec = task.spec;
     let mut columns = data.quasi.clone();
     // Nobody may fit several groups where it is counted who is in which.
@@ -380,7 +380,7 @@ fn search(
             }
         }
     }
-    let grouping_task = method::Task {
+    let grouping_task = method::GroupingTask {
         columns: &columns,
         census: &data.census,
         promises,
@@ -422,7 +422,7 @@ fn search(
             method.find(watched)?
         }
     };
-    Ok(Chosen { columns, grouping, search })
+    Ok(ChosenGroups { columns, grouping, search })
 }
 
 /// How pdf cells are weighted, and the manifest's word for it; nothing for other cells.

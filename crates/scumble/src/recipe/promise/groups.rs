@@ -9,11 +9,11 @@ use crate::promise::{
     GroupPromise, KAnonymity, KMap, LDiversity, Likeness, TCloseness,
 };
 use crate::recipe::method;
-use crate::recipe::promise::{PromiseKind, Reader};
+use crate::recipe::promise::{PromiseKind, PromiseReader};
 use crate::recipe::section::Item;
 
 /// All of them, in the order in which they are listed to users.
-pub(super) const READERS: [(&str, Reader); 7] = [
+pub(super) const READERS: [(&str, PromiseReader); 7] = [
     ("k-anonymity", k_anonymity),
     ("k-map", k_map),
     ("l-diversity", l_diversity),

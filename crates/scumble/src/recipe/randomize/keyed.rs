@@ -8,7 +8,7 @@ use crate::random::{HOW_TO_MAKE_ONE, Key};
 use crate::recipe::Spec;
 use crate::recipe::methods::Task;
 use crate::recipe::order::Order;
-use crate::table::{ColumnId, Role, Spot};
+use crate::table::{ColumnId, Role, RowPlace};
 use crate::watch::Watch;
 
 /// A key, and the columns that tell people apart.
@@ -100,7 +100,9 @@ fn check_people(
     let folded = order.source.fold(
         id,
         || (Vec::new(), None),
-        |(seen, nameless): &mut (Vec<([u8; 16], Spot)>, Option<Spot>), spot, cells| {
+        |(seen, nameless): &mut (Vec<([u8; 16], RowPlace)>, Option<RowPlace>),
+         spot,
+         cells| {
             let mut hasher = blake3::Hasher::new();
             for cell in cells {
                 hasher.update(&(cell.len() as u64).to_le_bytes());
@@ -127,7 +129,7 @@ fn check_people(
     if may_repeat {
         return Ok(());
     }
-    let mut all: Vec<([u8; 16], Spot)> =
+    let mut all: Vec<([u8; 16], RowPlace)> =
         folded.states.iter().flat_map(|(seen, _)| seen.iter().copied()).collect();
     all.par_sort_unstable();
     match all

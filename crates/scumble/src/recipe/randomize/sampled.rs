@@ -20,7 +20,9 @@ use crate::method::{Plan, Step};
 use crate::promise::{About, Promise};
 use crate::recipe::Spec;
 use crate::recipe::generalize::notes::{generalized, promise_notes, published_columns};
-use crate::recipe::generalize::{Alike, Chosen, best, group_plan, note_levels, number};
+use crate::recipe::generalize::{
+    Alike, ChosenGroups, best, group_plan, note_levels, number,
+};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::{Origin, promises};
 use crate::recipe::randomize::check::{self, check_columns};
@@ -104,7 +106,8 @@ impl Method for PerturbedGeneralization {
         }
         let promises = promises(spec, data);
         let designs = Designs::of(Perturbation::Uniform, data, task)?;
-        let Chosen { columns, grouping, mut search } = best(data, &promises, task)?;
+        let ChosenGroups { columns, grouping, mut search } =
+            best(data, &promises, task)?;
         note_levels(&columns, &grouping, &mut search);
         let mut groups = group_plan(data, &columns, &grouping);
         number(&mut groups, &columns, &grouping, None, Alike::Apart);

@@ -17,7 +17,7 @@ use crate::release::{
     PublishedColumn, Treatment, spread_column,
 };
 use crate::space::FrameKind;
-use crate::table::{ColumnId, Role, Schema, Source, Spot, scan};
+use crate::table::{ColumnId, Role, RowPlace, Schema, Source, scan};
 use crate::watch::Unwatched;
 
 /// A plan that is bound to the columns of tables, to be applied to their rows batch by batch.
@@ -226,7 +226,7 @@ impl Applier<'_> {
         let rows = source.fold(
             &bound.inputs,
             Vec::new,
-            |rows: &mut Vec<(Spot, Vec<String>)>, spot, cells| {
+            |rows: &mut Vec<(RowPlace, Vec<String>)>, spot, cells| {
                 rows.push((
                     spot,
                     cells.iter().map(|cell| (*cell).to_owned()).collect(),
@@ -243,7 +243,7 @@ impl Applier<'_> {
         let mut hand = bound.hand();
         for (row, (_, cells)) in (0..).zip(&rows) {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            if bound.decide(&mut hand, Spot { block, row }, &cells)?.is_none() {
+            if bound.decide(&mut hand, RowPlace { block, row }, &cells)?.is_none() {
                 continue;
             }
             let mut columns = builders.iter_mut();

@@ -11,8 +11,8 @@ use crate::error::Result;
 use crate::method::perturb::{Sampler, ValueId, below};
 use crate::method::{DrawPlan, Subtable, SubtableId};
 use crate::random::{Key, Randomness};
-use crate::release::apply::{Binding, Decided, Hand, Inputs, Streams, changed};
-use crate::table::{Code, ColumnForm, ColumnId, Of, Spot};
+use crate::release::apply::{Binding, Decided, Hand, ReadColumns, Streams, changed};
+use crate::table::{Code, ColumnForm, ColumnId, Of, RowPlace};
 use crate::watch::Watch;
 
 /// Noise that depends on a key and a person alone.
@@ -27,10 +27,10 @@ pub struct Keyed<'a> {
 }
 
 /// A ticket and the row it was drawn for: rows are told apart by them.
-type Ticket = (u64, Spot);
+type Ticket = (u64, RowPlace);
 
 /// The sub-tables of a value in order, each with the last ticket that leads there.
-type Route = Vec<(SubtableId, Ticket)>;
+type TicketRoute = Vec<(SubtableId, Ticket)>;
 
 /// Draws, ready for rows.
 pub(in crate::release) struct BoundDraw<'a> {
@@ -53,7 +53,7 @@ pub(in crate::release) struct BoundDraw<'a> {
     /// What decides on the sub-table of a person.
     part_key: Option<Key>,
     /// For each value, which tickets lead to which sub-table; empty if there is one.
-    routes: Of<ValueId, Route>,
+    routes: Of<ValueId, TicketRoute>,
     /// For each column from whose ranges numbers are drawn its decimals, and for each value
     /// where these numbers begin and how many there are; none of a value that is no range.
     numbers: Vec<Option<(u32, Of<ValueId, NumberSteps>)>>,
@@ -76,7 +76,7 @@ impl<'a> BoundDraw<'a> {
         plan: &'a DrawPlan,
         step: usize,
         binding: Binding<'a>,
-        inputs: &mut Inputs,
+        inputs: &mut ReadColumns,
     ) -> Result<Self> {
         let places = plan.columns.iter();
         let places = places.map(|c| inputs.named(binding.source, &c.name));
@@ -166,7 +166,7 @@ impl<'a> BoundDraw<'a> {
     }
 
     /// What tells a person apart, with lengths between the texts.
-    fn write_id(&self, cells: &[&str], spot: Spot, id: &mut Vec<u8>) {
+    fn write_id(&self, cells: &[&str], spot: RowPlace, id: &mut Vec<u8>) {
         id.clear();
         let nameless = |place: &usize| self.missing.iter().any(|m| m == cells[*place]);
         if !self.id.is_empty() && self.id.iter().all(nameless) {
@@ -193,7 +193,7 @@ impl<'a> BoundDraw<'a> {
     pub(super) fn draw(
         &self,
         hand: &mut Hand,
-        spot: Spot,
+        spot: RowPlace,
         cells: &[&str],
     ) -> Result<Decided> {
         self.write_id(cells, spot, &mut hand.streams.id);
@@ -308,7 +308,7 @@ impl<'a> BoundDraw<'a> {
             return Ok(());
         }
         // Only what this step needs is read.
-        let mut inputs = Inputs::default();
+        let mut inputs = ReadColumns::default();
         let alone = BoundDraw::new(self.plan, self.step, binding, &mut inputs)?;
         let folded = binding.source.fold(
             &inputs.0,
@@ -355,7 +355,7 @@ fn numbers(plan: &DrawPlan, part: usize) -> Option<(u32, Of<ValueId, NumberSteps
 }
 
 /// Cuts the sorted tickets of each value where its rows in a sub-table end.
-fn routes(plan: &DrawPlan, tickets: &[(ValueId, Ticket)]) -> Of<ValueId, Route> {
+fn routes(plan: &DrawPlan, tickets: &[(ValueId, Ticket)]) -> Of<ValueId, TicketRoute> {
     let mut routes = Of::repeat(Vec::new(), plan.values.len());
     let start = |value| tickets.partition_point(|(known, _)| *known < value);
     let mut ends: Of<ValueId, usize> = plan.values.ids().map(start).collect();

@@ -7,14 +7,14 @@ use hashbrown::HashMap;
 use crate::error::Result;
 use crate::method::{NumberColumn, Step};
 use crate::release::apply::{
-    Binding, BoundPlan, BoundStep, Decided, Hand, Inputs, misfit,
+    Binding, BoundPlan, BoundStep, Decided, Hand, ReadColumns, misfit,
 };
 use crate::release::sink::push_quoted;
 use crate::release::{DataColumn, Parameters, PublishedColumn};
 use crate::table::{ClassId, ColumnForm, format_number};
 
 /// Where a published cell comes from.
-pub(super) enum Output {
+pub(super) enum CellSource {
     /// A cell of the table, as it is.
     Raw(usize),
     /// A cell of the table, in the one form of its value.
@@ -42,29 +42,29 @@ pub(super) enum Output {
 impl BoundPlan<'_> {
     /// What each column of the data holds.
     pub(in crate::release) fn forms(&self) -> Vec<ColumnForm> {
-        let form = |output: &Output| match output {
-            Output::Raw(input) | Output::Value(input, _) => {
+        let form = |output: &CellSource| match output {
+            CellSource::Raw(input) | CellSource::Value(input, _) => {
                 self.binding.source.form(self.inputs[*input])
             }
-            Output::Cell { .. } => ColumnForm::Text,
-            Output::Drawn { step, part } => match &self.steps[*step] {
+            CellSource::Cell { .. } => ColumnForm::Text,
+            CellSource::Drawn { step, part } => match &self.steps[*step] {
                 BoundStep::Draw(draw) => draw.form(*part).unwrap_or_else(|| {
                     self.binding.source.form(self.inputs[draw.input(*part)])
                 }),
                 _ => ColumnForm::Text,
             },
-            Output::Number { step, column } => {
+            CellSource::Number { step, column } => {
                 match numbers(&self.binding.plan.steps[*step])[*column].decimals {
                     0 => ColumnForm::Integer,
                     _ => ColumnForm::Float,
                 }
             }
-            Output::Spread { .. } => ColumnForm::Float,
-            Output::Group(_)
-            | Output::Size(_)
-            | Output::Subtable(_)
-            | Output::Frame(_)
-            | Output::Level(_) => ColumnForm::Integer,
+            CellSource::Spread { .. } => ColumnForm::Float,
+            CellSource::Group(_)
+            | CellSource::Size(_)
+            | CellSource::Subtable(_)
+            | CellSource::Frame(_)
+            | CellSource::Level(_) => ColumnForm::Integer,
         };
         self.outputs.iter().map(form).collect()
     }
@@ -80,16 +80,16 @@ impl BoundPlan<'_> {
         for output in &self.outputs {
             text.clear();
             match output {
-                Output::Raw(input) => push(cells[*input]),
-                Output::Value(input, values) => {
+                CellSource::Raw(input) => push(cells[*input]),
+                CellSource::Value(input, values) => {
                     push(values.get(cells[*input]).map_or(cells[*input], |v| v));
                 }
-                Output::Cell { step, column } => {
+                CellSource::Cell { step, column } => {
                     if let Decided::Group(group) = &hand.decided[*step] {
                         push(&group.texts[*column]);
                     }
                 }
-                Output::Drawn { step, part } => {
+                CellSource::Drawn { step, part } => {
                     if let (BoundStep::Draw(draw), Decided::Drawn(value, _, numbers)) =
                         (&self.steps[*step], &hand.decided[*step])
                     {
@@ -97,7 +97,7 @@ impl BoundPlan<'_> {
                         push(&text);
                     }
                 }
-                Output::Number { step, column } => {
+                CellSource::Number { step, column } => {
                     if let Decided::Numbers(numbers) = &hand.decided[*step] {
                         let known = &self.binding.plan.steps[*step];
                         let own = &self::numbers(known)[*column];
@@ -105,15 +105,15 @@ impl BoundPlan<'_> {
                         push(&text);
                     }
                 }
-                Output::Spread { step, column } => {
+                CellSource::Spread { step, column } => {
                     self.spread(hand, *step, *column, &mut text);
                     push(&text);
                 }
-                Output::Group(step)
-                | Output::Size(step)
-                | Output::Subtable(step)
-                | Output::Frame(step)
-                | Output::Level(step) => {
+                CellSource::Group(step)
+                | CellSource::Size(step)
+                | CellSource::Subtable(step)
+                | CellSource::Frame(step)
+                | CellSource::Level(step) => {
                     let number = self.class(hand, output, *step);
                     if let Some(number) = number {
                         // Writing to a text does not fail.
@@ -127,18 +127,18 @@ impl BoundPlan<'_> {
     }
 
     /// The number that tells a class.
-    fn class(&self, hand: &Hand, output: &Output, step: usize) -> Option<u64> {
+    fn class(&self, hand: &Hand, output: &CellSource, step: usize) -> Option<u64> {
         match (output, &hand.decided[step], &self.steps[step]) {
-            (Output::Group(_), Decided::Group(group), _) => {
+            (CellSource::Group(_), Decided::Group(group), _) => {
                 group.number.map(ClassId::one_based)
             }
-            (Output::Size(_), Decided::Group(group), _) => Some(group.rows),
+            (CellSource::Size(_), Decided::Group(group), _) => Some(group.rows),
             (_, Decided::Apart(number), _) => Some(number.one_based()),
             (_, Decided::Drawn(_, subtable, _), _) => Some(subtable.one_based()),
-            (Output::Frame(_), _, BoundStep::Blur { drawer, .. }) => {
+            (CellSource::Frame(_), _, BoundStep::Blur { drawer, .. }) => {
                 drawer.place(hand.row).map(|(frame, _)| u64::from(frame) + 1)
             }
-            (Output::Level(_), _, BoundStep::Blur { drawer, .. }) => {
+            (CellSource::Level(_), _, BoundStep::Blur { drawer, .. }) => {
                 drawer.place(hand.row).map(|(_, level)| u64::from(level) + 1)
             }
             (_, _, BoundStep::Redraw { plan, .. }) => {
@@ -188,7 +188,7 @@ impl BoundPlan<'_> {
     /// The inputs whose cells are published as values.
     pub(in crate::release) fn emitted(&self) -> Vec<usize> {
         let inputs = self.outputs.iter().filter_map(|output| match output {
-            Output::Raw(input) | Output::Value(input, _) => Some(*input),
+            CellSource::Raw(input) | CellSource::Value(input, _) => Some(*input),
             _ => None,
         });
         inputs.collect()
@@ -221,8 +221,8 @@ fn numbers(step: &Step) -> &[NumberColumn] {
 pub(super) fn output(
     column: DataColumn<'_>,
     binding: Binding<'_>,
-    inputs: &mut Inputs,
-) -> Result<Output> {
+    inputs: &mut ReadColumns,
+) -> Result<CellSource> {
     let steps = &binding.plan.steps;
     let of_kind = |kind: fn(&Step) -> bool| {
         steps.iter().position(kind).ok_or_else(|| misfit("a class"))
@@ -238,22 +238,24 @@ pub(super) fn output(
                         let values = values.filter(|(raw, value)| raw != value);
                         let values =
                             values.map(|(raw, value)| (raw.into(), value.into()));
-                        Output::Value(input, values.collect())
+                        CellSource::Value(input, values.collect())
                     }
-                    None => Output::Raw(input),
+                    None => CellSource::Raw(input),
                 }
             }
         },
         DataColumn::Spread(column, _) => match treated(steps, column) {
-            Some(Output::Number { step, column }) => Output::Spread { step, column },
+            Some(CellSource::Number { step, column }) => {
+                CellSource::Spread { step, column }
+            }
             _ => return Err(misfit(&column.name)),
         },
         DataColumn::Size(_) => {
-            Output::Size(of_kind(|step| matches!(step, Step::Group(_)))?)
+            CellSource::Size(of_kind(|step| matches!(step, Step::Group(_)))?)
         }
         DataColumn::Class(class, _) => match &class.parameters {
             Parameters::Cells { .. } => {
-                Output::Group(of_kind(|step| matches!(step, Step::Group(_)))?)
+                CellSource::Group(of_kind(|step| matches!(step, Step::Group(_)))?)
             }
             Parameters::Values { .. } => {
                 let of = |step: &Step| match step {
@@ -261,16 +263,16 @@ pub(super) fn output(
                     _ => false,
                 };
                 let step = steps.iter().position(of);
-                Output::Group(step.ok_or_else(|| misfit("a group"))?)
+                CellSource::Group(step.ok_or_else(|| misfit("a group"))?)
             }
             Parameters::Moments { .. } => {
-                Output::Group(of_kind(|step| matches!(step, Step::Redraw(_)))?)
+                CellSource::Group(of_kind(|step| matches!(step, Step::Redraw(_)))?)
             }
             Parameters::Frames { .. } => {
-                Output::Frame(of_kind(|step| matches!(step, Step::Blur(_)))?)
+                CellSource::Frame(of_kind(|step| matches!(step, Step::Blur(_)))?)
             }
             Parameters::Levels => {
-                Output::Level(of_kind(|step| matches!(step, Step::Blur(_)))?)
+                CellSource::Level(of_kind(|step| matches!(step, Step::Blur(_)))?)
             }
             Parameters::Subtables { .. } => {
                 let of = |step: &Step| match step {
@@ -280,27 +282,27 @@ pub(super) fn output(
                     _ => false,
                 };
                 let step = steps.iter().position(of);
-                Output::Subtable(step.ok_or_else(|| misfit("a sub-table"))?)
+                CellSource::Subtable(step.ok_or_else(|| misfit("a sub-table"))?)
             }
         },
     })
 }
 
 /// Where the cells of a published column come from, if a step changes it.
-fn treated(steps: &[Step], column: &PublishedColumn) -> Option<Output> {
+fn treated(steps: &[Step], column: &PublishedColumn) -> Option<CellSource> {
     let name = &column.name;
     steps.iter().enumerate().find_map(|(step, known)| match known {
         Step::Group(plan) => {
             let place = plan.columns.iter().position(|known| known.name == *name)?;
-            Some(Output::Cell { step, column: place })
+            Some(CellSource::Cell { step, column: place })
         }
         Step::Draw(plan) => {
             let part = plan.columns.iter().position(|c| c.name == *name)?;
-            Some(Output::Drawn { step, part })
+            Some(CellSource::Drawn { step, part })
         }
         Step::Blur(_) | Step::Redraw(_) => {
             let place = numbers(known).iter().position(|known| known.name == *name)?;
-            Some(Output::Number { step, column: place })
+            Some(CellSource::Number { step, column: place })
         }
         // Values that stand apart are not in the rows.
         Step::Apart(_) => None,

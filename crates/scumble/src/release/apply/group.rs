@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::method::{BoundGroups, FoundGroup, GroupPlan};
-use crate::release::apply::{Binding, Hand, Inputs, changed};
+use crate::release::apply::{Binding, Hand, ReadColumns, changed};
 use crate::table::{ClassId, GroupId, Of};
 
 /// Groups, ready for rows.
@@ -33,7 +33,7 @@ impl<'a> BoundGroup<'a> {
         plan: &'a GroupPlan,
         step: usize,
         binding: Binding<'a>,
-        inputs: &mut Inputs,
+        inputs: &mut ReadColumns,
     ) -> Result<Self> {
         let known = binding.known(step);
         let bound = match (known.data, known.covers) {

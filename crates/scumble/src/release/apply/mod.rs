@@ -27,14 +27,15 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Cover, Microdata};
 use crate::method::perturb::ValueId;
 use crate::method::{
-    ApartPlan, BlurPlan, NoiseDrawer, NumberColumn, Plan, RedrawPlan, Step, SubtableId,
+    ApartPlan, BlurPlan, GroupMoments, NoiseDrawer, NumberColumn, Plan, RedrawPlan,
+    Step, SubtableId,
 };
-use crate::random::Randomness;
+use crate::random::{PurposeStreams, Randomness};
 use crate::release::Layout;
-use crate::release::apply::emit::{Output, output};
+use crate::release::apply::emit::{CellSource, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
 use crate::table::{
-    ClassId, Code, ColumnId, GroupId, Of, Source, Spot, parse_finite, snapped,
+    ClassId, Code, ColumnId, GroupId, Of, RowPlace, Source, parse_finite, snapped,
 };
 use crate::watch::Watch;
 
@@ -101,7 +102,7 @@ pub(super) struct BoundPlan<'a> {
     /// The columns of the table that are read.
     pub(super) inputs: Vec<ColumnId>,
     steps: Vec<BoundStep<'a>>,
-    outputs: Vec<Output>,
+    outputs: Vec<CellSource>,
     is_random: bool,
 }
 
@@ -111,7 +112,7 @@ enum BoundStep<'a> {
     Draw(BoundDraw<'a>),
     Apart { group_of_row: Vec<Option<GroupId>>, plan: &'a ApartPlan },
     Blur { drawer: NoiseDrawer<'a>, inputs: Vec<usize>, plan: &'a BlurPlan },
-    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32> },
+    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32>, streams: PurposeStreams },
 }
 
 impl BoundStep<'_> {
@@ -177,7 +178,7 @@ impl Streams {
     }
 
     /// Begins a block, if it is a new one.
-    pub(super) fn enter(&mut self, randomness: &Randomness, spot: Spot) {
+    pub(super) fn enter(&mut self, randomness: &Randomness, spot: RowPlace) {
         if self.block != Some(spot.block) {
             self.block = Some(spot.block);
             let block = u64::from(spot.block);
@@ -201,9 +202,9 @@ impl Streams {
 
 /// The columns that are read, each once.
 #[derive(Default)]
-pub(super) struct Inputs(Vec<ColumnId>);
+pub(super) struct ReadColumns(Vec<ColumnId>);
 
-impl Inputs {
+impl ReadColumns {
     /// Where a column stands among those that are read.
     fn seek(&mut self, column: ColumnId) -> usize {
         self.0.iter().position(|known| *known == column).unwrap_or_else(|| {
@@ -226,7 +227,7 @@ impl<'a> BoundPlan<'a> {
         watch: &dyn Watch,
     ) -> Result<Self> {
         let source = binding.source;
-        let mut inputs = Inputs::default();
+        let mut inputs = ReadColumns::default();
         let mut starts = binding.block_starts.to_vec();
         let mut steps = Vec::with_capacity(binding.plan.steps.len());
         let mut n_apart = 0;
@@ -267,9 +268,11 @@ impl<'a> BoundPlan<'a> {
                         .collect::<Result<_>>()?,
                     plan,
                 },
-                Step::Redraw(plan) => {
-                    BoundStep::Redraw { plan, decimals: decimals(&plan.columns) }
-                }
+                Step::Redraw(plan) => BoundStep::Redraw {
+                    plan,
+                    decimals: decimals(&plan.columns),
+                    streams: GroupMoments::streams(binding.randomness),
+                },
             });
         }
         let mut outputs = Vec::new();
@@ -299,7 +302,7 @@ impl<'a> BoundPlan<'a> {
     pub(super) fn decide(
         &self,
         hand: &mut Hand,
-        spot: Spot,
+        spot: RowPlace,
         cells: &[&str],
     ) -> Result<Option<u64>> {
         hand.streams.enter(self.binding.randomness, spot);
@@ -346,15 +349,10 @@ impl<'a> BoundPlan<'a> {
                     drawer.draw(hand.row, &hand.truth, &mut drawn, randomness);
                     Decided::Numbers(drawn)
                 }
-                BoundStep::Redraw { plan, decimals } => {
+                BoundStep::Redraw { plan, decimals, streams } => {
                     let group = plan.group_of_row.get(hand.row).ok_or_else(changed)?;
-                    let moments = &plan.groups[*group];
-                    let row = hand.row as u64;
-                    Decided::Numbers(moments.draw(
-                        decimals,
-                        row,
-                        self.binding.randomness,
-                    ))
+                    let stream = streams.stream(hand.row as u64);
+                    Decided::Numbers(plan.groups[*group].draw(decimals, stream))
                 }
             };
         }

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::hierarchy::Microdata;
 use crate::method::ApartPlan;
 use crate::release::apply::{Binding, changed};
-use crate::table::{Code, ColumnId, EntryId, GroupId, Source, Spot};
+use crate::table::{Code, ColumnId, EntryId, GroupId, RowPlace, Source};
 use crate::watch::Watch;
 
 /// The group of each row of the table, nothing for those that are left out; and how many rows
@@ -31,7 +31,7 @@ pub(super) fn assign(
         &finder.columns,
         || (None, stream(0), Vec::new()),
         |(block, random, tickets): &mut (Option<u32>, ChaCha20Rng, Vec<_>),
-         spot: Spot,
+         spot: RowPlace,
          cells| {
             if *block != Some(spot.block) {
                 (*block, *random) = (Some(spot.block), stream(spot.block));
@@ -42,11 +42,11 @@ pub(super) fn assign(
         watch,
     )?;
     let n_rows = folded.n_rows as usize;
-    let numbers = |spot: Spot| {
+    let numbers = |spot: RowPlace| {
         folded.block_starts[spot.block as usize] as usize + spot.row as usize
     };
     let tickets = folded.states.iter().flat_map(|(_, _, tickets)| tickets.iter());
-    let mut tickets: Vec<(EntryId, u64, Spot)> = tickets.copied().collect();
+    let mut tickets: Vec<(EntryId, u64, RowPlace)> = tickets.copied().collect();
     tickets.par_sort_unstable();
     // The groups of each entry, in any order: tickets are random.
     let mut wanted: Vec<(EntryId, Option<GroupId>)> = Vec::with_capacity(n_rows);

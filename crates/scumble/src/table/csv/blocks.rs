@@ -4,7 +4,7 @@ use memchr::{memchr, memchr2, memrchr};
 
 use crate::error::Error;
 use crate::table::source::Fault;
-use crate::table::store::Store;
+use crate::table::store::TableBytes;
 
 /// The longest row that is believed: a stray quote must not swallow the memory.
 pub(super) const LONGEST: usize = 16 << 20;
@@ -37,7 +37,7 @@ impl Block {
 
 /// Hands out the blocks of a file.
 pub(super) struct Blocks<'a> {
-    store: &'a Store,
+    store: &'a TableBytes,
     delimiter: u8,
     block_bytes: usize,
     // Where the next byte to read stands.
@@ -52,7 +52,7 @@ pub(super) struct Blocks<'a> {
 
 impl<'a> Blocks<'a> {
     pub(super) fn new(
-        store: &'a Store,
+        store: &'a TableBytes,
         delimiter: u8,
         block_bytes: usize,
         position: u64,
@@ -105,7 +105,7 @@ impl<'a> Blocks<'a> {
             block.len += read;
             self.position += read as u64;
             block.quoted = memchr(b'"', block.bytes()).is_some();
-            let ends = Ends::of(block.bytes(), self.delimiter, block.quoted);
+            let ends = RowEnds::of(block.bytes(), self.delimiter, block.quoted);
             if block.len > LONGEST && ends.first > LONGEST {
                 return Err(too_long(number));
             }
@@ -133,7 +133,7 @@ impl<'a> Blocks<'a> {
 }
 
 /// Where rows end in a run of bytes that starts with a row.
-pub(super) struct Ends {
+pub(super) struct RowEnds {
     /// Behind the first row, even if that is cut off.
     pub(super) first: usize,
     /// Behind the last whole row.
@@ -142,7 +142,7 @@ pub(super) struct Ends {
     pub(super) open: bool,
 }
 
-impl Ends {
+impl RowEnds {
     pub(super) fn of(bytes: &[u8], delimiter: u8, quoted: bool) -> Self {
         if quoted {
             return Self::of_quoted(bytes, delimiter);
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     fn blocks(text: &[u8], block_bytes: usize) -> Vec<Vec<u8>> {
-        let store = Store::Memory(text.to_vec());
+        let store = TableBytes::Memory(text.to_vec());
         let mut blocks = Blocks::new(&store, b',', block_bytes, 0);
         let mut block = Block::default();
         let mut found = Vec::new();
@@ -227,7 +227,7 @@ mod tests {
             let found = blocks(text, block_bytes);
             assert_eq!(found.concat(), text);
             for block in &found[..found.len() - 1] {
-                let ends = Ends::of_quoted(block, b',');
+                let ends = RowEnds::of_quoted(block, b',');
                 assert_eq!(ends.last, block.len(), "blocks of {block_bytes}");
                 assert!(!ends.open);
             }
@@ -238,7 +238,7 @@ mod tests {
     fn a_row_beyond_all_bounds_is_refused() {
         let mut text = b"1\n2\n\"".to_vec();
         text.resize(LONGEST + 100, b'\n');
-        let store = Store::Memory(text);
+        let store = TableBytes::Memory(text);
         let mut blocks = Blocks::new(&store, b',', 1 << 20, 0);
         let mut block = Block::default();
         assert!(blocks.next(&mut block).is_ok());

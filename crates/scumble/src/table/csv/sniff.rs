@@ -1,6 +1,6 @@
 //! Finding out what stands between the cells.
 
-use crate::table::csv::blocks::{Ends, closing_quote};
+use crate::table::csv::blocks::{RowEnds, closing_quote};
 
 /// In the order in which they are preferred.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -15,7 +15,7 @@ pub(super) fn delimiter(head: &[u8], whole: bool) -> u8 {
     for candidate in CANDIDATES {
         let end = match whole {
             true => head.len(),
-            false => Ends::of(head, candidate, true).last,
+            false => RowEnds::of(head, candidate, true).last,
         };
         let counts = counts(&head[..end], candidate);
         let usual = counts.first().copied().unwrap_or(0);

@@ -8,14 +8,14 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::reader::{ChunkReader, Length};
 
-use crate::table::store::Store;
+use crate::table::store::TableBytes;
 
 /// Enough for the description of a page, which stands before it.
 const STEP: usize = 1 << 10;
 
 /// The bytes of a file.
 #[derive(Debug, Clone)]
-pub(super) struct Chunks(pub(super) Arc<Store>);
+pub(super) struct Chunks(pub(super) Arc<TableBytes>);
 
 impl Chunks {
     /// Fills the buffer as far as the file goes. The same piece is always asked for in the

@@ -1,6 +1,6 @@
 //! The values one worker meets in one column, numbered as they come.
 
-use crate::table::source::Spot;
+use crate::table::source::RowPlace;
 use crate::table::{Code, Of};
 
 /// An open-addressing dictionary of short texts.
@@ -9,20 +9,20 @@ pub(super) struct Words {
     // The number of slots is a power of two, or zero; at most half are taken.
     slots: Vec<Slot>,
     ends: Of<Code, usize>,
-    spots: Of<Code, Spot>,
+    spots: Of<Code, RowPlace>,
     texts: String,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    key: Key,
+    key: TextKey,
     // One above the code, so that zero means empty.
     above: u32,
 }
 
 /// A text of up to 16 bytes as a whole, a longer one as a digest.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Key {
+struct TextKey {
     first: u64,
     last: u64,
     length: u32,
@@ -42,14 +42,14 @@ impl Words {
     }
 
     /// Where the value was met first.
-    pub(super) fn spot(&self, code: Code) -> Spot {
+    pub(super) fn spot(&self, code: Code) -> RowPlace {
         self.spots[code]
     }
 
     /// The code of a value, which is new if the value is.
     #[inline]
-    pub(super) fn code(&mut self, text: &str, spot: Spot) -> Code {
-        let key = Key::of(text.as_bytes());
+    pub(super) fn code(&mut self, text: &str, spot: RowPlace) -> Code {
+        let key = TextKey::of(text.as_bytes());
         let mask = self.slots.len().wrapping_sub(1);
         let mut at = key.hash() as usize & mask;
         while let Some(slot) = self.slots.get(at) {
@@ -66,7 +66,13 @@ impl Words {
     }
 
     #[cold]
-    fn insert(&mut self, text: &str, spot: Spot, key: Key, mut at: usize) -> Code {
+    fn insert(
+        &mut self,
+        text: &str,
+        spot: RowPlace,
+        key: TextKey,
+        mut at: usize,
+    ) -> Code {
         self.texts.push_str(text);
         let code = self.ends.push(self.texts.len());
         self.spots.push(spot);
@@ -83,7 +89,7 @@ impl Words {
         code
     }
 
-    fn free(&self, key: Key) -> usize {
+    fn free(&self, key: TextKey) -> usize {
         let mask = self.slots.len() - 1;
         let mut at = key.hash() as usize & mask;
         while self.slots[at].above > 0 {
@@ -93,7 +99,7 @@ impl Words {
     }
 }
 
-impl Key {
+impl TextKey {
     #[inline]
     fn of(text: &[u8]) -> Self {
         let length = text.len();
@@ -148,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_value_keeps_its_code() {
-        let spot = |row| Spot { block: 0, row };
+        let spot = |row| RowPlace { block: 0, row };
         let mut texts: Vec<String> = (0..40).map(|n| "x".repeat(n)).collect();
         texts.extend((0..40).map(|n| "\0".repeat(n + 1)));
         texts.extend((0..999).map(|n| n.to_string()));

@@ -4,7 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
-use scumble::estimate::{Drawn, Evidence, Query, Way};
+use scumble::estimate::{DrawnTable, Evidence, Query, Way};
 use serde_json::{Value, json};
 
 use crate::builder::{self, ByHand, with};
@@ -37,7 +37,7 @@ fn table(header: &str, rows: &[String]) -> (&'static str, String) {
 type Check<'a> = (&'a str, &'a dyn Fn(&str) -> bool);
 
 /// How many rows satisfy all checks.
-fn hits(drawn: &Drawn, checks: &[Check<'_>]) -> f64 {
+fn hits(drawn: &DrawnTable, checks: &[Check<'_>]) -> f64 {
     let tables: Vec<(&[u32], Vec<bool>)> = checks
         .iter()
         .map(|(name, check)| {

@@ -4,7 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble::method::{
-    BlurTask, Blurred, Frame, Needs, anonymity, blur, largest_set, least_factors,
+    BlurTask, Blurred, Frame, RowNeeds, anonymity, blur, largest_set, least_factors,
     most_company, need,
 };
 use scumble::promise::Law;
@@ -181,7 +181,7 @@ fn the_largest_set_is_found() {
             for factor in [0.0, 0.1, 0.3, 0.6, 1.0] {
                 let law = frame.law(factor);
                 let asked =
-                    Needs { company: &needs, best_guess: None, watch: &Unwatched };
+                    RowNeeds { company: &needs, best_guess: None, watch: &Unwatched };
                 let kept = largest_set(&frame, &law, &rows, asked, n_rows).unwrap();
                 assert_eq!(
                     kept,

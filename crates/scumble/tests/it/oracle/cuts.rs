@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use scumble::decimal::Decimal;
 use scumble::hierarchy::{Cells, ColumnSpec, Cover, Microdata, Population, Rule};
 use scumble::loss;
-use scumble::method::{FullDomain, Grouping, Mondrian, Task, safe_cuts, safe_levels};
+use scumble::method::{
+    FullDomain, Grouping, GroupingTask, Mondrian, safe_cuts, safe_levels,
+};
 use scumble::promise::{DeltaPresence, GroupPromise, KAnonymity, KMap, Promises};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -163,7 +165,7 @@ fn releases(
     coins: Coins,
 ) -> Option<Vec<(String, Whole)>> {
     let promises = promises(asked);
-    let task = Task {
+    let task = GroupingTask {
         columns: &data.quasi,
         census: &data.census,
         promises: &promises,
@@ -351,7 +353,7 @@ fn safe_cuts_are_made_and_coins_are_needed() {
     let (mut several, mut chances) = (0, 0);
     for (_, data) in tables(&STREET, 3, asked.cells) {
         let promises = promises(asked);
-        let task = Task {
+        let task = GroupingTask {
             columns: &data.quasi,
             census: &data.census,
             promises: &promises,

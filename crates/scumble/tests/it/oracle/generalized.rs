@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use scumble::decimal::Decimal;
 use scumble::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::{self, Loss};
-use scumble::method::{ColumnChoice, FullDomain, Mondrian, Task, ValueChoice};
+use scumble::method::{ColumnChoice, FullDomain, GroupingTask, Mondrian, ValueChoice};
 use scumble::promise::{
     BetaLikeness, DeltaDisclosure, Distance, Diversity, GroupPromise, KAnonymity,
     LDiversity, Likeness, OfColumns, OfPeople, Promises, TCloseness,
@@ -448,8 +448,8 @@ fn exhaustive(case: &Case) -> Option<f64> {
     best
 }
 
-fn task(case: &Case) -> Task<'_> {
-    Task {
+fn task(case: &Case) -> GroupingTask<'_> {
+    GroupingTask {
         columns: &case.data.quasi,
         census: &case.data.census,
         promises: &case.promises,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use scumble::decimal::Decimal;
 use scumble::method::pdf::{
-    Chance, Likelihood, Part, Pdf, Range, Shift, Whose, bounds, counted, existence,
+    Chance, Likelihood, Pdf, PdfGroup, Range, Shift, Whose, bounds, counted, existence,
     extremes, kl, own, population, presence, shifted,
 };
 use scumble::table::Code;
@@ -17,11 +17,11 @@ struct People {
 }
 
 impl People {
-    fn part(&self) -> Part {
+    fn part(&self) -> PdfGroup {
         let mut distinct = self.tuples.clone();
         distinct.sort();
         distinct.dedup();
-        let mut part = Part {
+        let mut part = PdfGroup {
             codes: vec![Vec::new(); self.tuples[0].len()],
             rows: vec![0; distinct.len()],
             people: vec![0; distinct.len()],
@@ -150,7 +150,7 @@ fn sums_to_one(pdfs: &[Pdf]) -> bool {
 }
 
 /// The largest gain of any set of columns that keeps everybody in range.
-fn best_gain(people: &People, part: &Part, range: &Range) -> f64 {
+fn best_gain(people: &People, part: &PdfGroup, range: &Range) -> f64 {
     let (table, public) = (own(part), population(part));
     let base = kl(part, &public);
     let mut best = 0.0f64;
@@ -331,7 +331,7 @@ fn the_sources_own_weights_are_a_broken_twin() {
 /// docs/methods.md, "Cells of a group": Italy, Britain, France.
 #[test]
 fn a_third_of_the_way_to_the_tables_own() {
-    let part = Part {
+    let part = PdfGroup {
         codes: vec![Code::of([0, 1, 2]); 2],
         rows: vec![3, 1, 0],
         people: vec![6, 4, 5],
@@ -348,8 +348,11 @@ fn a_third_of_the_way_to_the_tables_own() {
 
 #[test]
 fn a_value_nobody_present_has_is_below_every_smallest_presence() {
-    let part =
-        Part { codes: vec![Code::of([0, 1])], rows: vec![4, 0], people: vec![5, 5] };
+    let part = PdfGroup {
+        codes: vec![Code::of([0, 1])],
+        rows: vec![4, 0],
+        people: vec![5, 5],
+    };
     let whose = |min| counted(&part, &range(min, 0.8))[0].whose;
     assert_eq!(whose(0.0), Whose::Table);
     assert_eq!(whose(0.01), Whose::Population);
@@ -357,8 +360,11 @@ fn a_value_nobody_present_has_is_below_every_smallest_presence() {
 
 #[test]
 fn the_tables_weights_are_the_populations_if_they_are_equal() {
-    let part =
-        Part { codes: vec![Code::of([0, 1]); 2], rows: vec![1, 2], people: vec![2, 4] };
+    let part = PdfGroup {
+        codes: vec![Code::of([0, 1]); 2],
+        rows: vec![1, 2],
+        people: vec![2, 4],
+    };
     for pdf in counted(&part, &range(0.1, 0.9)) {
         assert_eq!(pdf.whose, Whose::Population);
     }
@@ -366,8 +372,11 @@ fn the_tables_weights_are_the_populations_if_they_are_equal() {
 
 #[test]
 fn a_group_out_of_range_or_without_rows_tells_nothing_of_the_table() {
-    let mut part =
-        Part { codes: vec![Code::of([0, 1])], rows: vec![1, 2], people: vec![4, 4] };
+    let mut part = PdfGroup {
+        codes: vec![Code::of([0, 1])],
+        rows: vec![1, 2],
+        people: vec![4, 4],
+    };
     assert_eq!(counted(&part, &range(0.4, 0.9)), population(&part));
     part.rows = vec![0, 0];
     assert_eq!(counted(&part, &range(0.0, 0.9)), population(&part));
@@ -380,8 +389,11 @@ fn a_group_out_of_range_or_without_rows_tells_nothing_of_the_table() {
 
 #[test]
 fn what_occurs_without_weight_costs_infinitely_much() {
-    let part =
-        Part { codes: vec![Code::of([0, 1])], rows: vec![1, 3], people: vec![1, 3] };
+    let part = PdfGroup {
+        codes: vec![Code::of([0, 1])],
+        rows: vec![1, 3],
+        people: vec![1, 3],
+    };
     let pdf = Pdf { values: vec![(Code::new(1), 1.0)], whose: Whose::Table };
     assert_eq!(kl(&part, &[pdf]), f64::INFINITY);
     let cost = 4.0f64.ln() + 3.0 * (4.0f64 / 3.0).ln();

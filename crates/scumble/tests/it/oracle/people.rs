@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::method::{BlurTask, Frame, Needs, blur, draw_noise, largest_set, need};
+use scumble::method::{BlurTask, Frame, RowNeeds, blur, draw_noise, largest_set, need};
 use scumble::promise::Law;
 use scumble::random::Randomness;
 use scumble::space::{FrameKind, Shape};
@@ -108,7 +108,8 @@ fn the_largest_set_counts_everybody_once() {
             // Half a step between, so that no verdict rests on the last digits.
             let needs = vec![need(k) + 1e-7; numbers.n_rows];
             let all: Vec<u32> = frame.rows.clone();
-            let asked = Needs { company: &needs, best_guess: None, watch: &Unwatched };
+            let asked =
+                RowNeeds { company: &needs, best_guess: None, watch: &Unwatched };
             let found = largest_set(&frame, &law, &all, asked, all.len()).unwrap();
             let wanted = plain_set(&numbers, &law, &needs);
             assert_eq!(found, wanted, "{shape:?} {seed}");

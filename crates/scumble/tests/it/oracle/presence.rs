@@ -16,7 +16,7 @@ use scumble::hierarchy::{
 };
 use scumble::loss::{self, Loss, Shape};
 use scumble::method::{
-    ColumnChoice, FullDomain, Grouping, Mondrian, Task, ValueChoice, cover,
+    ColumnChoice, FullDomain, Grouping, GroupingTask, Mondrian, ValueChoice, cover,
 };
 use scumble::promise::{DeltaPresence, GroupPromise, KAnonymity, Promises};
 use scumble::recipe::{Request, Spec, publish};
@@ -36,8 +36,8 @@ struct Case {
 }
 
 impl Case {
-    fn task(&self) -> Task<'_> {
-        Task {
+    fn task(&self) -> GroupingTask<'_> {
+        GroupingTask {
             columns: &self.data.quasi,
             census: &self.data.census,
             promises: &self.promises,

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 use crate::audit::cells::published_reading;
 use crate::error::Result;
 use crate::release::PublishedColumn;
-use crate::table::{ColumnId, Kind, Source, Spot};
+use crate::table::{ColumnId, Kind, RowPlace, Source};
 use crate::watch::Watch;
 
 /// Numbers with more values than this are taken by ranges, as many as that.
@@ -51,7 +51,7 @@ impl Rows {
         let columns: Vec<ColumnId> = columns.collect::<Result<_>>()?;
         let sampled = rows > most as u64;
         let share = (most as f64 / rows.max(1) as f64 * u64::MAX as f64) as u64;
-        let is_taken = |spot: Spot, cells: &[&str]| {
+        let is_taken = |spot: RowPlace, cells: &[&str]| {
             let place = (u64::from(spot.block) << 32) | u64::from(spot.row);
             let key = match together {
                 true => cells.first().map_or(0, |text| hashed(text.as_bytes())),
@@ -62,7 +62,7 @@ impl Rows {
         let folded = source.fold(
             &columns,
             Vec::new,
-            |taken: &mut Vec<(Spot, Vec<Box<str>>)>, spot, cells| {
+            |taken: &mut Vec<(RowPlace, Vec<Box<str>>)>, spot, cells| {
                 if is_taken(spot, cells) {
                     taken.push((
                         spot,
@@ -73,7 +73,7 @@ impl Rows {
             },
             watch,
         )?;
-        let mut taken: Vec<(Spot, Vec<Box<str>>)> =
+        let mut taken: Vec<(RowPlace, Vec<Box<str>>)> =
             folded.states.into_iter().flatten().collect();
         // Which worker saw a row is up to chance.
         taken.sort_unstable_by_key(|(spot, _)| (spot.block, spot.row));

@@ -1,6 +1,6 @@
 //! Undoing a shift of weights towards even ones.
 
-use crate::audit::cells::counting::{Counts, ROUNDING, count_of};
+use crate::audit::cells::counting::{CodeCounts, ROUNDING, count_of};
 use crate::table::Code;
 
 /// Below this weights are taken to be even.
@@ -16,9 +16,9 @@ const EVEN: f64 = 1e-12;
 /// people can have.
 pub(crate) fn recover(
     weights: &[&[(Code, f64)]],
-    capacity: &[Counts],
+    capacity: &[CodeCounts],
     rows: u64,
-) -> Option<Vec<Vec<Counts>>> {
+) -> Option<Vec<Vec<CodeCounts>>> {
     let spread = |column: &&[(Code, f64)]| {
         let values = column.iter().map(|(_, weight)| *weight);
         values.clone().fold(0.0, f64::max) - values.fold(1.0, f64::min)
@@ -36,7 +36,7 @@ pub(crate) fn recover(
             continue;
         }
         let columns = weights.iter().zip(capacity);
-        let counts: Option<Vec<Counts>> = columns
+        let counts: Option<Vec<CodeCounts>> = columns
             .map(|(weights, capacity)| counts(weights, capacity, n, shift))
             .collect();
         found.extend(counts);
@@ -47,10 +47,10 @@ pub(crate) fn recover(
 /// The counts of a column before the shift, if they are counts.
 fn counts(
     weights: &[(Code, f64)],
-    capacity: &Counts,
+    capacity: &CodeCounts,
     n: f64,
     shift: f64,
-) -> Option<Counts> {
+) -> Option<CodeCounts> {
     let even = 1.0 / weights.len() as f64;
     // The smaller the shift, the more the last digits of the weights matter.
     let rounding = (1e-14 * n / shift).clamp(1e-9, ROUNDING);
@@ -75,7 +75,7 @@ mod tests {
         Code::first(counts.len()).zip(counts.iter().map(weight)).collect()
     }
 
-    fn counts(counts: &[u64]) -> Counts {
+    fn counts(counts: &[u64]) -> CodeCounts {
         Code::first(counts.len()).zip(counts.iter().copied()).collect()
     }
 
@@ -87,7 +87,7 @@ mod tests {
             let (a, b) = (shifted(&one, shift), shifted(&two, shift));
             let found = recover(&[&a, &b], &capacity, 11).expect("not even");
             let plain =
-                |found: &Counts| found.iter().map(|(_, n)| *n).collect::<Vec<_>>();
+                |found: &CodeCounts| found.iter().map(|(_, n)| *n).collect::<Vec<_>>();
             let found: Vec<[Vec<u64>; 2]> =
                 found.iter().map(|of| [plain(&of[0]), plain(&of[1])]).collect();
             assert_eq!(found, [[one.to_vec(), two.to_vec()]], "{shift}");

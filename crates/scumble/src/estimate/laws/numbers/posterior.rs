@@ -3,7 +3,7 @@
 
 use crate::estimate::laws::numbers::law::{Over, over, variance};
 use crate::estimate::laws::numbers::{Blurred, Noise};
-use crate::estimate::query::ranges::{Cut, Grid};
+use crate::estimate::query::ranges::{ClassGrid, CutColumn};
 
 /// Cells of a grid, in order, each with its classes.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct GridCells {
 
 impl GridCells {
     /// Adds a cell, which must come after those before it.
-    pub(crate) fn push(&mut self, cell: usize, grid: &Grid) {
+    pub(crate) fn push(&mut self, cell: usize, grid: &ClassGrid) {
         self.numbers.push(cell);
         self.classes.push(grid.classes(cell));
     }
@@ -35,7 +35,7 @@ impl Blurred {
     pub(crate) fn posterior(
         &self,
         row: usize,
-        (cuts, grid): (&[Cut], &Grid),
+        (cuts, grid): (&[CutColumn], &ClassGrid),
         added: Option<usize>,
         cells: &GridCells,
         scratch: &mut Vec<Vec<Over>>,
@@ -73,14 +73,19 @@ impl Blurred {
     }
 
     /// The cell that the published numbers of a row are in.
-    pub(crate) fn cell(&self, row: usize, cuts: &[Cut], grid: &Grid) -> usize {
+    pub(crate) fn cell(
+        &self,
+        row: usize,
+        cuts: &[CutColumn],
+        grid: &ClassGrid,
+    ) -> usize {
         let values = self.row(row);
         grid.cell(cuts.iter().map(|cut| cut.class_of(values[cut.column])))
     }
 
     /// Which of the columns that are cut a row has no number in; nothing if it was drawn anew,
     /// so that its own numbers say nothing.
-    pub(crate) fn missing(&self, row: usize, cuts: &[Cut]) -> Option<Vec<bool>> {
+    pub(crate) fn missing(&self, row: usize, cuts: &[CutColumn]) -> Option<Vec<bool>> {
         let values = self.row(row);
         let missing = || cuts.iter().map(|cut| values[cut.column].is_nan()).collect();
         (!self.is_anew()).then(missing)
@@ -90,7 +95,7 @@ impl Blurred {
     fn along_columns(
         &self,
         row: usize,
-        cuts: &[Cut],
+        cuts: &[CutColumn],
         added: Option<usize>,
         scratch: &mut Vec<Vec<Over>>,
     ) {

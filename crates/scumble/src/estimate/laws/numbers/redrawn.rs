@@ -38,7 +38,7 @@ use crate::estimate::laws::moments::{RowMoments, add_times, paired, products};
 use crate::estimate::laws::numbers::Blurred;
 use crate::estimate::laws::prospect::{Prospect, Prospects};
 use crate::estimate::laws::valuation::{Added, Valuation};
-use crate::estimate::query::ranges::Cut;
+use crate::estimate::query::ranges::CutColumn;
 
 /// The rows of a group that were drawn anew.
 pub(crate) struct RedrawnGroup<'g> {
@@ -225,7 +225,7 @@ impl<'a> Valuation<'_, 'a> {
 }
 
 /// Whether a group that is as wide again to both sides would reach over a limit.
-fn reaches(blurred: &Blurred, cut: &Cut, rows: &[usize]) -> bool {
+fn reaches(blurred: &Blurred, cut: &CutColumn, rows: &[usize]) -> bool {
     let values = rows.iter().map(|row| blurred.row(*row)[cut.column]);
     let known = values.filter(|value| !value.is_nan());
     let ends = known.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {

@@ -10,7 +10,7 @@
 //! This is a linear program of m variables a ray instead of m² entries with 4 m² bounds.
 
 use super::super::linear::{Program, Row};
-use super::{Least, Rows};
+use super::{Least, RowEntries};
 use crate::watch::Watch;
 
 /// What to solve: the smallest γ is finite and above 1, weights sum to 1.
@@ -38,7 +38,7 @@ impl<'a> Both<'a> {
     }
 
     /// The best row minima and maxima; nothing if the floor is too high.
-    pub(super) fn solve(&self, least: Least) -> Option<Rows> {
+    pub(super) fn solve(&self, least: Least) -> Option<RowEntries> {
         let mut program = self.program();
         let size = self.gammas.len();
         program.factors[..size].copy_from_slice(self.weights);
@@ -133,7 +133,7 @@ impl<'a> Both<'a> {
         program
     }
 
-    fn rows(&self, found: &[f64]) -> Rows {
+    fn rows(&self, found: &[f64]) -> RowEntries {
         let most = self.lowest * self.lowest;
         let sum = |code: usize, of: &dyn Fn(f64) -> f64| -> f64 {
             let part = |(ray, ratio): (usize, &f64)| {
@@ -146,7 +146,7 @@ impl<'a> Both<'a> {
         let high = (0..size)
             .map(|code| sum(code, &|ratio| ratio).clamp(low[code], most * low[code]))
             .collect();
-        Rows { low, high: Some(high) }
+        RowEntries { low, high: Some(high) }
     }
 }
 

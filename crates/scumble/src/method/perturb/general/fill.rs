@@ -2,12 +2,12 @@
 
 use super::super::verify::ONE;
 use super::super::{GRAIN, Limits, Operator, keeps};
-use super::Rows;
+use super::RowEntries;
 
 /// How often more of the even matrix is mixed in before giving up.
 const ATTEMPTS: usize = 16;
 
-impl Rows {
+impl RowEntries {
     /// The smallest and the largest entry that column of this γ may have in a row.
     fn range(&self, row: usize, gamma: f64) -> (f64, f64) {
         let low = self.low[row];

@@ -88,7 +88,7 @@ enum Least {
 
 /// The smallest entry of each row, and two-sided the largest.
 #[derive(Debug, Clone)]
-struct Rows {
+struct RowEntries {
     low: Vec<f64>,
     high: Option<Vec<f64>>,
 }
@@ -126,7 +126,7 @@ pub fn general_watched(
         true => usual.max(simple_condition),
         false => usual,
     };
-    let task = Task { limits, weights: &weights, floor, most, watch };
+    let task = OperatorTask { limits, weights: &weights, floor, most, watch };
     if lowest - 1.0 < NOTHING {
         return match floor {
             Floor::At(share) if !task.meets(&simple) => Err(unmet(share, even)),
@@ -162,7 +162,7 @@ fn unmet(floor: f64, largest: f64) -> Error {
     .with_hint("lower the floor, or leave it out for the default")
 }
 
-struct Task<'a> {
+struct OperatorTask<'a> {
     limits: Limits<'a>,
     weights: &'a [f64],
     floor: Floor,
@@ -171,7 +171,7 @@ struct Task<'a> {
     watch: &'a dyn Watch,
 }
 
-impl Task<'_> {
+impl OperatorTask<'_> {
     /// What every value is kept with at least, so that the condition number is small enough.
     fn keep(&self) -> f64 {
         2.0 / (self.most + 1.0)
@@ -197,12 +197,12 @@ impl Task<'_> {
         self.spread(&self.rows(least)?.fill(self.limits.gammas))
     }
 
-    fn rows(&self, least: Least) -> Option<Rows> {
+    fn rows(&self, least: Least) -> Option<RowEntries> {
         let gammas = self.limits.gammas;
         match self.limits.breaches {
             Breaches::Upward => Upward::new(gammas, self.weights, least)
                 .solve()
-                .map(|low| Rows { low, high: None }),
+                .map(|low| RowEntries { low, high: None }),
             Breaches::Both => {
                 let both = Both::new(gammas, self.weights, self.watch);
                 if let Least::Diagonal(share) = least

@@ -52,14 +52,14 @@ impl PresentValues {
 
 /// What rows are worth as one sub-table.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct Worth {
+pub(super) struct SubtableWorth {
     /// What they add to the sum of error bounds weighted by rows.
     pub(super) cost: f64,
     /// The probability to keep a value.
     pub(super) keep: f64,
 }
 
-impl Worth {
+impl SubtableWorth {
     /// The cost of a block, where keeping more than `mean` is worth `pay`. Nothing costs
     /// nothing.
     pub(super) fn price(self, mean: f64, pay: f64) -> f64 {
@@ -67,14 +67,14 @@ impl Worth {
     }
 }
 
-impl AddAssign for Worth {
+impl AddAssign for SubtableWorth {
     fn add_assign(&mut self, other: Self) {
         self.cost += other.cost;
         self.keep += other.keep;
     }
 }
 
-impl SubAssign for Worth {
+impl SubAssign for SubtableWorth {
     fn sub_assign(&mut self, other: Self) {
         self.cost -= other.cost;
         self.keep -= other.keep;
@@ -83,7 +83,7 @@ impl SubAssign for Worth {
 
 /// Rows put together, and what they cost as one sub-table.
 #[derive(Debug)]
-pub(super) struct Tally<'a> {
+pub(super) struct MergedRows<'a> {
     values: &'a PresentValues,
     counts: Vec<u64>,
     /// The values with rows.
@@ -97,7 +97,7 @@ pub(super) struct Tally<'a> {
     pub(super) watch: &'a dyn Watch,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> MergedRows<'a> {
     pub(super) fn new(values: &'a PresentValues, watch: &'a dyn Watch) -> Self {
         Self {
             counts: vec![0; values.counts.len()],
@@ -136,13 +136,13 @@ impl<'a> Tally<'a> {
     }
 
     /// What the rows are worth as a sub-table; nothing if they may not be one.
-    pub(super) fn worth(&mut self) -> Option<Worth> {
+    pub(super) fn worth(&mut self) -> Option<SubtableWorth> {
         self.steps += match self.values.inside {
             Inside::Uniform => self.most.len() as u64,
             Inside::FineGrain => self.used.len() as u64 * self.effort(),
         };
         let keep = self.keep()?;
-        Some(Worth { cost: self.n_rows as f64 * self.bound(keep), keep })
+        Some(SubtableWorth { cost: self.n_rows as f64 * self.bound(keep), keep })
     }
 
     /// What some groups are worth as a sub-table; without groups, nothing but 0.
@@ -150,10 +150,10 @@ impl<'a> Tally<'a> {
         &mut self,
         groups: &[Entries],
         block: &[usize],
-    ) -> Option<Worth> {
+    ) -> Option<SubtableWorth> {
         self.clear();
         block.iter().for_each(|group| self.add(&groups[*group]));
-        if block.is_empty() { Some(Worth::default()) } else { self.worth() }
+        if block.is_empty() { Some(SubtableWorth::default()) } else { self.worth() }
     }
 
     /// The error bound: a / (√n p), a = 2 √(ln (2 / (1 - confidence))). With

@@ -1,7 +1,7 @@
 //! The merging phase: the best way to cut an order of groups into runs.
 
 use super::Entries;
-use super::bound::{Tally, Worth};
+use super::bound::{MergedRows, SubtableWorth};
 
 /// Groups put together into sub-tables.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,7 +9,7 @@ pub(super) struct Merged {
     /// For each sub-table, its groups.
     pub(super) blocks: Vec<Vec<usize>>,
     /// What they are worth together.
-    pub(super) total: Worth,
+    pub(super) total: SubtableWorth,
 }
 
 impl Merged {
@@ -17,9 +17,9 @@ impl Merged {
     pub(super) fn new(
         groups: &[Entries],
         blocks: Vec<Vec<usize>>,
-        tally: &mut Tally<'_>,
+        tally: &mut MergedRows<'_>,
     ) -> Option<Self> {
-        let mut total = Worth::default();
+        let mut total = SubtableWorth::default();
         for block in &blocks {
             total += tally.worth_of(groups, block)?;
         }
@@ -43,7 +43,7 @@ impl Merged {
 }
 
 /// Whether so many blocks keep `mean` on average, but for rounding.
-pub(super) fn enough(total: Worth, n_blocks: usize, mean: f64) -> bool {
+pub(super) fn enough(total: SubtableWorth, n_blocks: usize, mean: f64) -> bool {
     total.keep >= mean * n_blocks as f64 * (1.0 - 1e-12)
 }
 
@@ -52,8 +52,8 @@ pub(super) fn enough(total: Worth, n_blocks: usize, mean: f64) -> bool {
 pub(super) fn merge(
     groups: &[Entries],
     order: &[usize],
-    tally: &mut Tally<'_>,
-    price: impl Fn(Worth) -> f64,
+    tally: &mut MergedRows<'_>,
+    price: impl Fn(SubtableWorth) -> f64,
 ) -> Option<Merged> {
     // For each number of groups, the least price of the first ones, and the start of the
     // last run.

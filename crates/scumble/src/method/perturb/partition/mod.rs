@@ -62,7 +62,7 @@ use crate::promise::amplification;
 use crate::table::Of;
 use crate::watch::Watched;
 use arrange::orders;
-use bound::{PresentValues, Tally};
+use bound::{MergedRows, PresentValues};
 use merge::{Merged, merge};
 use search::Goal;
 
@@ -175,7 +175,7 @@ pub fn partition_for<'a>(
         groups = groups.chunks(2).map(joined).collect();
     }
 
-    let mut tally = Tally::new(&values, watch);
+    let mut tally = MergedRows::new(&values, watch);
     let chosen = choose(&groups, aim, &mut tally);
     watch.check()?;
     let (merged, name) = chosen.ok_or_else(broken)?;
@@ -199,7 +199,7 @@ pub fn partition_for<'a>(
 fn choose(
     groups: &[Entries],
     aim: Aim,
-    tally: &mut Tally<'_>,
+    tally: &mut MergedRows<'_>,
 ) -> Option<(Merged, &'static str)> {
     let orders = orders(groups);
     let mut found = Vec::new();

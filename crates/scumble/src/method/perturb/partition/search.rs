@@ -1,7 +1,7 @@
 //! Beyond orders: the best way to put groups together, or a better one.
 
 use super::Entries;
-use super::bound::{Tally, Worth};
+use super::bound::{MergedRows, SubtableWorth};
 use super::merge::{Merged, enough};
 
 /// How much work a search for a better partition may do: counts of values looked at.
@@ -11,7 +11,7 @@ pub const MOST_STEPS: u64 = 100_000_000;
 const CHECKED_EVERY: usize = 256;
 
 /// Whether [`best_of_all`] stays within [`MOST_STEPS`].
-pub(super) fn can_try_all(groups: &[Entries], tally: &Tally<'_>) -> bool {
+pub(super) fn can_try_all(groups: &[Entries], tally: &MergedRows<'_>) -> bool {
     let n_groups = groups.len() as u32;
     if n_groups > 20 {
         return false;
@@ -23,7 +23,10 @@ pub(super) fn can_try_all(groups: &[Entries], tally: &Tally<'_>) -> bool {
 
 /// The partition of the groups with the least error. Every partition is made of runs of
 /// some order, so that this is the best merge of the best order.
-pub(super) fn best_of_all(groups: &[Entries], tally: &mut Tally<'_>) -> Option<Merged> {
+pub(super) fn best_of_all(
+    groups: &[Entries],
+    tally: &mut MergedRows<'_>,
+) -> Option<Merged> {
     let all = (1usize << groups.len()) - 1;
     let members = |set: usize| (0..groups.len()).filter(move |at| set >> at & 1 == 1);
     let mut costs = vec![0.0; all + 1];
@@ -81,7 +84,7 @@ pub(super) fn moved(
     groups: &[Entries],
     from: &Merged,
     goal: Goal,
-    tally: &mut Tally<'_>,
+    tally: &mut MergedRows<'_>,
     end: u64,
 ) -> Option<Merged> {
     let worths = from.blocks.iter().map(|block| tally.worth_of(groups, block));
@@ -104,10 +107,10 @@ struct Blocks<'t, 'v> {
     members: Vec<Vec<usize>>,
     /// The block of each group.
     home: Vec<usize>,
-    worths: Vec<Worth>,
-    total: Worth,
+    worths: Vec<SubtableWorth>,
+    total: SubtableWorth,
     goal: Goal,
-    tally: &'t mut Tally<'v>,
+    tally: &'t mut MergedRows<'v>,
     /// When to stop.
     end: u64,
 }
@@ -124,7 +127,9 @@ impl Blocks<'_, '_> {
         let Some(second) = self.tally.worth_of(self.groups, &b.1) else { return false };
         let (old_a, old_b) = (self.worths[a.0], self.worths[b.0]);
         let Goal { floor, mean, pay } = self.goal;
-        let price = |x: Worth, y: Worth| x.price(mean, pay) + y.price(mean, pay);
+        let price = |x: SubtableWorth, y: SubtableWorth| {
+            x.price(mean, pay) + y.price(mean, pay)
+        };
         let gain = price(old_a, old_b) - price(first, second);
         if gain <= 1e-12 * (old_a.cost + old_b.cost) {
             return false;
@@ -159,7 +164,7 @@ impl Blocks<'_, '_> {
         for group in 0..self.groups.len() {
             if !self.members.iter().any(Vec::is_empty) {
                 self.members.push(Vec::new());
-                self.worths.push(Worth::default());
+                self.worths.push(SubtableWorth::default());
             }
             for to in 0..self.members.len() {
                 let from = self.home[group];

@@ -154,7 +154,7 @@ fn the_errors_of_the_worked_example() {
     // Of all 120 orders; some give what a common reverse Cuthill-McKee gives.
     let values = PresentValues::new(&task);
     let (groups, mut tally) =
-        (initial_groups(&WORKED, &[true; 10]), Tally::new(&values, &Unwatched));
+        (initial_groups(&WORKED, &[true; 10]), MergedRows::new(&values, &Unwatched));
     let mut errors = Vec::new();
     for order in permutations(5) {
         let merged = merge(&groups, &order, &mut tally, |worth| worth.cost).unwrap();
@@ -181,7 +181,7 @@ fn merging_and_searching_agree_with_trying_everything() {
         tried += 1;
         let n_rows = counts.iter().sum::<u64>() as f64;
         let values = PresentValues::new(&task);
-        let mut tally = Tally::new(&values, &Unwatched);
+        let mut tally = MergedRows::new(&values, &Unwatched);
         let mut least = f64::INFINITY;
         for (place, order) in permutations(groups.len()).into_iter().enumerate() {
             let expected = plain_merge(&groups, &order, &posteriors);
@@ -302,7 +302,7 @@ fn a_thousand_values_and_a_tired_search() {
     let values = PresentValues::new(&task);
     let groups = initial_groups(&counts, &[true; 1000]);
     assert!(groups.len() > 20, "{}", groups.len());
-    let mut tally = Tally::new(&values, &Unwatched);
+    let mut tally = MergedRows::new(&values, &Unwatched);
     let order: Vec<usize> = (0..groups.len()).collect();
     let from = merge(&groups, &order, &mut tally, |worth| worth.cost).unwrap();
     let mut last = from.clone();
