@@ -11,25 +11,29 @@ use std::process::ExitCode;
 
 use clap::Args;
 use scumble::error::{Error, ErrorKind, Result};
-use scumble::recipe::{Ends, Grid, Vary, Yardstick, YardstickOptions};
+use scumble::recipe::{
+    Ends, Grid, Point, Questions, Spec, Vary, Yardstick, YardstickOptions,
+};
 use scumble::watch::Watch;
 
 use crate::compare::point::{PointOutcome, run_all};
 use crate::output::{counted, listed, note, print, write_private};
 use crate::progress::Progress;
 
-/// Publish a recipe with some of its keys varied, and measure every release.
+/// Publish several recipes, or one with some of its keys varied, and measure every release.
 ///
-/// Every point of the grid is published into a temporary folder, audited, attacked, asked
+/// Recipes must be about the same table. Every point of the grid is published into a temporary folder, audited, attacked, asked
 /// random questions, learned from, and thrown away. One table goes to standard output;
 /// `compare.csv` and `compare.html`, with the frontier between privacy and use, into a
 /// folder. They are for the steward: their numbers are about the true table.
 #[derive(Debug, Args)]
 pub(crate) struct CompareArgs {
-    /// The recipe, a TOML file.
-    recipe: PathBuf,
+    /// The recipes, TOML files about one table.
+    #[arg(value_name = "RECIPE", required = true)]
+    recipes: Vec<PathBuf>,
     /// A key of the recipe and its values, as in `promise.k-anonymity.k=2,5,10`. Can be given
-    /// several times: then all combinations are tried.
+    /// several times: then all combinations are tried. Of several recipes those are varied
+    /// that have the key.
     #[arg(long, value_name = "KEY=VALUE,...")]
     vary: Vec<String>,
     /// Short for `--vary method.name=...`.
@@ -42,6 +46,10 @@ pub(crate) struct CompareArgs {
     /// How many random questions are asked.
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     queries: u32,
+    /// A file with questions in SQL to ask in place of random ones: one on each line, or
+    /// ended by `;`, with `--` before comments.
+    #[arg(long, value_name = "FILE", conflicts_with = "queries")]
+    questions: Option<PathBuf>,
     /// How many tables are drawn from a release to learn from.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(0..=1000))]
     draws: u32,
@@ -61,8 +69,8 @@ pub(crate) struct CompareArgs {
 
 /// What was compared, and what came of it.
 struct Compared {
-    /// The recipe's file.
-    recipe: String,
+    /// The recipes' files.
+    recipes: Vec<String>,
     keys: Vec<String>,
     chosen: usize,
     ends: Ends,
@@ -71,32 +79,44 @@ struct Compared {
 }
 
 pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
-    let file = args.recipe.display().to_string();
-    let text = fs::read_to_string(&args.recipe)
-        .map_err(|source| Error::io("read the file", &file, source))?;
+    let read = |path: &PathBuf| {
+        let file = path.display().to_string();
+        let text = fs::read_to_string(path)
+            .map_err(|source| Error::io("read the file", &file, source))?;
+        Ok((text, file))
+    };
+    let recipes: Vec<(String, String)> =
+        args.recipes.iter().map(read).collect::<Result<_>>()?;
     let mut varies: Vec<Vary> =
         args.vary.iter().map(|typed| Vary::parse(typed)).collect::<Result<_>>()?;
     if let Some(names) = &args.methods {
         varies.push(Vary::methods(names)?);
     }
-    let Grid { keys, points, chosen } = Grid::new(&text, &file, &varies)?;
-    let folder = args.recipe.parent().unwrap_or(Path::new(""));
+    let Grid { keys, points, chosen } = Grid::of_recipes(&recipes, &varies)?;
+    let questions = args.questions.as_ref().map(|path| {
+        let (text, file) = read(path)?;
+        Questions::parse(&text, &file)
+    });
     let options = YardstickOptions {
         class: args.class.clone(),
         queries: args.queries as usize,
+        questions: questions.transpose()?,
         draws: args.draws as usize,
         seed: args.seed,
     };
-    // The recipe as it stands says which columns there are.
+    // Recipes as they stand say which columns there are.
     let progress = Progress::new(true);
-    let yardstick = Yardstick::new(&points[chosen].spec, folder, options, &progress)?;
+    let standing = points.iter().filter(|point| point.as_it_stands);
+    let specs: Vec<&Spec> = standing.map(|point| &point.spec).collect();
+    let folder = folder_of(&points[chosen]);
+    let yardstick = Yardstick::of_recipes(&specs, folder, options, &progress)?;
     // An output that cannot be written is known before the work is done.
     let output = args.output.display().to_string();
     let missing = missing(&args.output);
     fs::create_dir_all(&args.output)
         .map_err(|error| Error::io("create the folder", &output, error))?;
     let loud = !args.quiet && !args.json;
-    let outcomes = run_all(points, folder, &yardstick, args.seed, loud);
+    let outcomes = run_all(points, &yardstick, args.seed, loud);
     let outcomes = outcomes.and_then(|outcomes| {
         let watch: &dyn Watch = &progress;
         watch.check().map(|()| outcomes)
@@ -115,8 +135,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         return failed.result.map(|_| ExitCode::SUCCESS);
     }
     let ends = yardstick.ends();
-    let compared =
-        Compared { recipe: file, keys, chosen, ends, seed: args.seed, outcomes };
+    let recipes = recipes.into_iter().map(|(_, file)| file).collect();
+    let compared = Compared { recipes, keys, chosen, ends, seed: args.seed, outcomes };
     // How well attacks do is for the steward.
     write_private(&args.output.join("compare.csv"), table::csv(&compared).as_bytes())?;
     write_private(&args.output.join("compare.html"), page::page(&compared).as_bytes())?;
@@ -131,6 +151,11 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         ))?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Where the files of a recipe are looked for.
+fn folder_of(point: &Point) -> &Path {
+    Path::new(&point.file).parent().unwrap_or(Path::new(""))
 }
 
 /// The folders on the way to this one, and itself, that do not exist yet; the innermost first.
@@ -148,6 +173,12 @@ fn say_what_is_missing(ends: &Ends) {
             listed(&ends.left_out)
         ));
     }
+    if !ends.not_in_all.is_empty() {
+        note(&format!(
+            "not measured, because not all recipes publish them: {}",
+            listed(&ends.not_in_all)
+        ));
+    }
     if ends.class.is_none() {
         note(
             "no class: no sensitive column has between 2 and 50 values; name one with \
@@ -158,7 +189,7 @@ fn say_what_is_missing(ends: &Ends) {
         note("the table teaches no rules, so their error is not measured");
     }
     let empty = ends.questions.iter().filter(|n| **n == 0).count();
-    if empty > 0 && ends.rows > 0 {
+    if empty > 0 && ends.rows > 0 && !ends.own_questions {
         note(&format!(
             "{} found no question: the table is small, or its columns have few values",
             counted(empty as u64, "band")

@@ -6,13 +6,13 @@
 use std::fmt::Write;
 
 use scumble::picture::{Html, PAGE_END, Prose, page_start};
-use scumble::recipe::BANDS;
+use scumble::recipe::{BANDS, RiskFound, RiskKind};
 use serde_json::Value;
 
 use crate::compare::Compared;
 use crate::compare::frontier::{Dot, Plot, svg};
 use crate::compare::point::{Measurements, PointOutcome};
-use crate::compare::table::{Sheet, value_text};
+use crate::compare::table::{Sheet, risk_by, value_text};
 use crate::output::{counted, percent, short};
 
 const STYLE: &str = include_str!("style.css");
@@ -66,16 +66,20 @@ fn signed(share: f64) -> String {
 
 /// What was compared.
 fn what_text(compared: &Compared) -> String {
-    let recipe = format!("<code>{}</code>", Html(&compared.recipe));
-    let keys: Vec<String> =
-        compared.keys.iter().map(|key| format!("<code>{}</code>", Html(key))).collect();
-    match (compared.outcomes.len(), keys.is_empty()) {
-        (_, true) => format!("{recipe} as it stands"),
-        (n, false) => {
-            let variants = counted(n as u64, "variant");
-            format!("{variants} of {recipe} with other values of {}", keys.join(", "))
-        }
+    let code = |text: &String| format!("<code>{}</code>", Html(text));
+    let recipes: Vec<String> = compared.recipes.iter().map(code).collect();
+    let several = recipes.len() > 1;
+    let varied = &compared.keys[usize::from(several)..];
+    let varied: Vec<String> = varied.iter().map(code).collect();
+    let recipes = recipes.join(", ");
+    if varied.is_empty() {
+        return match several {
+            true => format!("{recipes}, each as it stands"),
+            false => format!("{recipes} as it stands"),
+        };
     }
+    let variants = counted(compared.outcomes.len() as u64, "variant");
+    format!("{variants} of {recipes} with other values of {}", varied.join(", "))
 }
 
 /// What a point is called.
@@ -83,18 +87,28 @@ fn name(compared: &Compared, outcome: &PointOutcome) -> String {
     if compared.keys.is_empty() {
         return "the recipe".to_owned();
     }
+    let several = compared.recipes.len() > 1;
     let keys = compared.short_keys();
-    let parts = keys.iter().zip(&outcome.values).map(|(key, value)| match value {
-        Value::String(word) => word.clone(),
-        Value::Null => format!("{key} as it is"),
-        other => format!("{key} {}", value_text(other)),
+    let parts = keys.iter().zip(&outcome.values).enumerate();
+    let parts = parts.filter_map(|(place, (key, value))| match value {
+        Value::String(word) if several && place == 0 => {
+            Some(word.strip_suffix(".toml").unwrap_or(word).to_owned())
+        }
+        Value::String(word) => Some(word.clone()),
+        // Of several recipes some do not have a key that is varied.
+        Value::Null if several => None,
+        Value::Null => Some(format!("{key} as it is")),
+        other => Some(format!("{key} {}", value_text(other))),
     });
     parts.collect::<Vec<String>>().join(", ")
 }
 
-/// The key that colours stand for, and its values: the method if that is varied.
+/// The key that colours stand for, and its values: of several recipes which one it is,
+/// otherwise the method if that is varied.
 fn legend(compared: &Compared) -> Option<(usize, Vec<String>)> {
+    let several = compared.recipes.len() > 1;
     let method = compared.keys.iter().position(|key| key == "method.name");
+    let method = method.filter(|_| !several);
     let key = method.or(if compared.keys.is_empty() { None } else { Some(0) })?;
     let mut values: Vec<String> = Vec::new();
     for outcome in &compared.outcomes {
@@ -105,7 +119,7 @@ fn legend(compared: &Compared) -> Option<(usize, Vec<String>)> {
     }
     let few = values.len() > 1 && values.len() <= COLOURS;
     // Where one key alone is varied, names and places tell all.
-    let useful = compared.keys.len() > 1 || method.is_some();
+    let useful = compared.keys.len() > 1 || method.is_some() || several;
     (few && useful).then_some((key, values))
 }
 
@@ -116,26 +130,67 @@ fn colour(compared: &Compared, outcome: &PointOutcome) -> usize {
     })
 }
 
+/// A way to measure risk, for a picture: of one kind, or of the worst about people.
+#[derive(Clone, Copy)]
+enum Across {
+    Worst,
+    Of(RiskKind),
+}
+
+impl Across {
+    fn of(self, found: &Measurements) -> Option<&RiskFound> {
+        match self {
+            Self::Worst => found.risk(),
+            Self::Of(kind) => found.risk_of(kind),
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Worst => "rows found or values guessed",
+            Self::Of(RiskKind::Row) => "people whose row is found, beyond chance",
+            Self::Of(RiskKind::Value) => {
+                "people whose value is guessed, beyond guessing the commonest"
+            }
+            Self::Of(RiskKind::Presence) => {
+                "how much surer somebody is found in the table than before"
+            }
+        }
+    }
+
+    /// What the picture is about, as a heading.
+    fn heading(self) -> &'static str {
+        match self {
+            Self::Worst => "Other measures",
+            Self::Of(RiskKind::Row) => "Whose row is it?",
+            Self::Of(RiskKind::Value) => "What is their value?",
+            Self::Of(RiskKind::Presence) => "Are they in the table?",
+        }
+    }
+}
+
 /// The points that have both a risk and a loss.
-fn dots(compared: &Compared, lost: &Lost) -> Vec<Dot> {
+fn dots(compared: &Compared, across: Across, lost: &Lost) -> Vec<Dot> {
     let points = compared.outcomes.iter().enumerate();
     let dot = |(number, outcome): (usize, &PointOutcome)| {
         let found = outcome.result.as_ref().ok()?;
-        let ((risk, attack), y) = (found.risk()?, (lost.of)(found)?);
+        let (risk, y) = (across.of(found)?, (lost.of)(found)?);
         let name = name(compared, outcome);
         let title = format!(
-            "{name}\n{}: {}\nrisk: {} more than by chance ({attack})",
+            "{name}\n{}: {}\n{}: {} ({})",
             lost.name,
             if lost.share { signed(y) } else { short(y) },
-            percent(risk),
+            across.name(),
+            percent(risk.gain),
+            risk_by(risk),
         );
         Some(Dot {
-            x: risk,
+            x: risk.gain,
             y,
             name,
             title,
             colour: colour(compared, outcome),
-            chosen: number == compared.chosen,
+            chosen: compared.marked(outcome),
             link: format!("p{}", number + 1),
         })
     };
@@ -149,7 +204,7 @@ fn measures(compared: &Compared) -> Vec<Lost> {
         of,
     };
     let mut measures = vec![
-        lost("mean error of counts", Box::new(|found| found.measured.query_error)),
+        lost("mean error of answers", Box::new(|found| found.measured.query_error)),
         lost("error of rules", Box::new(|found| found.measured.rule_error)),
     ];
     if let Some(best) = compared.ends.best {
@@ -174,48 +229,81 @@ fn measures(compared: &Compared) -> Vec<Lost> {
 
 fn pictures(html: &mut String, compared: &Compared) {
     html.push_str(
-        "<section>\n<h2>Privacy against use</h2>\n<p>Across: the people that the best of our \
-         attacks hits beyond those that chance would hit; of presence, how much surer than \
-         before it is of somebody. Up: what is lost. Towards the lower left is better. The line joins what no other point beats in both; the ring marks the \
-         recipe as it stands. Points lead to their recipes.</p>\n",
+        "<section>\n<h2>Privacy against use</h2>\n<p>Across: what the best of our attacks finds \
+         out about people beyond what is known without the release. Of rows and of values that \
+         is a share of people, the same for every kind of release. Up: what is lost. Towards \
+         the lower left is better. The line joins what no other point beats in both. Points \
+         lead to their recipes.",
     );
-    let across = "people hit beyond chance";
+    if compared.outcomes.iter().any(|outcome| compared.marked(outcome)) {
+        html.push_str(" The ring marks the recipe as it stands.");
+    }
+    html.push_str("</p>\n");
+    let measures = measures(compared);
     let mut shown = 0;
-    for lost in measures(compared) {
-        let dots = dots(compared, &lost);
+    for across in compared.kinds().into_iter().map(Across::Of) {
+        let Some(dots) = measures.first().map(|lost| dots(compared, across, lost))
+        else {
+            continue;
+        };
         if dots.is_empty() {
             continue;
         }
-        let large = shown == 0;
-        let size = if large { (760.0, 430.0) } else { (380.0, 260.0) };
-        let plot = Plot {
-            across,
-            up: &lost.name,
-            shares: lost.share,
-            dots,
-            size,
-            named: large,
-        };
-        if shown == 1 {
-            html.push_str("<div class=\"panels\">\n");
+        let _ = writeln!(html, "<h3>{}</h3>", across.heading());
+        let missing = compared.outcomes.iter().filter(|outcome| {
+            let found = outcome.result.as_ref().ok();
+            found.is_some_and(|found| across.of(found).is_none())
+        });
+        let missing: Vec<String> = missing.map(|o| name(compared, o)).collect();
+        write_plot(html, across, &measures[0], dots, true);
+        if !missing.is_empty() {
+            let _ = writeln!(
+                html,
+                "<p class=\"small\">No attack of this kind applies to {}.</p>",
+                Html(&missing.join("; "))
+            );
         }
-        let _ = writeln!(
-            html,
-            "<figure class=\"{}\">{}</figure>",
-            if large { "large" } else { "small" },
-            svg(&plot)
-        );
-        if large {
-            write_legend(html, compared);
-        }
+        write_legend(html, compared);
         shown += 1;
     }
-    match shown {
-        0 => html.push_str("<p>No point has both a risk and a loss.</p>\n"),
-        1 => {}
-        _ => html.push_str("</div>\n"),
+    let others = measures.iter().skip(1);
+    let others = others.map(|lost| (lost, dots(compared, Across::Worst, lost)));
+    let others: Vec<(&Lost, Vec<Dot>)> =
+        others.filter(|(_, dots)| !dots.is_empty()).collect();
+    if shown == 0 && others.is_empty() {
+        html.push_str("<p>No point has both a risk and a loss.</p>\n");
+    }
+    if !others.is_empty() {
+        let _ = writeln!(html, "<h3>{}</h3>", Across::Worst.heading());
+        html.push_str(
+            "<p class=\"small\">Across: rows found or values guessed, whichever is more.</p>\n\
+             <div class=\"panels\">\n",
+        );
+        for (lost, dots) in others {
+            write_plot(html, Across::Worst, lost, dots, false);
+        }
+        html.push_str("</div>\n");
     }
     html.push_str("</section>\n");
+}
+
+fn write_plot(
+    html: &mut String,
+    across: Across,
+    lost: &Lost,
+    dots: Vec<Dot>,
+    large: bool,
+) {
+    let plot = Plot {
+        across: across.name(),
+        up: &lost.name,
+        shares: lost.share,
+        dots,
+        size: if large { (760.0, 430.0) } else { (380.0, 260.0) },
+        named: large,
+    };
+    let class = if large { "large" } else { "small" };
+    let _ = writeln!(html, "<figure class=\"{class}\">{}</figure>", svg(&plot));
 }
 
 fn write_legend(html: &mut String, compared: &Compared) {
@@ -239,7 +327,8 @@ fn points(html: &mut String, compared: &Compared) {
     }
     html.push_str("</tr></thead>\n<tbody>\n");
     for (number, row) in rows.iter().enumerate() {
-        let class = if number == compared.chosen { " class=\"chosen\"" } else { "" };
+        let marked = compared.marked(&compared.outcomes[number]);
+        let class = if marked { " class=\"chosen\"" } else { "" };
         let _ =
             write!(html, "<tr{class}><td><a href=\"#p{0}\">{0}</a></td>", number + 1);
         for (place, cell) in row.iter().enumerate() {
@@ -260,20 +349,32 @@ fn points(html: &mut String, compared: &Compared) {
         BANDS.iter().map(|band| Html(band.name).to_string()).collect();
     let _ = write!(
         html,
-        "<p class=\"small\"><em>{}</em>: random counts by the share of rows they are about, \
-         their median relative error. <em>covers</em>: the share of 95 % intervals that have \
-         the truth. <em>rules</em>, <em>class rules</em>: how far the confidence of rules, and \
-         of those that tell the class, is off, a rule of the table. <em>tree</em>, <em>near</em>: how often a learner that saw a reconstruction \
-         tells the class. Attacks: people hit / the surest guess about anybody. The bold row \
-         is the recipe as it stands.</p>\n</section>\n",
+        "<p class=\"small\"><em>{}</em>: answers by the share of rows they are about, the \
+         median relative error of those that are not exact. <em>exact</em>: the share of \
+         questions that the release answers exactly. <em>covers</em>: the share of 95 % \
+         intervals that have the truth, of questions that are not exact; <em>width</em>: their \
+         median width; <em>score</em>: their mean interval score, which is the width and 40 \
+         times the distance of a truth that lies outside; both relative to the truth. \
+         <em>rules</em>, <em>class rules</em>: how far the confidence of rules, and \
+         of those that tell the class, is off, a rule of the table. <em>tree</em>, \
+         <em>near</em>: how often a learner that saw a reconstruction tells the class. \
+         <em>row risk</em>, <em>value risk</em>: the share of people whose row is found, or \
+         whose protected value is guessed rightly, beyond what is known without the release, by \
+         the attack that finds most; <em>presence risk</em>: how much surer than before \
+         somebody is found in the table. Attacks: people hit / the surest guess about anybody, \
+         by the measure of each attack.{}</p>\n</section>\n",
         bands.join(", "),
+        match compared.outcomes.iter().any(|outcome| compared.marked(outcome)) {
+            true => " The bold row is the recipe as it stands.",
+            false => "",
+        },
     );
 }
 
 fn recipes(html: &mut String, compared: &Compared) {
     html.push_str("<section>\n<h2>Recipes</h2>\n");
     for (number, outcome) in compared.outcomes.iter().enumerate() {
-        let chosen = match number == compared.chosen {
+        let chosen = match compared.marked(outcome) {
             true => " <span class=\"tag\">as it stands</span>",
             false => "",
         };

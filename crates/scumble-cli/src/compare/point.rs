@@ -12,12 +12,15 @@ use std::thread;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use scumble::audit::Attacked;
 use scumble::error::{Error, Result};
-use scumble::recipe::{Measured, Point, Request, Yardstick, publish};
+use scumble::recipe::{
+    Ends, Measured, Point, Request, RiskFound, RiskKind, Yardstick, publish, risks,
+};
 use scumble::release::{Release, Scratch};
 use scumble::watch::{Stage, Watch};
 use serde_json::Value;
 
 use crate::cancel;
+use crate::compare::folder_of;
 use crate::progress::{Progress, stage_name};
 use crate::result::attack_name;
 
@@ -25,6 +28,8 @@ use crate::result::attack_name;
 pub(crate) struct PointOutcome {
     /// The value of each varied key.
     pub(crate) values: Vec<Value>,
+    /// Whether nothing is varied.
+    pub(crate) as_it_stands: bool,
     /// The recipe.
     pub(crate) recipe: String,
     /// What was measured, or why there is no release.
@@ -41,6 +46,8 @@ pub(crate) struct Measurements {
     pub(crate) holds: bool,
     pub(crate) loss: BTreeMap<String, f64>,
     pub(crate) attacks: Vec<Attacked>,
+    /// What attacks find out, by kind.
+    pub(crate) risks: Vec<RiskFound>,
     pub(crate) measured: Measured,
 }
 
@@ -60,23 +67,25 @@ impl Measurements {
         known.or_else(first).map(|(name, loss)| (name.as_str(), *loss))
     }
 
-    /// How many more people an attack hits than chance does, and which attack hits most; of
-    /// presence, how much surer it is of somebody than it was before.
-    /// Averaging is left out: it is about ten releases.
-    pub(crate) fn risk(&self) -> Option<(f64, String)> {
-        let tried = self.attacks.iter().filter(|attack| attack.name != "averaging");
-        let gain = |attack: &Attacked| {
-            // Of presence not how many guesses are right counts, most people being out, but
-            // how much surer than before somebody is found in.
-            let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
-            match number("largest") {
-                Some(largest) => largest - attack.chance.min(1.0 - attack.chance),
-                None => attack.success - attack.chance,
-            }
-        };
-        let gains = tried.map(|attack| (gain(attack), attack));
-        let (gain, attack) = gains.max_by(|a, b| a.0.total_cmp(&b.0))?;
-        Some((gain.max(0.0), self.attack_name(attack)))
+    /// What attacks find out of a kind.
+    pub(crate) fn risk_of(&self, kind: RiskKind) -> Option<&RiskFound> {
+        self.risks.iter().find(|risk| risk.kind == kind)
+    }
+
+    /// The share of people whose row or value is found out, whichever is more; of releases
+    /// that only presence was attacked of, how much surer somebody is.
+    pub(crate) fn risk(&self) -> Option<&RiskFound> {
+        let of_people = [RiskKind::Row, RiskKind::Value].map(|kind| self.risk_of(kind));
+        let most = of_people.into_iter().flatten();
+        let most = most.max_by(|a, b| a.gain.total_cmp(&b.gain));
+        most.or_else(|| self.risk_of(RiskKind::Presence))
+    }
+
+    /// How much oftener than by guessing the commonest value a sensitive class is told by
+    /// learners that saw the release.
+    pub(crate) fn prediction(&self, ends: &Ends) -> Option<f64> {
+        let accuracy = self.measured.accuracy.filter(|_| ends.class_is_sensitive)?;
+        Some((accuracy.tree.max(accuracy.neighbours) - ends.guess?).max(0.0))
     }
 
     /// An attack's name.
@@ -91,7 +100,6 @@ const STACK: usize = 16 << 20;
 /// Runs all points on as many threads as there are cores.
 pub(crate) fn run_all(
     points: Vec<Point>,
-    folder: &Path,
     yardstick: &Yardstick,
     seed: u64,
     loud: bool,
@@ -111,13 +119,8 @@ pub(crate) fn run_all(
             if cancel::asked() {
                 return;
             }
-            let outcome = run(
-                point,
-                folder,
-                &home.path().join(number.to_string()),
-                yardstick,
-                seed,
-            );
+            let outcome =
+                run(point, &home.path().join(number.to_string()), yardstick, seed);
             if let Ok(mut place) = done[number].lock() {
                 *place = Some(outcome);
             }
@@ -162,7 +165,6 @@ fn bar(n_points: usize, loud: bool) -> ProgressBar {
 /// Publishes a point, measures it, and throws it away.
 fn run(
     point: &Point,
-    folder: &Path,
     directory: &Path,
     yardstick: &Yardstick,
     seed: u64,
@@ -171,7 +173,7 @@ fn run(
     let request = Request {
         directory: Some(directory.to_path_buf()),
         seed: Some(seed),
-        ..Request::new(&point.spec, folder)
+        ..Request::new(&point.spec, folder_of(point))
     };
     let published = publish(request, &progress);
     let mut seconds: Vec<(&'static str, f64)> = Vec::new();
@@ -189,7 +191,9 @@ fn run(
     let result = published.and_then(|published| {
         let release = Release::open(&published.directory)?;
         let measured = yardstick.measure(&release, &measuring)?;
+        let attacks = &published.audit.attacks;
         Ok(Measurements {
+            risks: risks(attacks, &yardstick.ends(), &measured),
             method: published.manifest.method.name.clone(),
             rows: published.manifest.rows,
             left_out: {
@@ -211,6 +215,7 @@ fn run(
     let _ = fs::remove_dir_all(directory);
     PointOutcome {
         values: point.values.clone(),
+        as_it_stands: point.as_it_stands,
         recipe: point.text.clone(),
         result,
         seconds,

@@ -1,7 +1,7 @@
 //! What was compared, as a table, as CSV and as JSON.
 
 use scumble::audit::Attacked;
-use scumble::recipe::BANDS;
+use scumble::recipe::{BANDS, RiskFound, RiskKind};
 use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
@@ -34,6 +34,20 @@ impl Compared {
         }
     }
 
+    /// Whether a point is marked as a recipe as it stands: not where all of them are.
+    pub(super) fn marked(&self, outcome: &PointOutcome) -> bool {
+        let all = self.recipes.len() > 1 && self.keys.len() == 1;
+        outcome.as_it_stands && !all
+    }
+
+    /// The kinds of risk that any of the points has.
+    pub(super) fn kinds(&self) -> Vec<RiskKind> {
+        let found: Vec<&Measurements> =
+            self.outcomes.iter().filter_map(|o| o.result.as_ref().ok()).collect();
+        let any = |kind: &RiskKind| found.iter().any(|f| f.risk_of(*kind).is_some());
+        RiskKind::ALL.into_iter().filter(any).collect()
+    }
+
     /// The names of all attacks, in the order of the points.
     pub(super) fn attacks(&self) -> Vec<String> {
         let found =
@@ -57,8 +71,12 @@ impl Compared {
         heading.push("loss".to_owned());
         heading.extend(BANDS.iter().map(|band| band.name.to_owned()));
         heading.extend(
-            ["covers", "rules", "class rules", "tree", "near"].map(str::to_owned),
+            ["exact", "covers", "width", "score", "rules", "class rules"]
+                .map(str::to_owned),
         );
+        heading.extend(["tree", "near"].map(str::to_owned));
+        let kinds = self.kinds();
+        heading.extend(kinds.iter().map(|kind| format!("{} risk", kind.name())));
         heading.extend(attacks.iter().cloned());
         heading.extend(["left out", "sec"].map(str::to_owned));
         let mut sheet = Sheet { heading, rows: Vec::new(), notes: Vec::new() };
@@ -66,7 +84,7 @@ impl Compared {
             let mut row: Vec<String> = outcome.values.iter().map(value_text).collect();
             match &outcome.result {
                 Ok(found) => {
-                    row.extend(numbers(found, &attacks));
+                    row.extend(numbers(found, &kinds, &attacks));
                     row.push(format!("{:.1}", outcome.total().max(0.0)));
                     let notes = found.measured.notes.iter();
                     notes.for_each(|note| sheet.note(&mut row, note));
@@ -124,7 +142,11 @@ impl Sheet {
 }
 
 /// The cells of a point from its loss to its left-out rows.
-fn numbers(found: &Measurements, attacks: &[String]) -> Vec<String> {
+fn numbers(
+    found: &Measurements,
+    kinds: &[RiskKind],
+    attacks: &[String],
+) -> Vec<String> {
     let dash = || "-".to_owned();
     let share = |share: Option<f64>| share.map_or_else(dash, percent);
     let measured = &found.measured;
@@ -134,12 +156,21 @@ fn numbers(found: &Measurements, attacks: &[String]) -> Vec<String> {
         None => dash(),
     }];
     cells.extend(measured.query_errors.iter().map(|error| share(*error)));
-    cells.push(share(measured.coverage));
+    let answers = measured.exact + measured.open;
+    let exact = (answers > 0).then(|| measured.exact as f64 / answers as f64);
+    cells.extend([share(exact), share(measured.coverage), share(measured.width)]);
+    cells.push(measured.interval_score.map_or_else(dash, short));
     let rules = [measured.rule_error, measured.class_rule_error];
     cells.extend(rules.map(|error| error.map_or_else(dash, |e| format!("{e:.3}"))));
     let accuracy =
         measured.accuracy.map(|accuracy| [accuracy.tree, accuracy.neighbours]);
     cells.extend([0, 1].map(|place| share(accuracy.map(|both| both[place]))));
+    for kind in kinds {
+        let risk = found.risk_of(*kind);
+        cells.push(risk.map_or_else(dash, |risk| {
+            format!("{} {}", percent(risk.gain), risk_by(risk))
+        }));
+    }
     for name in attacks {
         let tried =
             found.attacks.iter().find(|attack| found.attack_name(attack) == *name);
@@ -149,6 +180,14 @@ fn numbers(found: &Measurements, attacks: &[String]) -> Vec<String> {
     }
     cells.push(grouped(found.left_out));
     cells
+}
+
+/// Which attack finds most, and about which column.
+pub(super) fn risk_by(risk: &RiskFound) -> String {
+    match &risk.column {
+        Some(column) => format!("{} ({column})", risk.attack),
+        None => risk.attack.clone(),
+    }
 }
 
 /// A value of a key, as people read it.
@@ -166,18 +205,23 @@ pub(super) fn text(compared: &Compared) -> String {
         [mark.to_owned()].into_iter().chain(row).collect::<Vec<String>>()
     };
     let mut lines = vec![mark(heading, "")];
-    for (number, row) in rows.into_iter().enumerate() {
-        lines.push(mark(row, if number == compared.chosen { "*" } else { "" }));
+    for (outcome, row) in compared.outcomes.iter().zip(rows) {
+        lines.push(mark(row, if compared.marked(outcome) { "*" } else { "" }));
     }
     let mut text = format!("{}\n\n{}\n", compared.scale_text(), aligned(&lines));
     for (number, note) in notes.iter().enumerate() {
         text.push_str(&format!("[{}] {note}\n", number + 1));
     }
+    if compared.outcomes.iter().any(|outcome| compared.marked(outcome)) {
+        text.push_str("*: the recipe as it stands. ");
+    }
     text.push_str(
-        "*: the recipe as it stands. Percentages by share of rows: median relative error of \
-         random counts.\ncovers: 95 % intervals that have the truth. rules, class rules: error \
-         of confidence, a rule. tree, near: classes told rightly.\nAttacks: people hit / \
-         surest guess.\n",
+        "Percentages by share of rows: median relative error of answers that are not exact.\n\
+         exact: questions answered exactly. covers: 95 % intervals of the others that have the \
+         truth; width: their median relative width; score: their mean interval score.\n\
+         rules, class rules: error of confidence, a rule. tree, near: classes told rightly.\n\
+         row risk, value risk: people whose row is found, or value guessed, beyond those \
+         without the release; by the best attack. Attacks: people hit / surest guess.\n",
     );
     text
 }
@@ -201,6 +245,14 @@ pub(super) fn csv(compared: &Compared) -> String {
         ["coverage", "rule_error", "class_rule_error", "tree", "neighbours", "risk"]
             .map(str::to_owned),
     );
+    heading.push("risk_by".to_owned());
+    for kind in RiskKind::ALL {
+        heading.extend(["", "_by"].map(|part| format!("{}_risk{part}", kind.name())));
+    }
+    heading.extend(
+        ["prediction", "query_error open", "exact", "open", "width", "interval_score"]
+            .map(str::to_owned),
+    );
     for name in &attacks {
         heading.extend(
             ["success", "chance", "worst"].map(|part| format!("{name}.{part}")),
@@ -208,7 +260,7 @@ pub(super) fn csv(compared: &Compared) -> String {
     }
     heading.push("seconds".to_owned());
     let mut text = csv_line(&heading);
-    for (number, outcome) in compared.outcomes.iter().enumerate() {
+    for outcome in &compared.outcomes {
         let mut cells: Vec<String> = outcome
             .values
             .iter()
@@ -216,7 +268,7 @@ pub(super) fn csv(compared: &Compared) -> String {
                 |value| if value.is_null() { String::new() } else { value_text(value) },
             )
             .collect();
-        cells.push((number == compared.chosen).to_string());
+        cells.push(outcome.as_it_stands.to_string());
         let full =
             |number: Option<f64>| number.map_or_else(String::new, |n| n.to_string());
         match &outcome.result {
@@ -247,7 +299,16 @@ pub(super) fn csv(compared: &Compared) -> String {
                     [accuracy.map(|a| a.tree), accuracy.map(|a| a.neighbours)]
                         .map(full),
                 );
-                cells.push(full(found.risk().map(|(risk, _)| risk)));
+                let worst = RiskKind::ALL.map(|kind| found.risk_of(kind));
+                for risk in [found.risk()].into_iter().chain(worst) {
+                    cells.push(full(risk.map(|risk| risk.gain)));
+                    cells.push(risk.map_or_else(String::new, risk_by));
+                }
+                cells.extend(
+                    [found.prediction(&compared.ends), measured.open_error].map(full),
+                );
+                cells.extend([measured.exact, measured.open].map(|n| n.to_string()));
+                cells.extend([measured.width, measured.interval_score].map(full));
                 for name in &attacks {
                     let tried =
                         found.attacks.iter().find(|a| found.attack_name(a) == *name);
@@ -275,7 +336,8 @@ pub(super) fn json(compared: &Compared) -> Value {
         compared.outcomes.iter().map(|outcome| point_json(compared, outcome, &by_band));
     json!({
         "schema": SCHEMA,
-        "recipe": compared.recipe,
+        "recipe": compared.recipes.first(),
+        "recipes": compared.recipes,
         "seed": compared.seed,
         "chosen": compared.chosen,
         "scale": {
@@ -287,6 +349,8 @@ pub(super) fn json(compared: &Compared) -> Value {
             "guess": ends.guess,
             "best": ends.best.map(|best| json!({ "tree": best.tree, "neighbours": best.neighbours })),
             "not_measured": ends.left_out,
+            "not_in_all": ends.not_in_all,
+            "own_questions": ends.own_questions,
         },
         "points": points.collect::<Vec<Value>>(),
     })
@@ -300,7 +364,10 @@ fn point_json(
     let vary: Map<String, Value> =
         compared.keys.iter().cloned().zip(outcome.values.iter().cloned()).collect();
     let holds = outcome.result.as_ref().is_ok_and(|found| found.holds);
-    let mut object = json!({ "vary": vary, "holds": holds, "recipe": outcome.recipe });
+    let mut object = json!({
+        "vary": vary, "as_it_stands": outcome.as_it_stands, "holds": holds,
+        "recipe": outcome.recipe,
+    });
     match &outcome.result {
         Err(error) => object["reason"] = json!(error.to_string()),
         Ok(found) => {
@@ -318,7 +385,15 @@ fn point_json(
                     "worst": attack.worst,
                 })
             };
-            let risk = found.risk();
+            errors.insert("open".into(), json!(measured.open_error));
+            let risk = |risk: &RiskFound| {
+                json!({
+                    "kind": risk.kind.name(),
+                    "gain": risk.gain,
+                    "attack": risk.attack,
+                    "column": risk.column,
+                })
+            };
             let more = json!({
                 "method": found.method,
                 "rows": found.rows,
@@ -332,7 +407,13 @@ fn point_json(
                     "tree": accuracy.map(|accuracy| accuracy.tree),
                     "neighbours": accuracy.map(|accuracy| accuracy.neighbours),
                 },
-                "risk": risk.map(|(gain, attack)| json!({ "gain": gain, "attack": attack })),
+                "answers": { "exact": measured.exact, "open": measured.open },
+                "interval": {
+                    "width": measured.width, "score": measured.interval_score,
+                },
+                "risk": found.risk().map(risk),
+                "risks": found.risks.iter().map(risk).collect::<Vec<Value>>(),
+                "prediction": found.prediction(&compared.ends),
                 "attacks": found.attacks.iter().map(attack).collect::<Vec<Value>>(),
                 "notes": measured.notes,
             });

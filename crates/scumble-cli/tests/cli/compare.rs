@@ -82,9 +82,20 @@ fn a_grid_is_one_table_and_one_page() {
     assert!(text.starts_with("exit 0\n--- out\n120 rows, "), "{text}");
     assert!(text.contains("`ill` is right"), "{text}");
     let heading = text.lines().find(|line| line.contains("covers")).unwrap();
-    for word in
-        ["k ", "loss", "<0.5 %", ">10 %", "rules", "linkage", "homogeneity", "sec"]
-    {
+    for word in [
+        "k ",
+        "loss",
+        "<0.5 %",
+        ">10 %",
+        "exact",
+        "width",
+        "rules",
+        "row risk",
+        "value risk",
+        "linkage",
+        "homogeneity",
+        "sec",
+    ] {
         assert!(heading.contains(word), "{word}");
     }
     // The recipe as it stands has a star, and what cannot be met a footnote.
@@ -201,5 +212,169 @@ fn mistakes_are_told_before_anything_runs() {
     assert_eq!(vary(&many), "these are 1098 points, but at most 1000 are compared");
     fs::write(home.path().join("r.toml"), RECIPE.replace("people.csv", "-")).unwrap();
     assert_eq!(error(&[]), "r.toml:2:9: standard input can be read only once");
+    assert!(!home.path().join("compare").exists());
+}
+
+const NOISY: &str = r#"[input]
+table = "people.csv"
+
+[columns]
+name = "identifier"
+age  = { role = "quasi", type = "number" }
+city = "quasi"
+ill  = "sensitive"
+
+[promise]
+breach = { prior = 0.4, posterior = 0.6 }
+"#;
+
+/// What `compare` prints as JSON.
+fn json_of(home: &Path, arguments: &[&str]) -> Value {
+    let text = crate::command::run(
+        home,
+        &[&["compare", "--json", "--draws", "0"], arguments].concat(),
+    );
+    let text =
+        text.strip_prefix("exit 0\n--- out\n").unwrap_or_else(|| panic!("{text}"));
+    let (text, _) = text.split_once("--- err").unwrap();
+    serde_json::from_str(text).unwrap()
+}
+
+/// The contradiction that there was: noise that hits nobody beyond chance, and a risk of
+/// its surest guess.
+#[test]
+fn recipes_of_other_families_stand_on_one_scale() {
+    let home = home();
+    fs::write(home.path().join("noisy.toml"), NOISY).unwrap();
+    let hard = RECIPE.replace("k = 4", "k = 500");
+    fs::write(home.path().join("hard.toml"), hard).unwrap();
+    let recipes = ["r.toml", "noisy.toml", "hard.toml", "--queries", "40"];
+    let value = json_of(home.path(), &recipes);
+    assert_eq!(value["recipes"], json!(["r.toml", "noisy.toml", "hard.toml"]));
+    let points = value["points"].as_array().unwrap();
+    let names: Vec<&Value> = points.iter().map(|p| &p["vary"]["recipe"]).collect();
+    assert_eq!(names, ["r.toml", "noisy.toml", "hard.toml"]);
+    assert!(points[2]["reason"].as_str().unwrap().contains("cannot be met"));
+    let risk = |point: &Value, kind: &str| {
+        let risks = point["risks"].as_array().unwrap();
+        risks.iter().find(|risk| risk["kind"] == kind).unwrap().clone()
+    };
+    let near =
+        |a: &Value, b: f64| assert!((a.as_f64().unwrap() - b).abs() < 1e-9, "{a}, {b}");
+    // Rows: one in as many as have the same cells, or the same values.
+    let linkage = points[0]["attacks"][0]["success"].as_f64().unwrap();
+    near(&risk(&points[0], "row")["gain"], linkage - 1.0 / 120.0);
+    assert_eq!(risk(&points[0], "row")["attack"], "linkage");
+    near(&risk(&points[1], "row")["gain"], 1.0 - 1.0 / 120.0);
+    assert_eq!(risk(&points[1], "row")["attack"], "untouched quasi values");
+    // Values: both beyond the commonest value of the same column.
+    let table = fs::read_to_string(home.path().join("people.csv")).unwrap();
+    let healthy = table.lines().filter(|line| line.ends_with(",no")).count();
+    let guess = healthy.max(120 - healthy) as f64 / 120.0;
+    for (point, attack) in [(&points[0], "homogeneity"), (&points[1], "inference")] {
+        let attacks = point["attacks"].as_array().unwrap();
+        let tried = attacks.iter().find(|a| a["name"] == attack).unwrap();
+        let gain = (tried["success"].as_f64().unwrap() - guess).max(0.0);
+        let value = risk(point, "value");
+        assert!(value["gain"].as_f64().unwrap() >= gain - 1e-9, "{value}");
+        assert_eq!(value["column"], "ill");
+    }
+    assert_eq!(points[1]["risk"]["kind"], "row");
+    for point in &points[..2] {
+        let answers = &point["answers"];
+        let n = answers["exact"].as_u64().unwrap() + answers["open"].as_u64().unwrap();
+        assert_eq!(n, 40);
+        assert!(point["interval"]["width"].as_f64().unwrap() > 0.0);
+        assert!(point["interval"]["score"].as_f64().unwrap() > 0.0);
+    }
+    assert!(points[1]["answers"]["exact"].as_u64() > Some(0));
+    let read = |file: &str| {
+        fs::read_to_string(home.path().join("compare").join(file)).unwrap()
+    };
+    let csv = read("compare.csv");
+    assert!(csv.starts_with("recipe,chosen,holds,reason,method,"), "{csv}");
+    for key in ["row_risk_by", "value_risk", "interval_score", "query_error open"] {
+        assert!(csv.lines().next().unwrap().split(',').any(|own| own == key), "{key}");
+    }
+    let page = read("compare.html");
+    assert!(page.contains("Whose row is it?") && page.contains("What is their value?"));
+    assert!(page.contains("each as it stands"));
+    assert!(!page.contains("class=\"ring\""));
+    assert_eq!(page.matches("<details").count(), 3);
+}
+
+/// In a mixture the randomized column is guessed as well whatever k is; who is whose is not.
+#[test]
+fn k_matters_in_a_mixture() {
+    let home = home();
+    let mixed = RECIPE
+        .replace("ill  = \"sensitive\"", "ill = \"sensitive\"")
+        .replace("k-anonymity = { k = 4 }", "k-anonymity = { k = 4 }\nbreach = { prior = 0.4, posterior = 0.6, columns = [\"ill\"] }")
+        .replace("[method]\nname = \"full-domain\"\n", "");
+    fs::write(home.path().join("r.toml"), mixed).unwrap();
+    let vary = ["r.toml", "--vary", "promise.k-anonymity.k=2,20", "--queries", "20"];
+    let value = json_of(home.path(), &vary);
+    let row = |place: usize| {
+        let point = &value["points"][place];
+        assert_eq!(point["holds"], true, "{point}");
+        let risks = point["risks"].as_array().unwrap();
+        let own = risks.iter().find(|risk| risk["kind"] == "row");
+        own.unwrap_or_else(|| panic!("{point}"))["gain"].as_f64().unwrap()
+    };
+    assert!(row(0) > row(1), "{} {}", row(0), row(1));
+}
+
+#[test]
+fn questions_of_ones_own_are_asked() {
+    let home = home();
+    let questions =
+        "-- what we need\nSELECT COUNT(*);\nSELECT city, AVG(age)\n  GROUP BY city;\n";
+    fs::write(home.path().join("q.sql"), questions).unwrap();
+    let value = json_of(home.path(), &["r.toml", "--questions", "q.sql"]);
+    assert_eq!(value["scale"]["own_questions"], true);
+    let answers = &value["points"][0]["answers"];
+    let n = answers["exact"].as_u64().unwrap() + answers["open"].as_u64().unwrap();
+    assert_eq!(n, 4);
+
+    let error = |file: &str| {
+        let arguments = ["compare", "r.toml", "--output", "none", "--questions", file];
+        let text = crate::command::run(home.path(), &arguments);
+        assert!(text.starts_with("exit 2\n--- out\n--- err\nerror: "), "{text}");
+        assert!(!home.path().join("none").exists());
+        text.lines().nth(3).unwrap().to_owned()
+    };
+    assert!(error("missing.sql").contains("missing.sql"), "{}", error("missing.sql"));
+    fs::write(home.path().join("q.sql"), "\n-- nothing\n").unwrap();
+    assert_eq!(error("q.sql"), "error: q.sql: the file has no questions");
+    let wrong = "SELECT COUNT(*)\nSELECT COUNT(*) WHERE agee > 3\n";
+    fs::write(home.path().join("q.sql"), wrong).unwrap();
+    assert_eq!(error("q.sql"), "error: q.sql:2:1: no column is called `agee`");
+}
+
+#[test]
+fn recipes_that_cannot_be_compared_are_told_before_anything_runs() {
+    let home = home();
+    let write =
+        |file: &str, text: &str| fs::write(home.path().join(file), text).unwrap();
+    let error = |arguments: &[&str]| {
+        let text =
+            crate::command::run(home.path(), &[&["compare"], arguments].concat());
+        assert!(text.starts_with("exit 2\n--- out\n--- err\nerror: "), "{text}");
+        assert!(text.contains("hint: "), "{text}");
+        text.lines().nth(3).unwrap().trim_start_matches("error: ").to_owned()
+    };
+    write("other.toml", &NOISY.replace("people.csv", "patients.csv"));
+    assert_eq!(
+        error(&["r.toml", "other.toml"]),
+        "other.toml:2:9: this recipe is about `patients.csv`, but `r.toml` about `people.csv`"
+    );
+    assert_eq!(error(&["r.toml", "r.toml"]), "`r.toml` is given twice");
+    write("broken.toml", &NOISY.replace("breach", "breech"));
+    assert!(error(&["r.toml", "broken.toml"]).starts_with("broken.toml:11:1: "));
+    write("noisy.toml", NOISY);
+    assert_eq!(
+        error(&["r.toml", "noisy.toml", "--vary", "promise.t-closeness.t=0.2"]),
+        "none of the recipes has `promise.t-closeness.t`, so it cannot be varied"
+    );
     assert!(!home.path().join("compare").exists());
 }

@@ -26,9 +26,11 @@ pub use learn::{
     Accuracy, Classifier, ColumnScale, Cuts, DecisionTree, Examination, Growth,
     Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,
 };
+pub(crate) use query::question::FittedCondition;
 pub use query::{
     Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
 };
+pub(crate) use query::{Tester, Truth};
 pub use sample::{
     Distribution, DrawnFormat, DrawnTable, DrawnWriter, SampledColumn, UncertainGroup,
     draw,

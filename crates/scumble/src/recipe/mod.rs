@@ -36,8 +36,9 @@ mod together;
 pub use blur::BlurSpec;
 pub use column::{ColumnSpec, DomainSpec, HierarchySpec};
 pub use compare::{
-    Asked, BANDS, Band, Ends, Grid, MOST_POINTS, MOST_WORDS, Measured, Point, Vary,
-    Workload, Yardstick, YardstickOptions,
+    Asked, BANDS, Band, Ends, Grid, MOST_NUMBERS, MOST_POINTS, MOST_WORDS, Measured,
+    Point, Questions, RiskFound, RiskKind, Vary, Workload, Yardstick, YardstickOptions,
+    risks,
 };
 pub use method::{Looks, MethodSpec, PdfSpec, ReleaseSpec, Weights};
 pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats};

@@ -11,7 +11,7 @@ pub(crate) use texts::{canonical, coded, in_order};
 
 use std::collections::BTreeMap;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::ColumnCells;
@@ -239,6 +239,16 @@ impl Evidence {
             None => (rows, rows),
             Some(sizes) => (rows * sizes[entry], rows * sizes[entry].powi(2)),
         }
+    }
+
+    /// How many combinations of published values these columns have.
+    pub fn n_tuples(&self, columns: &[&str]) -> Result<usize> {
+        let places = columns.iter().map(|name| self.column(name));
+        let places: Vec<usize> = places.collect::<Result<_>>()?;
+        let tuple = |entry: usize| -> Vec<u32> {
+            places.iter().map(|place| self.columns[*place].codes[entry]).collect()
+        };
+        Ok((0..self.rows.len()).map(tuple).collect::<HashSet<Vec<u32>>>().len())
     }
 
     /// The place of a column that questions can be asked of. Case matters only if two

@@ -32,7 +32,8 @@ pub(crate) struct Question<'a> {
 }
 
 /// A condition with its tests by number.
-enum FittedCondition {
+#[derive(Debug)]
+pub(crate) enum FittedCondition {
     Test(usize),
     And(Vec<FittedCondition>),
     Or(Vec<FittedCondition>),
@@ -41,7 +42,25 @@ enum FittedCondition {
 }
 
 impl FittedCondition {
-    fn truth(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
+    /// A condition whose every test was fitted.
+    pub(crate) fn of(
+        condition: &Condition,
+        fit: &mut dyn FnMut(&Test) -> Result<Self>,
+    ) -> Result<Self> {
+        let mut all = |parts: &[Condition]| {
+            parts.iter().map(|part| Self::of(part, fit)).collect::<Result<_>>()
+        };
+        Ok(match condition {
+            Condition::And(parts) => Self::And(all(parts)?),
+            Condition::Or(parts) => Self::Or(all(parts)?),
+            Condition::Not(part) => Self::Not(Box::new(Self::of(part, fit)?)),
+            Condition::NotTrue(part) => Self::NotTrue(Box::new(Self::of(part, fit)?)),
+            Condition::Test(test) => fit(test)?,
+        })
+    }
+
+    /// Whether it is true, given which of its tests are.
+    pub(crate) fn truth(&self, test: &dyn Fn(usize) -> Truth) -> Truth {
         let each = |part: &Self| part.truth(test);
         match self {
             Self::Test(number) => test(*number),
@@ -361,39 +380,25 @@ fn fitted(
     spell: bool,
     collect: &mut dyn FnMut(usize, Vec<Truth>, Check) -> usize,
 ) -> Result<FittedCondition> {
-    let mut all = |parts: &[Condition]| {
-        let each = parts.iter().map(|part| fitted(part, evidence, spell, collect));
-        each.collect::<Result<_>>()
-    };
-    Ok(match condition {
-        Condition::And(parts) => FittedCondition::And(all(parts)?),
-        Condition::Or(parts) => FittedCondition::Or(all(parts)?),
-        Condition::Not(part) => {
-            FittedCondition::Not(Box::new(fitted(part, evidence, spell, collect)?))
+    FittedCondition::of(condition, &mut |test| {
+        let place = evidence.column(&test.column)?;
+        let column = &evidence.columns[place];
+        if spell && let Some(spelled_out) = column.spelled_out(test) {
+            return fitted(&spelled_out, evidence, false, collect);
         }
-        Condition::NotTrue(part) => {
-            FittedCondition::NotTrue(Box::new(fitted(part, evidence, spell, collect)?))
-        }
-        Condition::Test(test) => {
-            let place = evidence.column(&test.column)?;
-            let column = &evidence.columns[place];
-            if spell && let Some(spelled_out) = column.spelled_out(test) {
-                return fitted(&spelled_out, evidence, false, collect);
+        // Tests of ranges are about the numbers in them.
+        let listed = column.texts.iter().filter(|_| column.within.is_none());
+        let texts = || listed.clone().map(|text| &**text);
+        let tester = Tester::new(test, &column.reading, texts())?;
+        let truths = match column.within {
+            None => texts().map(|text| tester.test(text)).collect(),
+            Some(number) => {
+                let cells = &evidence.cells[number];
+                let truths = cells.truths(&test.check, &column.reading);
+                truths.into_iter().map(Option::flatten).collect()
             }
-            // Tests of ranges are about the numbers in them.
-            let listed = column.texts.iter().filter(|_| column.within.is_none());
-            let texts = || listed.clone().map(|text| &**text);
-            let tester = Tester::new(test, &column.reading, texts())?;
-            let truths = match column.within {
-                None => texts().map(|text| tester.test(text)).collect(),
-                Some(number) => {
-                    let cells = &evidence.cells[number];
-                    let truths = cells.truths(&test.check, &column.reading);
-                    truths.into_iter().map(Option::flatten).collect()
-                }
-            };
-            FittedCondition::Test(collect(place, truths, test.check.clone()))
-        }
+        };
+        Ok(FittedCondition::Test(collect(place, truths, test.check.clone())))
     })
 }
 

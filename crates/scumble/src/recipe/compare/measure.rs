@@ -10,7 +10,7 @@
 //! For the steward: all these numbers are about the true table, and not for publication.
 //! A relative error is that of the estimated count, divided by the true one or by a
 //! thousandth of all rows, whichever is larger: without that bound, questions about
-//! single rows would be all that counts.
+//! single rows would be all that counts. See `score` for what counts of which question.
 //! Rules are mined from the first 12 columns, numbers in at most 10 bins of the original,
 //! from at most 50,000 rows; where the original has more than 5,000 of them, the least
 //! support is doubled until it has not.
@@ -26,16 +26,13 @@
 
 use std::path::Path;
 
-use rayon::prelude::*;
-
 use crate::error::{Error, Result};
-use crate::estimate::{
-    Accuracy, Cuts, Estimate, Evidence, Examination, Mining, Rules, Way,
-};
+use crate::estimate::{Accuracy, Cuts, Evidence, Examination, Mining, Rules};
 use crate::recipe::Spec;
 use crate::recipe::compare::original::Original;
-use crate::recipe::compare::workload::{Asked, BANDS, Workload};
-use crate::release::Release;
+use crate::recipe::compare::questions::Questions;
+use crate::recipe::compare::workload::{BANDS, Workload};
+use crate::release::{Release, Treatment};
 use crate::table::{Inputs, Role};
 use crate::watch::{Stage, Watch};
 use crate::words::no_column;
@@ -46,8 +43,6 @@ const MOST_CLASSES: usize = 50;
 const MINED_COLUMNS: usize = 12;
 const BINS: usize = 10;
 const MOST_RULES: usize = 5_000;
-/// The least rows a relative error is relative to, as a share of all.
-const SANITY: f64 = 0.001;
 
 /// What is measured, and how often.
 #[derive(Debug, Clone)]
@@ -57,6 +52,8 @@ pub struct YardstickOptions {
     pub class: Option<String>,
     /// How many random questions are asked.
     pub queries: usize,
+    /// Questions to ask in place of random ones.
+    pub questions: Option<Questions>,
     /// How many reconstructions are drawn.
     pub draws: usize,
     /// Fixes all chance.
@@ -65,7 +62,7 @@ pub struct YardstickOptions {
 
 impl Default for YardstickOptions {
     fn default() -> Self {
-        Self { class: None, queries: 200, draws: 5, seed: 1 }
+        Self { class: None, queries: 200, questions: None, draws: 5, seed: 1 }
     }
 }
 
@@ -100,19 +97,43 @@ pub struct Ends {
     pub class_rules: usize,
     /// How many questions there are in each of the [`BANDS`].
     pub questions: [usize; BANDS.len()],
+    /// Whether the questions are somebody's own, and not random.
+    pub own_questions: bool,
     /// Columns that are not measured, because they have too many words.
     pub left_out: Vec<String>,
+    /// Columns that are not measured, because not all recipes publish them.
+    pub not_in_all: Vec<String>,
+    /// How often the commonest value of each column is right: what anybody can guess.
+    pub commonest: Vec<(String, f64)>,
+    /// Whether the class is a sensitive column.
+    pub class_is_sensitive: bool,
 }
 
 /// What a release is still good for. A number is missing where it cannot be had.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measured {
-    /// The median relative error of questions in each of the [`BANDS`].
+    /// The median relative error of open questions in each of the [`BANDS`].
     pub query_errors: [Option<f64>; BANDS.len()],
-    /// The mean relative error of all questions, none of them counting more than 1.
+    /// The mean relative error of all questions, none of them counting more than 1. Those
+    /// with an exact answer count as 0, so that it is about the same questions for all
+    /// releases.
     pub query_error: Option<f64>,
-    /// The share of 95 % intervals that cover the truth.
+    /// The same of open questions alone.
+    pub open_error: Option<f64>,
+    /// How many answers are exact: the release says so, and is right.
+    pub exact: usize,
+    /// How many answers are open.
+    pub open: usize,
+    /// The share of 95 % intervals of open questions that cover the truth.
     pub coverage: Option<f64>,
+    /// The median width of these intervals, relative as errors are.
+    pub width: Option<f64>,
+    /// The mean interval score: the width, and 40 times the distance of a truth that lies
+    /// outside, relative as errors are.
+    pub interval_score: Option<f64>,
+    /// If quasi columns are published as they are, the share of people that are found by
+    /// them: one in as many as have the same values.
+    pub found_untouched: Option<f64>,
     /// The error of rules, a rule of the original.
     pub rule_error: Option<f64>,
     /// The same of rules that tell the class.
@@ -131,14 +152,26 @@ impl Yardstick {
         options: YardstickOptions,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let original = Original::read(
-            spec,
-            &Inputs::in_folder(folder),
-            options.class.as_deref(),
-            watch,
-        )?;
-        let class = original.class(spec, options.class.as_deref())?;
-        let workload = Workload::new(&original, options.queries, options.seed, watch)?;
+        Self::of_recipes(&[spec], folder, options, watch)
+    }
+
+    /// The same for several recipes for one table, which the first finds in `folder`. What
+    /// is measured are the columns that all of them publish.
+    pub fn of_recipes(
+        specs: &[&Spec],
+        folder: &Path,
+        options: YardstickOptions,
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let mut named: Vec<&str> = options.class.as_deref().into_iter().collect();
+        named.extend(options.questions.iter().flat_map(Questions::columns));
+        let original =
+            Original::read(specs, &Inputs::in_folder(folder), &named, watch)?;
+        let class = original.class(specs, options.class.as_deref())?;
+        let workload = match &options.questions {
+            Some(questions) => questions.workload(&original, watch)?,
+            None => Workload::new(&original, options.queries, options.seed, watch)?,
+        };
         let table = original.mixed(&original.some_rows(options.seed), class)?;
         let examination = match class {
             Some(class) if table.n_rows() > 1 => {
@@ -184,7 +217,13 @@ impl Yardstick {
             rules: self.rules.len(),
             class_rules: self.class_rules(&self.rules).len(),
             questions,
+            own_questions: self.options.questions.is_some(),
             left_out: self.original.left_out.clone(),
+            not_in_all: self.original.not_in_all.clone(),
+            commonest: self.original.commonest(),
+            class_is_sensitive: self.class.is_some_and(|place| {
+                self.original.columns[place].role == Role::Sensitive
+            }),
         }
     }
 
@@ -198,76 +237,14 @@ impl Yardstick {
         watch.stage(Stage::Read, release.rows()?.bytes());
         let evidence = Evidence::read(release, watch)?;
         let mut measured = Measured::default();
+        measured.found_untouched = found_untouched(release, &evidence)?;
         watch.stage(Stage::Ask, 0);
-        self.ask(&evidence, &mut measured, watch)?;
+        self.workload.score(&evidence, &mut measured, watch)?;
         if let Err(error) = self.learn(&evidence, &mut measured, watch) {
             watch.check()?;
             measured.notes.push(format!("rules and accuracy: {error}"));
         }
         Ok(measured)
-    }
-
-    /// Asks all questions.
-    fn ask(
-        &self,
-        evidence: &Evidence,
-        measured: &mut Measured,
-        watch: &dyn Watch,
-    ) -> Result<()> {
-        let answers: Vec<Result<Estimate>> = self
-            .workload
-            .questions
-            .par_iter()
-            .map(|asked| {
-                let query = watch.over(&asked.query);
-                let estimates = evidence.answer(query, Way::Inverse)?;
-                let first = estimates.into_iter().next();
-                first.ok_or_else(|| Error::input("a count has no answer"))
-            })
-            .collect();
-        // Questions without an answer are counted, those no longer wanted are not.
-        watch.check()?;
-        let mut errors: [Vec<f64>; BANDS.len()] = Default::default();
-        let (mut covered, mut intervals, mut failed) = (0u64, 0u64, 0usize);
-        let mut why = None;
-        for (asked, answer) in self.workload.questions.iter().zip(answers) {
-            match answer {
-                Ok(estimate) => {
-                    errors[asked.band].push(self.relative(asked, estimate.count));
-                    if let Some(covers) = covers(&estimate, asked.truth) {
-                        intervals += 1;
-                        covered += u64::from(covers);
-                    }
-                }
-                Err(error) => {
-                    // As wrong as no rows at all.
-                    errors[asked.band].push(self.relative(asked, 0.0));
-                    failed += 1;
-                    why.get_or_insert(error);
-                }
-            }
-        }
-        for (error, list) in measured.query_errors.iter_mut().zip(&errors) {
-            *error = median(list.clone());
-        }
-        let all = errors.concat();
-        let mean =
-            all.iter().map(|error| error.min(1.0)).sum::<f64>() / all.len() as f64;
-        measured.query_error = (!all.is_empty()).then_some(mean);
-        measured.coverage = (intervals > 0).then(|| covered as f64 / intervals as f64);
-        if let Some(error) = why {
-            let n_questions = self.workload.questions.len();
-            measured.notes.push(format!(
-                "{failed} of {n_questions} questions have no answer, which counts as an error of \
-                 100 %: {error}"
-            ));
-        }
-        Ok(())
-    }
-
-    fn relative(&self, asked: &Asked, count: f64) -> f64 {
-        let truth = asked.truth as f64;
-        (count - truth).abs() / truth.max(SANITY * self.original.n_rows as f64)
     }
 
     /// Draws reconstructions, and learns rules and classes from them.
@@ -324,7 +301,7 @@ impl Yardstick {
 impl Original {
     /// The place of the class: as asked for, or the first sensitive column that has few
     /// values.
-    fn class(&self, spec: &Spec, asked: Option<&str>) -> Result<Option<usize>> {
+    fn class(&self, specs: &[&Spec], asked: Option<&str>) -> Result<Option<usize>> {
         let Some(name) = asked else {
             let fits = |place: &usize| {
                 let column = &self.columns[*place];
@@ -335,9 +312,13 @@ impl Original {
         };
         let place = self.columns.iter().position(|column| column.name == name);
         if place.is_none() {
-            if spec.column(name).is_some() {
+            if specs.iter().any(|spec| spec.column(name).is_some()) {
+                let these = match specs.len() {
+                    1 => "this recipe",
+                    _ => "all recipes",
+                };
                 return Err(Error::recipe(format!(
-                    "the class `{name}` is not published by this recipe"
+                    "the class `{name}` is not published by {these}"
                 ))
                 .with_hint("choose a column of role `quasi`, `sensitive` or `other`"));
             }
@@ -349,21 +330,17 @@ impl Original {
     }
 }
 
-/// Whether the interval of an estimate has the truth in it, if there is an interval.
-fn covers(estimate: &Estimate, truth: u64) -> Option<bool> {
-    let (low, high) = estimate.possible_interval()?;
-    let truth = truth as f64;
-    // Sums of floats that should be whole numbers are not quite.
-    let slack = 1e-6 * truth.max(1.0);
-    Some(low - slack <= truth && truth <= high + slack)
-}
-
-/// The middle one of several numbers, or between the two that are.
-fn median(mut numbers: Vec<f64>) -> Option<f64> {
-    numbers.sort_by(f64::total_cmp);
-    let n = numbers.len();
-    let (low, high) = (numbers.get(n.checked_sub(1)? / 2)?, numbers.get(n / 2)?);
-    Some(f64::midpoint(*low, *high))
+/// If quasi columns are published as they are, how many people are found by them.
+fn found_untouched(release: &Release, evidence: &Evidence) -> Result<Option<f64>> {
+    let manifest = &release.manifest;
+    let quasi = || manifest.columns.iter().filter(|column| column.role == Role::Quasi);
+    let untouched = quasi().all(|column| column.treatment == Treatment::Kept);
+    if !untouched || quasi().next().is_none() || manifest.sampled.is_some() {
+        return Ok(None);
+    }
+    let names: Vec<&str> = quasi().map(|column| &*column.name).collect();
+    let n_tuples = evidence.n_tuples(&names)?;
+    Ok(Some(n_tuples as f64 / manifest.rows.max(1) as f64))
 }
 
 #[cfg(test)]

@@ -28,6 +28,8 @@ pub(super) struct Original {
     pub(super) n_rows: u64,
     /// Columns of too many words.
     pub(super) left_out: Vec<String>,
+    /// Columns that not all recipes publish.
+    pub(super) not_in_all: Vec<String>,
 }
 
 /// A column of it.
@@ -94,13 +96,17 @@ fn form(reading: &Reading, text: &str) -> (String, Option<f64>) {
 }
 
 impl Original {
-    /// Reads the table of a recipe.
+    /// Reads the table of recipes: the columns that all of them publish, as the first
+    /// one says. Columns that are `named` stay, however many words they have.
     pub(super) fn read(
-        spec: &Spec,
+        specs: &[&Spec],
         inputs: &Inputs,
-        class: Option<&str>,
+        named: &[&str],
         watch: &dyn Watch,
     ) -> Result<Self> {
+        let Some((spec, others)) = specs.split_first() else {
+            return Err(Error::recipe("there is no recipe"));
+        };
         let options =
             ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
         let source = inputs.source(&spec.input.table, &options)?;
@@ -108,14 +114,33 @@ impl Original {
             let found = source.column(&column.name);
             found.map_err(|error| spec.error_at(column.spot, error))?;
         }
-        let named = source.columns().filter_map(|column| {
-            Some((column, spec.column(source.name_of(column))?.said()))
-        });
-        let (chosen, said): (Vec<ColumnId>, Vec<Said>) = named
-            .filter(|(_, said)| {
-                matches!(said.role, Role::Quasi | Role::Sensitive | Role::Other)
-            })
+        let publishes = |spec: &Spec, name: &str| {
+            let role = spec.column(name).map(|column| column.said().role);
+            matches!(role, Some(Role::Quasi | Role::Sensitive | Role::Other))
+        };
+        let by_any = source.columns().map(|column| (column, source.name_of(column)));
+        let by_any =
+            by_any.filter(|(_, name)| specs.iter().any(|spec| publishes(spec, name)));
+        let (by_all, by_some): (Vec<(ColumnId, &str)>, Vec<(ColumnId, &str)>) = by_any
+            .partition(|(_, name)| specs.iter().all(|spec| publishes(spec, name)));
+        let not_in_all = by_some.iter().map(|(_, name)| (*name).to_owned()).collect();
+        let said = |name: &str| {
+            // A type is said once, in whichever recipe.
+            let mut said = spec.column(name)?.said();
+            let also = others.iter().filter_map(|other| other.column(name));
+            said.kind = said.kind.or_else(|| also.map(|own| own.said().kind).next()?);
+            Some(said)
+        };
+        let (chosen, said): (Vec<ColumnId>, Vec<Said>) = by_all
+            .into_iter()
+            .filter_map(|(column, name)| Some((column, said(name)?)))
             .unzip();
+        if chosen.is_empty() && !others.is_empty() {
+            return Err(Error::recipe("no column is published by all recipes")
+                .with_hint(
+                    "what is measured are the columns that all of them publish",
+                ));
+        }
         let found = scan(&source, &chosen, watch)?;
         let missing = &spec.input.missing;
         let schema = Schema::of_scan(&source, &said, missing, &found.dictionaries)?;
@@ -126,7 +151,7 @@ impl Original {
             let many = column.texts.len() > MOST_WORDS;
             if many
                 && column.reading.kind == Kind::Category
-                && class != Some(&column.name)
+                && !named.iter().any(|name| name.eq_ignore_ascii_case(&column.name))
             {
                 left_out.push(column.name);
             } else {
@@ -141,7 +166,16 @@ impl Original {
                 .in_file(&spec.file));
         }
         let (rows, n_rows) = (found.counts.rows.into(), found.n_rows);
-        Ok(Self { columns, rows, n_rows, left_out })
+        Ok(Self { columns, rows, n_rows, left_out, not_in_all })
+    }
+
+    /// How often the commonest value of each column is right.
+    pub(super) fn commonest(&self) -> Vec<(String, f64)> {
+        let share = |column: &OriginalColumn| {
+            let most = column.tally(&self.rows).iter().copied().max().unwrap_or(0);
+            (column.name.clone(), most as f64 / self.n_rows.max(1) as f64)
+        };
+        self.columns.iter().map(share).collect()
     }
 
     /// At most [`MOST_ROWS`] rows, chosen by a seed, as tuples.

@@ -44,6 +44,9 @@ pub const BANDS: [Band; 4] = [
     Band { name: ">10 %", below: f64::INFINITY },
 ];
 
+/// The least that a relative error is relative to, as a share of what there is.
+pub(super) const SANITY: f64 = 0.001;
+
 /// Questions are tried this many times as often as they are wanted.
 const MOST_ROUNDS: usize = 12;
 
@@ -57,10 +60,16 @@ pub struct Workload {
 /// A question and its true answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// How many rows it is about.
+    /// What is asked.
     pub query: Query,
-    /// How many those are.
-    pub truth: u64,
+    /// The values of the columns that are counted apart, if any are: which of the answers
+    /// is meant.
+    pub values: Vec<String>,
+    /// The answer of the table.
+    pub truth: f64,
+    /// What errors are divided by: the truth, or a thousandth of what there is if that is
+    /// more. Without that bound, questions about single rows would be all that counts.
+    pub relative_to: f64,
     /// Which of the [`BANDS`] it belongs to.
     pub band: usize,
 }
@@ -112,7 +121,9 @@ impl Workload {
                     group_by: Vec::new(),
                     condition: Condition::And(parts),
                 };
-                questions.push(Asked { query, truth, band });
+                let (truth, values) = (truth as f64, Vec::new());
+                let relative_to = truth.max(SANITY * original.n_rows as f64);
+                questions.push(Asked { query, values, truth, relative_to, band });
             }
         }
         questions.sort_by_key(|asked| asked.band);
