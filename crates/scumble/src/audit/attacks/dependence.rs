@@ -140,8 +140,8 @@ fn targets<'a>(case: &Case<'a>) -> Result<Vec<Target<'a>>> {
         }));
     }
     for values in case.views.apart()? {
-        let notes = case.manifest.buckets().into_iter();
-        let note = notes.filter(|note| note.column == values.column.name).last();
+        let mut notes = case.manifest.buckets().into_iter();
+        let note = notes.find(|note| note.column == values.column.name);
         let told_by = note.map(|note| note.told_by).ok_or_else(|| {
             Error::input(format!(
                 "nothing tells the groups of `{}`",

@@ -105,8 +105,7 @@ impl LevelLook {
             }
         }
         let parts = (refused * (1.0 + 1e-11) * 2f64.powi(64)).ceil();
-        // Also if it is no number.
-        if !(parts < 2f64.powi(64)) {
+        if parts.is_nan() || parts >= 2f64.powi(64) {
             return None;
         }
         let kept = libm::exp(least.1[0]);
@@ -198,8 +197,8 @@ impl Part {
     /// The larger quotient of both sides for one group; infinite if nothing helps.
     fn need(&self, class: &Class, others: &Numbers, rule: &Rule<'_>) -> f64 {
         let size = u128::from(class.size);
-        let [min, max] = [rule.range.0, rule.range.1]
-            .map(|share| (share.trillionths() as u128) * size);
+        let [min, max] =
+            [rule.range.0, rule.range.1].map(|share| share.trillionths() * size);
         // For max and for min: harm and relief of what is broken, help of what is kept.
         let mut sides = [(0.0, 0.0, 0.0); 2];
         for (x, kept, broken) in class.one.each() {

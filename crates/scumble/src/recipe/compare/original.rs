@@ -121,8 +121,9 @@ impl Original {
         let by_any = source.columns().map(|column| (column, source.name_of(column)));
         let by_any =
             by_any.filter(|(_, name)| specs.iter().any(|spec| publishes(spec, name)));
-        let (by_all, by_some): (Vec<(ColumnId, &str)>, Vec<(ColumnId, &str)>) = by_any
-            .partition(|(_, name)| specs.iter().all(|spec| publishes(spec, name)));
+        let (by_all, by_some) = by_any.partition::<Vec<_>, _>(|(_, name)| {
+            specs.iter().all(|spec| publishes(spec, name))
+        });
         let not_in_all = by_some.iter().map(|(_, name)| (*name).to_owned()).collect();
         let said = |name: &str| {
             // A type is said once, in whichever recipe.

@@ -9,12 +9,15 @@ const RECIPE: &str = "[input]\ntable = \"t.csv\"\n[columns]\nname = \"identifier
                       age = \"quasi\"\ncity = \"quasi\"\ncost = { role = \"sensitive\", type = \"number\" }\n\
                       ill = \"sensitive\"\n[promise]\nk-anonymity = { k = 2 }\n";
 
-/// Age, city, cost (missing for some) and illness of 60 people.
-fn people() -> Vec<(u32, &'static str, Option<u32>, &'static str)> {
+/// Age, city, cost (missing for some) and illness.
+type Person = (u32, &'static str, Option<u32>, &'static str);
+
+/// Sixty of them.
+fn people() -> Vec<Person> {
     let person = |n: u32| {
         let city = ["Ulm", "Bonn", "Jena"][(n % 3) as usize];
         let ill = if n * n % 7 < 3 { "yes" } else { "no" };
-        (20 + n * 7 % 40, city, (n % 5 > 0).then_some(n * 13 % 50), ill)
+        (20 + n * 7 % 40, city, (!n.is_multiple_of(5)).then_some(n * 13 % 50), ill)
     };
     (0..60).map(person).collect()
 }
@@ -62,8 +65,8 @@ fn statements_end_at_lines_or_semicolons() {
 #[test]
 fn truths_are_those_of_the_table() {
     let people = people();
-    let count = |of: &dyn Fn(u32, &str, Option<u32>, &str) -> bool| {
-        people.iter().filter(|(a, c, m, i)| of(*a, c, *m, i)).count() as f64
+    let count = |of: &dyn Fn(&Person) -> bool| {
+        people.iter().filter(|person| of(person)).count() as f64
     };
     let costs = |city: &str| -> Vec<f64> {
         let own = people.iter().filter(|(_, own, ..)| *own == city);
@@ -72,19 +75,19 @@ fn truths_are_those_of_the_table() {
     let one = |question: &str| truths(question)[0].1;
     assert_eq!(
         one("SELECT COUNT(*) WHERE age > 30 AND (city = 'Ulm' OR NOT ill = 'no')"),
-        count(&|age, city, _, ill| age > 30 && (city == "Ulm" || ill != "no"))
+        count(&|&(age, city, _, ill)| age > 30 && (city == "Ulm" || ill != "no"))
     );
     // What is not known is neither.
     assert_eq!(
         one("SELECT COUNT(*) WHERE NOT cost < 20"),
-        count(&|_, _, cost, _| cost.is_some_and(|cost| cost >= 20))
+        count(&|&(_, _, cost, _)| cost.is_some_and(|cost| cost >= 20))
     );
     assert_eq!(one("SELECT COUNT(*) WHERE cost IS NULL"), 12.0);
     let ulm: f64 = costs("Ulm").iter().sum();
     assert_eq!(one("SELECT SUM(Cost) WHERE city = 'Ulm'"), ulm);
     assert_eq!(
         one("SELECT SHARE(ill = 'yes') WHERE city = 'Ulm'"),
-        count(&|_, city, _, ill| city == "Ulm" && ill == "yes") / 20.0
+        count(&|&(_, city, _, ill)| city == "Ulm" && ill == "yes") / 20.0
     );
     assert_eq!(one("SELECT SHARE(*) WHERE city = 'Ulm'"), 20.0 / 60.0);
     let means = truths("SELECT city, AVG(cost), COUNT(*) GROUP BY city");

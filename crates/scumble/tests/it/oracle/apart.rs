@@ -205,7 +205,8 @@ fn every_column_keeps_its_promise_in_its_own_groups() {
                 _ => format!("w{}", row.2),
             });
             let mut true_values: Vec<String> = true_values.collect();
-            (all.sort(), true_values.sort());
+            all.sort();
+            true_values.sort();
             assert!(all.into_iter().eq(&true_values));
         }
         let manifest = &published.manifest;
