@@ -133,7 +133,7 @@ fn what_cannot_be_met_or_read_is_refused() {
         &PUBLISH,
     );
     case("largest-group too small", "r-robustness = 3", "largest-group = 1", &PUBLISH);
-    case("another method", "r-robustness = 3", "name = \"mondrian\"", &PUBLISH);
+    case("another method", "r-robustness = 3", "name = \"full-domain\"", &PUBLISH);
     case(
         "with randomized values",
         "r-robustness = 3\nbreach = { prior = 0.1, posterior = 0.5 }",
