@@ -10,12 +10,15 @@ use scumble::watch::Unwatched;
 
 /// A table of people, with everything a method may need.
 fn table(n_rows: usize) -> String {
-    let mut text = String::from("id,age,weight,town,illness,note\n");
+    let mut text = String::from("id,age,weight,town,illness,note,cost\n");
     for row in 0..n_rows {
         let town = ["Ghent", "Bruges", "Aalst"][row % 3];
         let illness = ["flu", "cough", "ulcer", "asthma", "gout"][row * 7 % 5];
         let (age, weight) = (20 + row * 13 % 50, 50 + row * 29 % 40);
-        text.push_str(&format!("{row},{age},{weight},{town},{illness},n{}\n", row % 4));
+        let (note, cost) = (row % 4, row * 17 % 100);
+        text.push_str(&format!(
+            "{row},{age},{weight},{town},{illness},n{note},{cost}\n"
+        ));
     }
     text
 }
@@ -70,6 +73,7 @@ fn key(name: &str) -> (&'static str, &'static str) {
         "frame" => ("frame = \"local\"", ""),
         "levels" => ("levels = 2", ""),
         "frames" => ("frames = 2", "frame = \"local\""),
+        "publish" => ("publish = \"number\"", ""),
         other => panic!("a new key needs a line here: {other}"),
     }
 }
@@ -81,13 +85,21 @@ fn recipe(method: &dyn Method, promises: &[&str], keys: &[&str], other: bool) ->
     let present = promises.iter().any(counts_people);
     let population = if present { "population = \"city.csv\"" } else { "" };
     let note = if other { "note = \"other\"" } else { "" };
+    // Only numbers that are randomized can be published as ranges or numbers.
+    let cost = match keys.iter().any(|key| key.starts_with("publish")) {
+        true => {
+            "cost = { role = \"sensitive\", type = \"number\", \
+             hierarchy = { cuts = [[30, 60]] }, domain = [0, 100] }"
+        }
+        false => "",
+    };
     let keys: Vec<&str> = keys.iter().copied().filter(|key| !key.is_empty()).collect();
     let text = format!(
         "[input]\ntable = \"people.csv\"\n{population}\n[columns]\n\
          id = \"identifier\"\n\
          age = {{ role = \"quasi\", type = \"number\" }}\n\
          weight = {{ role = \"quasi\", type = \"number\" }}\n\
-         town = \"quasi\"\nillness = \"sensitive\"\n{note}\n[promise]\n{}\n\
+         town = \"quasi\"\nillness = \"sensitive\"\n{note}\n{cost}\n[promise]\n{}\n\
          [method]\nname = \"{}\"\n{}\n",
         promises.join("\n"),
         method.name(),

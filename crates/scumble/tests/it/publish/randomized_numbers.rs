@@ -173,7 +173,7 @@ fn what_cannot_be_ranges_is_refused_with_a_reason() {
         ),
         (
             sensitive(&format!("{cuts}, domain = [0, 450]")),
-            "column `cost`: 25 values are beyond its `domain` (25 rows, first in row 4)",
+            "`domain` of `cost` is from 0 to 450, but 25 numbers are outside; the first is in row 4",
         ),
         (
             sensitive(&format!("{cuts}, domain = [0, 9999], lowest = 2")),
