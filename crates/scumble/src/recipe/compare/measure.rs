@@ -236,8 +236,8 @@ impl Yardstick {
     pub fn measure(&self, release: &Release, watch: &dyn Watch) -> Result<Measured> {
         watch.stage(Stage::Read, release.rows()?.bytes());
         let evidence = Evidence::read(release, watch)?;
-        let mut measured = Measured::default();
-        measured.found_untouched = found_untouched(release, &evidence)?;
+        let found_untouched = found_untouched(release, &evidence)?;
+        let mut measured = Measured { found_untouched, ..Measured::default() };
         watch.stage(Stage::Ask, 0);
         self.workload.score(&evidence, &mut measured, watch)?;
         if let Err(error) = self.learn(&evidence, &mut measured, watch) {
