@@ -23,7 +23,7 @@ use crate::audit::views::Present;
 use crate::audit::{Public, Report};
 use crate::error::{Error, Result};
 use crate::picture::{Html, PAGE_END, Prose, figure, page_start};
-use crate::release::{Manifest, Parameters};
+use crate::release::{Manifest, Parameters, Treatment};
 use crate::text::grouped;
 
 /// The page's name.
@@ -107,8 +107,14 @@ fn beside(manifest: &Manifest) -> String {
 /// Somebody who has what rechecking the promises takes.
 fn who_can_recheck(manifest: &Manifest, report: &Report) -> &'static str {
     let promised = |name: &str| report.promises.iter().any(|p| p.name == name);
+    // Who is in which group of cells is not in the files.
+    let robust_rows = manifest.promises.iter().any(|note| {
+        let mut columns = note.columns.iter().filter_map(|name| manifest.column(name));
+        note.name == "r-robustness"
+            && columns.any(|column| column.treatment == Treatment::Kept)
+    });
     // Of knowledge, not even what it is about is in the files.
-    if promised("expected-anonymity") && Present::of(manifest).noisy {
+    if promised("expected-anonymity") && Present::of(manifest).noisy || robust_rows {
         "Anybody who has the original table"
     } else if promised("r-robustness") {
         "Anybody who has what the attacker is taken to know"

@@ -36,8 +36,8 @@ pub use l_diversity::{Diversity, LDiversity};
 pub use of_columns::OfColumns;
 pub use of_people::OfPeople;
 pub use r_robustness::{
-    MOST_STATES, PriorSet, Priors, RRobustness, Scratch, SignatureId, Verdict,
-    binary_posteriors, delta_safe, posteriors, swap_bound,
+    GroupBeliefs, MOST_STATES, PriorSet, Priors, RRobustness, RobustRows, Scratch,
+    SignatureId, Verdict, binary_posteriors, delta_safe, posteriors, swap_bound,
 };
 pub use t_closeness::{Distance, TCloseness};
 

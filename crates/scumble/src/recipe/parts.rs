@@ -6,8 +6,8 @@
 //!
 //! - Promises about groups of cells (k-anonymity, k-map, presence) count people of equal
 //!   coarse and kept quasi cells. Values that are drawn or stand apart tell nothing of cells.
-//! - l-diversity and the like of values that stay in the rows hold in these groups; drawn
-//!   columns beside them are noise that depends on nothing else.
+//! - l-diversity, r-robustness and the like of values that stay in the rows hold in these
+//!   groups; drawn columns beside them are noise that depends on nothing else.
 //! - Of values that stand apart the adversary knows already whose row is whose: coarser
 //!   cells only withhold. Their groups are formed without looking at columns that are made
 //!   coarser or blurred: rows that share a group would tell what cells and noise hide.
@@ -33,7 +33,7 @@ mod places;
 use std::borrow::Cow;
 
 use crate::error::{Error, Result};
-use crate::promise::{About, Promise};
+use crate::promise::About;
 use crate::random::Randomness;
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
 use crate::recipe::parts::check::check_columns;
@@ -115,17 +115,18 @@ fn is_whole(spec: &Spec) -> bool {
     };
     // Values in rows are judged in groups of cells, unless they stand apart from them.
     let apart = spec.method.name.is_some_and(|method| method.treats() == Treats::Apart);
-    let family = |promise: &dyn Promise| match Family::of(promise) {
+    let family = |typed: &PromiseSpec| match Family::within(spec, typed) {
         Family::Values if !apart => Family::Cells,
         family => family,
     };
     // Each column that stands apart has groups of its own.
     let sensitive = spec.columns.iter().filter(|c| c.role == Role::Sensitive);
-    let apart = apart || promises().any(|p| Family::of(p) == Family::Apart);
+    let stands = |typed: &PromiseSpec| Family::within(spec, typed) == Family::Apart;
+    let apart = apart || spec.promises.iter().any(stands);
     if apart && sensitive.count() > 1 {
         return false;
     }
-    let mut families = promises().map(family);
+    let mut families = spec.promises.iter().map(family);
     let first = families.next();
     kept || families.all(|family| Some(family) == first)
 }
@@ -153,7 +154,7 @@ impl<'a> Mixture<'a> {
     fn of(spec: &'a Spec) -> Result<Self> {
         let mut promises = Vec::with_capacity(spec.promises.len());
         for typed in &spec.promises {
-            let family = Family::of(typed.kind.promise());
+            let family = Family::within(spec, typed);
             if let Some(columns) = &typed.columns {
                 check_columns(spec, typed, columns, family)?;
             }

@@ -122,8 +122,8 @@ pub(super) fn shared(
 
 /// Three digits of a number from 1 on, not below it.
 fn rounded_up(number: f64) -> f64 {
-    let grain = libm::pow(10.0, libm::log10(number).floor() - 2.0);
-    (number / grain).ceil() * grain
+    let scale = libm::pow(10.0, 2.0 - libm::log10(number).floor());
+    (number * scale).ceil() / scale
 }
 
 /// How many groups have fewer people than k-anonymity promises of rows.

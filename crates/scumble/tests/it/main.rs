@@ -26,6 +26,7 @@ mod publish {
     mod presence;
     mod randomized;
     mod randomized_numbers;
+    mod robust_rows;
 }
 
 mod fault {
@@ -65,5 +66,6 @@ mod oracle {
     mod pdf;
     mod people;
     mod presence;
+    mod robust_rows;
     mod values;
 }

@@ -4,12 +4,14 @@
 //! Everybody can be linked to a group by design, and no attack pretends otherwise.
 
 pub(crate) mod guesses;
+pub(crate) mod in_rows;
 pub(crate) mod priors;
 pub(crate) mod truth;
 pub(crate) mod values;
 pub(crate) mod worlds;
 
 pub(crate) use guesses::{BeliefPiece, Gathered, TupleGuesses};
+pub(crate) use in_rows::{RowGroups, RowMembers};
 pub(crate) use priors::{
     CountedColumn, Priors, SensitiveTexts, TupleTexts, Work, plain, shown,
 };
@@ -20,6 +22,7 @@ pub(crate) use worlds::{How, Posteriors};
 use std::collections::BTreeMap;
 
 use crate::audit::apart::truth::SUPPORT;
+use crate::audit::cells::ValueColumn;
 use crate::audit::checks::l_diversity::{self, Diversity};
 use crate::audit::checks::r_robustness::{AskedRobustness, KnowledgeFrom};
 use crate::audit::given::needs_original;
@@ -47,31 +50,40 @@ pub(crate) fn bound(manifest: &Manifest, column: &str) -> Option<f64> {
     })
 }
 
-/// What a file says that is about a column: everything, if no other column stands apart or
-/// its promise speaks of the file; else what is said of values of its name.
+/// What a file says that is about a column: if a promise speaks of the file, everything about
+/// its column and nothing about others; else everything, if no other column stands apart, or
+/// what is said of values of its name.
 pub(crate) fn about<'s>(
     stated: &'s Stated,
     manifest: &Manifest,
     column: &str,
 ) -> Option<&'s Stated> {
-    let promised = |name: &str| {
-        AskedRobustness::asked(manifest, name)
-            .is_some_and(|asked| asked.from == KnowledgeFrom::File)
+    let own = match has_file_promise(manifest) {
+        true => is_promised_by_file(manifest, column),
+        false => manifest.buckets().len() < 2 || stated.value_columns == [column],
     };
-    let notes = manifest.buckets();
-    let one = notes.len() < 2;
-    let own = match notes.iter().any(|note| promised(&note.column)) {
-        true => promised(column),
-        false => stated.value_columns == [column],
-    };
-    (one || own).then_some(stated)
+    own.then_some(stated)
+}
+
+/// Whether a promise of a column speaks of what a file says.
+fn is_promised_by_file(manifest: &Manifest, column: &str) -> bool {
+    AskedRobustness::asked(manifest, column)
+        .is_some_and(|asked| asked.from == KnowledgeFrom::File)
+}
+
+/// Whether any promise speaks of what a file says.
+pub(crate) fn has_file_promise(manifest: &Manifest) -> bool {
+    let mut columns = manifest.columns.iter();
+    columns.any(|column| is_promised_by_file(manifest, &column.name))
 }
 
 /// Adversaries who know something before the release: from the table, or from a file.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Believers<'a> {
     manifest: &'a Manifest,
-    values: &'a ApartValues,
+    column: &'a ValueColumn,
+    // The quasi values of people.
+    quasi: Vec<TupleTexts<'a>>,
     pub(crate) truth: Option<&'a ApartTruth<'a>>,
     stated: Option<&'a Stated>,
 }
@@ -82,10 +94,30 @@ impl<'a> Believers<'a> {
         case: &'a Case<'_>,
         (values, truth): (&'a ApartValues, Option<&'a ApartTruth<'a>>),
     ) -> Self {
+        let quasi = values.quasi.iter().map(|column| TupleTexts {
+            name: &column.name,
+            reading: &column.reading,
+            texts: &column.texts,
+            codes: &column.codes,
+        });
+        Self::about(case, &values.column, quasi.collect(), truth)
+    }
+
+    /// The same of a column whose values stay in the rows.
+    pub(crate) fn in_rows(case: &'a Case<'_>, rows: &'a RowGroups<'_>) -> Self {
+        Self::about(case, rows.column, rows.texts(), Some(&rows.truth))
+    }
+
+    fn about(
+        case: &'a Case<'_>,
+        column: &'a ValueColumn,
+        quasi: Vec<TupleTexts<'a>>,
+        truth: Option<&'a ApartTruth<'a>>,
+    ) -> Self {
         let manifest = case.manifest;
         let stated = case.stated();
-        let stated = stated.and_then(|s| about(s, manifest, &values.column.name));
-        Self { manifest, values, truth, stated }
+        let stated = stated.and_then(|s| about(s, manifest, &column.name));
+        Self { manifest, column, quasi, truth, stated }
     }
 
     /// The prior beliefs of an adversary who knows what r-robustness speaks of.
@@ -133,7 +165,7 @@ impl<'a> Believers<'a> {
             };
         };
         let mut known = original.by_single_columns();
-        let asked = AskedRobustness::asked(self.manifest, &self.values.column.name);
+        let asked = AskedRobustness::asked(self.manifest, &self.column.name);
         if let Some(robust) = asked.filter(|robust| robust.from != KnowledgeFrom::File)
         {
             for mut more in self.believed(&robust)? {
@@ -152,18 +184,11 @@ impl<'a> Believers<'a> {
 
     /// What a file says by one set of columns.
     fn stated_by(&self, set: &StatedSet) -> Result<Priors> {
-        let columns = self.values.quasi.iter().map(|column| TupleTexts {
-            name: &column.name,
-            reading: &column.reading,
-            texts: &column.texts,
-            codes: &column.codes,
-        });
-        let columns: Vec<TupleTexts<'_>> = columns.collect();
-        let reading = reading_of(self.manifest, &self.values.column.name);
+        let reading = reading_of(self.manifest, &self.column.name);
         let table = self.truth.map(|t| &t.table.sensitive[t.sensitive].domain);
-        let published = &self.values.column.domain;
+        let published = &self.column.domain;
         let values = SensitiveTexts { reading: &reading, published, table };
-        Priors::stated(set, &columns, values)
+        Priors::stated(set, &self.quasi, values)
     }
 }
 

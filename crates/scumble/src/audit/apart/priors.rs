@@ -336,7 +336,7 @@ impl Priors {
         let alike = members.iter().all(|(t, _)| signature(t) == signature(first));
         let size = usize::try_from(groups.size(group)).unwrap_or(usize::MAX);
         if !alike && size.saturating_mul(values.len()) > MOST_PAIRS {
-            return Posteriors::TooLarge;
+            return Posteriors::TooLarge { bound: 1.0 };
         }
         let Work { priors, counts, scratch } = work;
         priors.clear();

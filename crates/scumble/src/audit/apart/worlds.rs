@@ -49,8 +49,8 @@ pub(crate) enum Posteriors {
     Beliefs(RowBeliefs),
     /// No world is possible: what was believed before is wrong.
     Impossible,
-    /// Too large even for one value alone.
-    TooLarge,
+    /// Too large even for one value alone; over all worlds no belief is above the bound.
+    TooLarge { bound: f64 },
 }
 
 /// Beliefs of the rows of a group.
@@ -373,7 +373,7 @@ fn one_by_one(priors: &[f64], counts: &[u64], scratch: &mut Scratch) -> Posterio
     for (value, count) in counts.iter().enumerate() {
         let sizes = [*count, n_rows as u64 - count];
         if states(sizes.into_iter(), MOST_BINARY).is_none() {
-            return Posteriors::TooLarge;
+            return Posteriors::TooLarge { bound: bound(priors, counts) };
         }
         let of_rows = priors.iter().skip(value).step_by(n_values);
         let weights: Vec<f64> =

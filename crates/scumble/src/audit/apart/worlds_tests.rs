@@ -217,5 +217,5 @@ fn what_is_too_large_is_said() {
     };
     assert_eq!(found.how, How::Worlds);
     let found = believe(&different(4000, 2), &[2000, 2000], &mut scratch);
-    assert_eq!(found, Posteriors::TooLarge);
+    assert!(matches!(found, Posteriors::TooLarge { .. }), "{found:?}");
 }

@@ -24,7 +24,7 @@ use serde_json::{Map, json};
 
 use crate::audit::apart::{
     ApartTruth, BeliefPiece, Believers, Gathered, Groups, How, Posteriors, Priors,
-    TupleGuesses, Work, about, bound,
+    TupleGuesses, Work, about, bound, has_file_promise,
 };
 use crate::audit::attacks::{
     Attack, NO_SENSITIVE, PublicAttacks, Stopped, found_or, homogeneity,
@@ -81,8 +81,9 @@ fn of_apart(case: &Case<'_>) -> Result<Vec<Attacked>> {
     if case.hides_rows() {
         return Ok(Vec::new());
     }
-    if let Some(stated) = case.stated()
-        && !columns.is_empty()
+    if !columns.is_empty()
+        && let Some(stated) = case.stated()
+        && !has_file_promise(case.manifest)
         && !columns.iter().any(|(values, _)| {
             about(stated, case.manifest, &values.column.name).is_some()
         })
@@ -187,7 +188,7 @@ impl Target<'_> {
                     let share = |_, place: usize| values[place].1 as f64 / size as f64;
                     gathered.add(group, share, &mut found);
                     let how = match not {
-                        Posteriors::TooLarge => Followed::TooLarge,
+                        Posteriors::TooLarge { .. } => Followed::TooLarge,
                         _ => Followed::Impossible,
                     };
                     (how, groups.most(group) as f64 / size as f64, 0)

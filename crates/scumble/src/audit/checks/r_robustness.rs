@@ -10,7 +10,8 @@
 //! # Limits
 //! r-robustness speaks of the knowledge that was asked for. Groups too large for all their
 //! worlds are judged by a bound on all beliefs; where that does not do, against somebody who
-//! only tells x from not x, and counted apart.
+//! only tells x from not x, and counted apart. Where values stay in the rows, the original must
+//! tell who is in which group, and such groups fail.
 //!
 //! # Cost
 //! See `worlds`.
@@ -21,8 +22,11 @@
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use crate::audit::apart::{Believers, Groups, How, Posteriors, Priors, Work};
+use crate::audit::apart::{
+    Believers, Groups, How, Posteriors, Priors, RowGroups, RowMembers, Work,
+};
 use crate::audit::checks::{Check, decimal, malformed, says_nothing, word};
+use crate::audit::given::needs_original;
 use crate::audit::{Case, Checked};
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
@@ -71,14 +75,40 @@ impl Check for RRobustness {
         let [name] = &*promise.columns else {
             return Err(says_nothing(promise, case));
         };
-        let own = apart.into_iter().find(|(values, _)| values.column.name == *name);
-        let own = own.ok_or_else(|| says_nothing(promise, case))?;
         let robust = AskedRobustness::of(promise, case.manifest)?;
+        let own = apart.into_iter().find(|(values, _)| values.column.name == *name);
+        let Some(own) = own else { return in_rows(promise, &robust, name, case) };
         let priors = Believers::of(case, own).believed(&robust)?;
-        let (measured, at_risk) =
-            robustness(promise, &robust, &own.0.groups, &priors, case.watch)?;
+        let judged = Judgement::of(&robust, &own.0.groups, &priors, case.watch)?;
+        let (measured, at_risk) = judged.found(promise, &own.0.groups, 0)?;
         Ok(Checked::of(promise, measured, at_risk))
     }
+}
+
+/// The promise of a column whose values stay in the rows: rows with the same cells are a
+/// group. It holds only over all worlds, of groups whose people are certain.
+fn in_rows(
+    promise: &PromiseNote,
+    robust: &AskedRobustness,
+    name: &str,
+    case: &Case<'_>,
+) -> Result<Checked> {
+    let nothing = || says_nothing(promise, case);
+    let classes = case.views.cells()?.ok_or_else(nothing)?;
+    let mut columns = classes.columns();
+    let own = columns.find(|values| values.column().name == *name);
+    let own = own.ok_or_else(nothing)?;
+    let linked = case.linked()?;
+    let linked =
+        linked.ok_or_else(|| needs_original("r-robustness cannot be rechecked"))?;
+    let members = RowMembers::of(classes, linked)?;
+    let rows = RowGroups::of(case.manifest, own, linked, &members)?;
+    let priors = Believers::in_rows(case, &rows).believed(robust)?;
+    let mut judged = Judgement::of(robust, &rows.groups, &priors, case.watch)?;
+    judged.0.iter_mut().for_each(|group| group.holds &= group.exact);
+    let (measured, at_risk) =
+        judged.found(promise, &rows.groups, members.left_aside)?;
+    Ok(Checked::of(promise, measured, at_risk + members.rows_aside))
 }
 
 /// What was found out about a group under all sets.
@@ -89,44 +119,58 @@ struct Judged {
     posterior: f64,
 }
 
-fn robustness(
-    note: &PromiseNote,
-    robust: &AskedRobustness,
-    groups: &Groups,
-    priors: &[Priors],
-    watch: &dyn Watch,
-) -> Result<(Value, u64)> {
-    let judge = |work: &mut Work, group: usize| {
-        let mut all = Judged { holds: true, exact: true, posterior: 0.0 };
-        for priors in priors {
-            watch.check()?;
-            let found = priors.believe(groups, group, work);
-            let found =
-                judged(robust.r, &found, groups.size(group), groups.most(group));
-            all.holds &= found.holds;
-            all.exact &= found.exact;
-            all.posterior = all.posterior.max(found.posterior);
-        }
-        Ok(all)
-    };
-    let judged: Vec<Judged> = (0..groups.len())
-        .into_par_iter()
-        .map_init(Work::default, judge)
-        .collect::<Result<_>>()?;
-    let exact = judged.iter().filter(|group| group.exact).count() as u64;
-    let posterior = judged.iter().map(|group| group.posterior).fold(0.0, f64::max);
-    let too_much = claimed(note, groups.len() as u64)? > exact;
-    let at_risk = (0..)
-        .zip(&judged)
-        .filter(|(_, group)| !group.holds || (too_much && !group.exact));
-    let mut at_risk: u64 = at_risk.map(|(group, _)| groups.size(group)).sum();
-    if too_much {
-        // More groups are claimed than there are.
-        at_risk = at_risk.max(1);
+/// What was found out about every group.
+#[derive(Debug)]
+struct Judgement(Vec<Judged>);
+
+impl Judgement {
+    fn of(
+        robust: &AskedRobustness,
+        groups: &Groups,
+        priors: &[Priors],
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let judge = |work: &mut Work, group: usize| {
+            let mut all = Judged { holds: true, exact: true, posterior: 0.0 };
+            for priors in priors {
+                watch.check()?;
+                let found = priors.believe(groups, group, work);
+                let found =
+                    judged(robust.r, &found, groups.size(group), groups.most(group));
+                all.holds &= found.holds;
+                all.exact &= found.exact;
+                all.posterior = all.posterior.max(found.posterior);
+            }
+            Ok(all)
+        };
+        let groups = (0..groups.len()).into_par_iter();
+        groups.map_init(Work::default, judge).collect::<Result<_>>().map(Self)
     }
-    let measured =
-        json!({ "posterior": posterior, "groups": groups.len(), "exact": exact });
-    Ok((measured, at_risk))
+
+    /// What was measured, and how many rows are at risk; `aside` groups could not be looked
+    /// at.
+    fn found(
+        &self,
+        note: &PromiseNote,
+        groups: &Groups,
+        aside: u64,
+    ) -> Result<(Value, u64)> {
+        let exact = self.0.iter().filter(|group| group.exact).count() as u64;
+        let posterior = self.0.iter().map(|group| group.posterior).fold(0.0, f64::max);
+        let n_groups = groups.len() as u64 + aside;
+        let too_much = claimed(note, n_groups)? > exact;
+        let at_risk = (0..)
+            .zip(&self.0)
+            .filter(|(_, group)| !group.holds || (too_much && !group.exact));
+        let mut at_risk: u64 = at_risk.map(|(group, _)| groups.size(group)).sum();
+        if too_much {
+            // More groups are claimed than there are.
+            at_risk = at_risk.max(1);
+        }
+        let measured =
+            json!({ "posterior": posterior, "groups": n_groups, "exact": exact });
+        Ok((measured, at_risk))
+    }
 }
 
 fn judged(r: Decimal, found: &Posteriors, size: u64, most: u64) -> Judged {
@@ -147,7 +191,11 @@ fn judged(r: Decimal, found: &Posteriors, size: u64, most: u64) -> Judged {
             Judged { holds: below(posterior), exact, posterior }
         }
         Posteriors::Impossible => Judged { holds: false, exact: true, posterior: 1.0 },
-        Posteriors::TooLarge => Judged { holds: false, exact: false, posterior: 1.0 },
+        Posteriors::TooLarge { bound } => {
+            let holds = bound * r.to_f64() <= 1.0 - MARGIN;
+            let posterior = if holds { *bound } else { 1.0 };
+            Judged { holds, exact: holds, posterior }
+        }
     }
 }
 

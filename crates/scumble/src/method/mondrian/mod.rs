@@ -1,8 +1,11 @@
 #![doc = include_str!("mondrian.md")]
 
+mod choice;
+mod descend;
 mod look;
 mod safe;
 
+pub use choice::{ColumnChoice, ValueChoice};
 pub(super) use safe::public_columns;
 pub use safe::safe_cuts;
 
@@ -10,10 +13,10 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Column, Cover};
 use crate::method::{Branch, BranchId, Grouping, GroupingTask, Route, cover};
-use crate::promise::Group;
+use crate::promise::{Group, RobustRows};
 use crate::table::{Census, Code, GroupId, Histogram, Of, TupleId, pair, unpair};
 use crate::watch::{Watch, Watched};
 
@@ -26,62 +29,6 @@ pub struct Mondrian {
     pub value: ValueChoice,
 }
 
-/// In which order columns are tried.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ColumnChoice {
-    /// The widest first, relative to the whole column.
-    #[default]
-    Widest,
-    /// In turn, beginning after the one that was cut last.
-    Next,
-    /// Always in the order of the recipe.
-    Priority,
-    /// The one with the most different values first.
-    Best,
-}
-
-/// Which of the allowed cuts of a column is taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum ValueChoice {
-    /// The one with the most equal numbers of people: those of the population, or else of
-    /// rows.
-    #[default]
-    Balanced,
-    /// The first that is allowed.
-    First,
-    /// The one with the most equal numbers of different values.
-    BalancedValues,
-}
-
-impl ColumnChoice {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Widest, Self::Next, Self::Priority, Self::Best];
-
-    /// Its name in recipes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Widest => "widest",
-            Self::Next => "next",
-            Self::Priority => "priority",
-            Self::Best => "best",
-        }
-    }
-}
-
-impl ValueChoice {
-    /// All of them.
-    pub const ALL: [Self; 3] = [Self::Balanced, Self::First, Self::BalancedValues];
-
-    /// Its name in recipes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Balanced => "balanced",
-            Self::First => "first",
-            Self::BalancedValues => "balanced-values",
-        }
-    }
-}
-
 /// A part below this many tuples is not worth another thread.
 const SMALL: usize = 2_000;
 
@@ -90,21 +37,33 @@ impl Mondrian {
     /// several the first.
     pub fn search<'a>(
         task: impl Into<Watched<'a, GroupingTask<'a>>>,
+        robust: &[RobustRows<'_>],
     ) -> Result<(Self, Grouping)> {
         let task = task.into();
         let mut best: Option<(f64, Self, Grouping)> = None;
+        let mut failure: Option<Error> = None;
         for column in ColumnChoice::ALL {
             for value in ValueChoice::ALL {
                 let method = Self { column, value };
-                let grouping = method.find(task)?;
+                let grouping = match method.find_robust(task, robust) {
+                    Ok(grouping) => grouping,
+                    Err(error)
+                        if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) =>
+                    {
+                        failure.get_or_insert(error);
+                        continue;
+                    }
+                    Err(error) => return Err(error),
+                };
                 let loss = task.loss.of(task.columns, &grouping.shape(task.census));
                 if best.as_ref().is_none_or(|(held, ..)| loss < *held) {
                     best = Some((loss, method, grouping));
                 }
             }
         }
+        let none = || Error::recipe("there is no choice to try");
         best.map(|(_, method, grouping)| (method, grouping))
-            .ok_or_else(|| Error::recipe("there is no choice to try"))
+            .ok_or_else(|| failure.unwrap_or_else(none))
     }
 
     /// Groups the tuples of a census.
@@ -112,15 +71,28 @@ impl Mondrian {
         &self,
         task: impl Into<Watched<'a, GroupingTask<'a>>>,
     ) -> Result<Grouping> {
+        self.find_robust(task, &[])
+    }
+
+    /// The same so that the values of some columns, which stay in the rows, are robust, too.
+    pub fn find_robust<'a>(
+        &self,
+        task: impl Into<Watched<'a, GroupingTask<'a>>>,
+        robust: &[RobustRows<'_>],
+    ) -> Result<Grouping> {
         let Watched { task, watch } = task.into();
         let census = task.census;
         let values = whole_values(census);
         let whole =
             Group { rows: census.n_rows(), people: census.n_people(), values: &values };
         check_whole(task, whole)?;
-        let cutter =
-            Cutter { choice: *self, task, watch, whole, spare: Mutex::default() };
-        let parts = cutter.cut_all(census.tuples().collect(), None)?;
+        let spare = Mutex::default();
+        let cutter = Cutter { choice: *self, task, watch, whole, robust, spare };
+        let tuples = census.tuples().collect();
+        let parts = match robust {
+            [] => cutter.cut_all(tuples, None)?,
+            _ => cutter.cut_robust(tuples)?,
+        };
         let grouping = grouping(task, parts);
         watch.check()?;
         Ok(grouping)
@@ -154,6 +126,7 @@ fn check_whole(task: &GroupingTask<'_>, whole: Group<'_>) -> Result<()> {
 /// A part of the table, cut or not. Parts of a list point at each other by their places.
 enum Piece {
     Group(Vec<TupleId>),
+    LeftOut,
     Cut { column: usize, code: Code, below: usize, rest: usize },
 }
 
@@ -162,6 +135,8 @@ struct Cutter<'a> {
     task: &'a GroupingTask<'a>,
     watch: &'a dyn Watch,
     whole: Group<'a>,
+    /// What must hold of every group beside the promises, though it does not survive merging.
+    robust: &'a [RobustRows<'a>],
     /// Histograms that are empty, for whoever needs some.
     spare: Mutex<Vec<Vec<Histogram>>>,
 }
@@ -171,6 +146,22 @@ struct SortedTuples {
     tuples: Vec<TupleId>,
     /// Code and where its tuples begin.
     values: Vec<(Code, usize)>,
+}
+
+/// A column, the first code of the other side, and the two sides.
+type TakenCut = (usize, Code, Vec<TupleId>, Vec<TupleId>);
+
+impl SortedTuples {
+    /// Cuts before the value at a place.
+    fn cut(self, column: usize, place: usize) -> TakenCut {
+        let (code, start) = self.values[place];
+        let mut below = self.tuples;
+        let mut rest = below.split_off(start);
+        // Tuples stand in the order of the census, whatever the cuts before.
+        below.sort_unstable();
+        rest.sort_unstable();
+        (column, code, below, rest)
+    }
 }
 
 impl Cutter<'_> {
@@ -205,22 +196,16 @@ impl Cutter<'_> {
     }
 
     /// One cut along the first column that allows one.
-    fn cut(
-        &self,
-        part: &[TupleId],
-        last: Option<usize>,
-    ) -> Option<(usize, Code, Vec<TupleId>, Vec<TupleId>)> {
+    fn cut(&self, part: &[TupleId], last: Option<usize>) -> Option<TakenCut> {
         for column in self.order(part, last) {
             let sorted = self.sort(part, column);
             let cuts = self.allowed(&sorted);
-            if let Some(place) = self.choose(&sorted, &cuts) {
-                let (code, start) = sorted.values[place];
-                let mut below = sorted.tuples;
-                let mut rest = below.split_off(start);
-                // Tuples stand in the order of the census, whatever the cuts before.
-                below.sort_unstable();
-                rest.sort_unstable();
-                return Some((column, code, below, rest));
+            let place = match self.robust {
+                [] => self.choose(&sorted, &cuts, self.choice.value),
+                _ => self.robust_place(&sorted, cuts),
+            };
+            if let Some(place) = place {
+                return Some(sorted.cut(column, place));
             }
         }
         None
@@ -339,12 +324,17 @@ impl Cutter<'_> {
     }
 
     /// The place of the value to cut before, if any cut is allowed.
-    fn choose(&self, sorted: &SortedTuples, cuts: &[(bool, u64)]) -> Option<usize> {
+    fn choose(
+        &self,
+        sorted: &SortedTuples,
+        cuts: &[(bool, u64)],
+        choice: ValueChoice,
+    ) -> Option<usize> {
         let counts = self.task.census.people();
         let people: u64 = sorted.tuples.iter().map(|tuple| counts[*tuple]).sum();
         let n_values = sorted.values.len() as u64;
         let allowed = cuts.iter().enumerate().filter(|(_, (allowed, _))| *allowed);
-        let place = match self.choice.value {
+        let place = match choice {
             ValueChoice::First => allowed.map(|(place, _)| place).next(),
             ValueChoice::Balanced => allowed
                 .min_by_key(|(_, (_, below))| (2 * below).abs_diff(people))
@@ -405,6 +395,9 @@ fn grouping(task: &GroupingTask<'_>, mut parts: Vec<Piece>) -> Grouping {
                 for tuple in &groups[group] {
                     group_of[*tuple] = Some(group);
                 }
+            }
+            Piece::LeftOut => {
+                branches.push(Branch::Group(None));
             }
             Piece::Cut { column, code, below, rest } => {
                 // What is below comes next, so its branch is the next one.

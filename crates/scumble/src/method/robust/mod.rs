@@ -13,7 +13,7 @@ use crate::method::Buckets;
 use crate::method::buckets::without_excess;
 use crate::promise::{Group, Priors, Promises, RRobustness};
 use crate::random::Randomness;
-use crate::table::{EntryId, Histogram, TupleId};
+use crate::table::{EntryId, Histogram};
 use crate::watch::Watched;
 use features::Features;
 use judge::{Judge, KeptGroup};
@@ -164,7 +164,7 @@ fn unplaced(task: &RobustTask<'_>, outcome: &Outcome, n_left: u64) -> Error {
             names.join(" and ")
         ));
     }
-    let hopeless = hopeless(task);
+    let hopeless = task.robustness.hopeless(task.priors, &task.data.census);
     if hopeless > 0 {
         reason.push_str(&format!(
             "; of {hopeless} rows a value is believed with more than 1/r from the start, and \
@@ -185,16 +185,4 @@ fn unplaced(task: &RobustTask<'_>, outcome: &Outcome, n_left: u64) -> Error {
          {}{leave_out}",
         task.largest
     ))
-}
-
-/// How many rows have a signature of which some value is believed with more than 1/r.
-fn hopeless(task: &RobustTask<'_>) -> u64 {
-    let most = 1.0 / task.robustness.r().to_f64();
-    let census = &task.data.census;
-    let strong = |tuple: &TupleId| {
-        let beliefs = task.priors.sets.iter().flat_map(|set| set.of(*tuple));
-        beliefs.into_iter().any(|belief| *belief > most)
-    };
-    let tuples = census.tuples().filter(strong);
-    tuples.map(|tuple| census.rows[tuple]).sum()
 }

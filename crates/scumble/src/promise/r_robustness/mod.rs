@@ -8,6 +8,10 @@
 //! the rows. Of a group that is judged to hold exactly, no row has any value with more than
 //! 1/r of the weight of all ways (`worlds.rs`), for the set of columns that was judged.
 //!
+//! Values may also stay in the rows, whose quasi cells are the same for all of a group
+//! (`rows.rs`). A group then has a value several times, and the worlds are the arrangements
+//! of its values over its people. A group is judged over all worlds or by a bound on them.
+//!
 //! Rows of whom the same is believed have each value with probability 1/N, and N >= r is
 //! compared exactly. Otherwise posteriors are floats, and must stay below 1/r by more than
 //! they can err.
@@ -18,6 +22,10 @@
 //!   nothing else (`binary.rs`); the verdict says so.
 //! - Each set of columns is an adversary of its own; nobody puts two together.
 //! - The adversary knows nothing of single people, nor how the groups were made.
+//! - It does not survive merging: with r = 2, two rows of whom (1/12, 1/6, 3/4) is believed and
+//!   that have the first and the third value, and two of whom (3/5, 1/3, 1/15) is believed that
+//!   have the same, each pair alone gives 1/2. Of all four together, each of the second two has
+//!   the first value with probability .976. So no search may prune by it.
 //! - A posterior of exactly 1/r is refused if rows are not alike.
 //! - The source has the Delta bound imply this promise. It does not: with r = 2, values x, y,
 //!   z and rows (.3, .1765, .1765), (.1765, .3, .3), (.1765, .3, .3) every value keeps the
@@ -31,13 +39,17 @@
 //! `wong2010inference`; docs/methods.md, "Beliefs and possible worlds" and "The Delta bound".
 
 mod binary;
+mod counts;
 mod priors;
+mod rows;
 mod stated;
 mod swap;
 mod worlds;
 
 pub use binary::binary_posteriors;
+pub use counts::GroupBeliefs;
 pub use priors::{PriorSet, Priors, SignatureId};
+pub use rows::RobustRows;
 pub use swap::{delta_safe, swap_bound};
 pub use worlds::{MOST_STATES, Scratch, posteriors};
 
@@ -46,6 +58,7 @@ use serde_json::json;
 use crate::decimal::Decimal;
 use crate::error::{Error, Result};
 use crate::promise::{About, Promise};
+use crate::table::{Census, TupleId};
 use worlds::Worlds;
 
 /// No posterior above 1/r.
@@ -69,6 +82,10 @@ pub struct Verdict {
 /// A posterior is made of positive floats and errs by a share below 1e-10 (`worlds.rs`). It is
 /// taken to be above 1/r unless it is below by more than that.
 const MARGIN: f64 = 1e-9;
+
+/// Groups with more pairs of rows and values are not judged, unless all rows are alike:
+/// whoever rechecks them lists these pairs.
+const MOST_PAIRS: u64 = 1 << 22;
 
 impl RRobustness {
     /// The promise; r must be above 1.
@@ -108,6 +125,52 @@ impl RRobustness {
                 Verdict { holds: below(posterior), exact: false, posterior }
             }
         }
+    }
+}
+
+impl RRobustness {
+    /// Whether it holds of a group that is told by counts, over all its worlds: if there are
+    /// too many to sum, by a bound on them or not at all.
+    pub fn judge_counts(&self, group: &GroupBeliefs, scratch: &mut Scratch) -> Verdict {
+        let (n, most) = (group.rows(), group.most());
+        // Over all rows a value is believed as often as it occurs, so of some row at least
+        // as much as its share.
+        let enough = n > 0 && !self.r.exceeds(n.into(), most.into());
+        let below =
+            |posterior: f64| enough && posterior * self.r.to_f64() <= 1.0 - MARGIN;
+        let exactly =
+            |holds: bool, posterior: f64| Verdict { holds, exact: true, posterior };
+        let share = most as f64 / n.max(1) as f64;
+        if !enough {
+            return exactly(false, share);
+        }
+        if group.sizes.len() > 1 {
+            if n.saturating_mul(group.counts.len() as u64) > MOST_PAIRS {
+                return Verdict { holds: false, exact: false, posterior: 1.0 };
+            }
+            let bound = swap::of_counts(group);
+            if below(bound) {
+                return exactly(true, bound);
+            }
+        }
+        match scratch.weigh(group) {
+            Worlds::Alike => exactly(true, share),
+            Worlds::Largest(posterior) => exactly(below(posterior), posterior),
+            Worlds::None => exactly(false, 1.0),
+            Worlds::TooMany => Verdict { holds: false, exact: false, posterior: 1.0 },
+        }
+    }
+
+    /// How many rows have a signature of which some value is believed with more than 1/r: they
+    /// can hardly be hidden.
+    pub fn hopeless(&self, priors: &Priors, census: &Census) -> u64 {
+        let most = 1.0 / self.r.to_f64();
+        let strong = |tuple: &TupleId| {
+            let beliefs = priors.sets.iter().flat_map(|set| set.of(*tuple));
+            beliefs.into_iter().any(|belief| *belief > most)
+        };
+        let tuples = census.tuples().filter(strong);
+        tuples.map(|tuple| census.rows[tuple]).sum()
     }
 }
 

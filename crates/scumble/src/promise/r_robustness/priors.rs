@@ -68,7 +68,12 @@ pub struct PriorSet {
 impl PriorSet {
     /// What is believed of a tuple: the probability of each value.
     pub fn of(&self, tuple: TupleId) -> &[f64] {
-        let start = self.of_tuple[tuple].index() * self.n_values;
+        self.of_signature(self.of_tuple[tuple])
+    }
+
+    /// What is believed of everybody with a signature.
+    pub fn of_signature(&self, signature: SignatureId) -> &[f64] {
+        let start = signature.index() * self.n_values;
         &self.shares[start..start + self.n_values]
     }
 }

@@ -14,6 +14,11 @@
 //! largest beliefs have a ratio of at least q for every value, every ratio above is at least
 //! q^2, and the posterior at most 1 / (1 + (N - 1) q^2). ∎
 //!
+//! Of a group in which x occurs c times, t swaps with one of the N - c rows that do not have
+//! x, and a world without "t has x" comes of c such pairs: t swaps back with any row that has
+//! x. So the posterior is at most 1 / (1 + (N - c) / c q(x) q(y)), for the least q(y) of the
+//! other values (`of_counts`).
+//!
 //! By N and q alone no wider bound is possible: if row t has the largest belief in x and the
 //! smallest in all else, and the other rows the other way round, every swap has the ratio q^2.
 //! The Delta bound asks about q >= (r - 1) / (N - 1) for small beliefs, without the root: there
@@ -24,10 +29,12 @@
 //! zero makes it 1.
 //!
 //! # Cost
-//! O(N^4), or O(N^2) for the simple form.
+//! O(N^4), or O(N^2) for the simple form; by counts, the number of kinds times that of values.
 //!
 //! # Source
 //! Ours; it mends theorem 1 of `wong2010inference`.
+
+use crate::promise::r_robustness::GroupBeliefs;
 
 /// The largest Delta that is safe for a group of `n` rows whose largest belief is `f`, if all
 /// values keep it. Below zero if the group is too small.
@@ -78,6 +85,28 @@ pub(super) fn largest(priors: &[f64], n: usize) -> f64 {
     ratios.sort_unstable_by(f64::total_cmp);
     // The least of a value and another one are the two least of all.
     1.0 / (1.0 + (n - 1) as f64 * ratios[0] * ratios[1])
+}
+
+/// The same of a group whose values may occur several times.
+pub(super) fn of_counts(group: &GroupBeliefs) -> f64 {
+    let (n_rows, n_values) = (group.rows(), group.counts.len());
+    let ratio = |value: usize| {
+        let beliefs = group.priors.iter().skip(value).step_by(n_values);
+        let ends = beliefs.fold((f64::INFINITY, 0.0f64), |(low, high), share| {
+            (low.min(*share), high.max(*share))
+        });
+        if ends.1 > 0.0 { ends.0 / ends.1 } else { 0.0 }
+    };
+    let ratios: Vec<f64> = (0..n_values).map(ratio).collect();
+    let mut sorted = ratios.clone();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let [least, second, ..] = sorted[..] else { return 1.0 };
+    let bound = |(own, count): (&f64, &u64)| {
+        // The least of the others.
+        let other = if *own == least { second } else { least };
+        1.0 / (1.0 + (n_rows - count) as f64 / *count as f64 * own * other)
+    };
+    ratios.iter().zip(&group.counts).map(bound).fold(0.0, f64::max)
 }
 
 #[cfg(test)]

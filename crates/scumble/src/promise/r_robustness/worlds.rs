@@ -23,6 +23,12 @@
 //! sum over s of `ahead[s] q(c, x) behind[s + c]` is the joint probability of "x to c" and
 //! the condition. ∎
 //!
+//! A value may also occur several times: occurrences are told apart, which multiplies every
+//! world by the same number of orders, and the posterior of the value is the sum over its
+//! occurrences. A world is a way to pair rows with values, so that both can change places:
+//! rows one after the other draw values, and the state is how often each value was drawn.
+//! Groups that are told by counts take the way with fewer states (`Scratch::weigh`).
+//!
 //! Every number is a probability, and they are only added, multiplied and divided: nothing
 //! overflows or cancels. An operation errs by a factor of at most 1 + 2^-53. A path through
 //! the states has for each value a product and a sum over classes, and at most 65,536 states
@@ -33,7 +39,7 @@
 //!
 //! # Limits
 //! The number of states is bounded by `MOST_STATES`: 16 rows that all differ, more if some
-//! are alike.
+//! are alike or have the same value.
 //!
 //! # Cost
 //! prod (k(c) + 1) states, each with a step to each class: O(2^N N) if all rows differ,
@@ -42,6 +48,8 @@
 //! # Source
 //! `wong2010inference` defines the worlds; docs/methods.md, "Exact posteriors",
 //! says how to sum them.
+
+use crate::promise::r_robustness::counts::{GroupBeliefs, one_by_one};
 
 /// The most states of a group that is summed.
 pub const MOST_STATES: usize = 1 << 16;
@@ -70,6 +78,8 @@ pub struct Scratch {
     behind: Vec<f64>,
     /// For each class, how many of its rows have a value.
     used: Vec<usize>,
+    /// Of a group told by counts: for each kind of rows and value, the posterior.
+    pub(super) beliefs: Vec<f64>,
 }
 
 /// What the worlds of a group say.
@@ -147,6 +157,63 @@ impl Scratch {
             }
         }
         Worlds::Largest(largest)
+    }
+
+    /// The same of a group that is told by counts, whose values may occur several times. If
+    /// there is a largest posterior, `beliefs` has those of all kinds and values.
+    pub(super) fn weigh(&mut self, group: &GroupBeliefs) -> Worlds {
+        let GroupBeliefs { sizes, counts, priors } = group;
+        let (n_kinds, n_values) = (sizes.len(), counts.len());
+        if n_kinds == 0 || n_values == 0 {
+            return Worlds::None;
+        }
+        if n_kinds == 1 {
+            let possible = priors.iter().all(|share| *share > 0.0);
+            return if possible { Worlds::Alike } else { Worlds::None };
+        }
+        // Values go to kinds of rows, or rows to values.
+        let states =
+            |numbers: &[u64]| numbers.iter().map(|n| *n as f64 + 1.0).product::<f64>();
+        let to_kinds = states(sizes) <= states(counts);
+        let (bins, items) = if to_kinds { (sizes, counts) } else { (counts, sizes) };
+        self.sizes.clear();
+        self.sizes.extend(bins.iter().map(|size| *size as usize));
+        let Some(n_states) = self.lay_out() else { return Worlds::TooMany };
+        let Some(evened) = group.evened() else { return Worlds::None };
+        let prior = |item: usize, bin: usize| match to_kinds {
+            true => evened[bin * n_values + item],
+            false => evened[item * n_values + bin],
+        };
+        let items = one_by_one(items);
+        self.steps.clear();
+        for item in &items {
+            let start = self.steps.len();
+            let weights = self.sizes.iter().enumerate();
+            self.steps
+                .extend(weights.map(|(bin, size)| prior(*item, bin) * *size as f64));
+            let sum: f64 = self.steps[start..].iter().sum();
+            if sum <= 0.0 {
+                return Worlds::None;
+            }
+            self.steps[start..].iter_mut().for_each(|step| *step /= sum);
+        }
+        self.walk_ahead(n_states);
+        let total = self.ahead[n_states - 1];
+        if total < LEAST {
+            return Worlds::None;
+        }
+        self.walk_behind(items.len(), n_states);
+        self.beliefs.clear();
+        self.beliefs.resize(n_kinds * n_values, 0.0);
+        for (item, joint) in items.iter().zip(self.joint.chunks_exact(bins.len())) {
+            for (bin, joint) in joint.iter().enumerate() {
+                let (kind, value) = if to_kinds { (bin, *item) } else { (*item, bin) };
+                // Rows of a kind are alike: each has its share of what goes to the kind.
+                self.beliefs[kind * n_values + value] +=
+                    joint / total / sizes[kind] as f64;
+            }
+        }
+        Worlds::Largest(self.beliefs.iter().copied().fold(0.0, f64::max))
     }
 
     /// Finds the classes: rows with equal probabilities.

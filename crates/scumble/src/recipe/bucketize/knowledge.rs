@@ -10,19 +10,20 @@ use crate::table::{Inputs, Kind, Stated, format_number, parse_number};
 use crate::words::nearest;
 
 /// What the adversary knows, bound to the table.
-pub(super) struct Known {
-    pub(super) priors: Priors,
+pub(in crate::recipe) struct Known {
+    pub(in crate::recipe) priors: Priors,
     /// What the files say, if it comes from files.
-    pub(super) stated: Option<Stated>,
+    pub(in crate::recipe) stated: Option<Stated>,
 }
 
 impl Known {
-    /// Reads the files, or counts the table.
-    pub(super) fn read(
+    /// Reads the files, or counts the table, for the sensitive column at a place.
+    pub(in crate::recipe) fn read(
         spec: &Spec,
         typed: &RobustnessSpec,
         inputs: &Inputs,
         data: &Microdata,
+        place: usize,
     ) -> Result<Self> {
         match &typed.knowledge {
             KnowledgeSpec::Table => {
@@ -30,7 +31,7 @@ impl Known {
                     Some(typed) => places(spec, data, typed)?,
                     None => (0..data.quasi.len()).map(|place| vec![place]).collect(),
                 };
-                let priors = Priors::of_table(data, 0, &sets, typed.support);
+                let priors = Priors::of_table(data, place, &sets, typed.support);
                 Ok(Self { priors, stated: None })
             }
             KnowledgeSpec::Files(files, spot) => {
@@ -38,7 +39,7 @@ impl Known {
                 let files = files.map(|file| inputs.bytes(file, "read what is known"));
                 let mut stated =
                     Stated::parse_all(&files.collect::<Result<Vec<_>>>()?)?;
-                let sensitive = &data.sensitive[0].name;
+                let sensitive = &data.sensitive[place].name;
                 let other = |name: &&String| *name != "value" && *name != sensitive;
                 if let Some(name) = stated.value_columns.iter().find(other) {
                     let error = Error::recipe(format!(
@@ -71,19 +72,24 @@ impl Known {
                     Ok(places)
                 });
                 let sets: Vec<Vec<usize>> = sets.collect::<Result<_>>()?;
-                let priors = Priors::stated(data, 0, &stated, &sets).map_err(
-                    |error| match error.place() {
-                        Some(_) => error,
-                        None => spec.error_at(*spot, error),
-                    },
-                )?;
+                let priors =
+                    Priors::stated(data, place, &stated, &sets).map_err(|error| {
+                        match error.place() {
+                            Some(_) => error,
+                            None => spec.error_at(*spot, error),
+                        }
+                    })?;
                 Ok(Self { priors, stated: Some(stated) })
             }
         }
     }
 
     /// The promise as the manifest has it.
-    pub(super) fn asked(&self, typed: &RobustnessSpec, data: &Microdata) -> Value {
+    pub(in crate::recipe) fn asked(
+        &self,
+        typed: &RobustnessSpec,
+        data: &Microdata,
+    ) -> Value {
         let sets = self.priors.sets.iter().map(|set| names(set, data));
         let sets: Vec<Vec<&str>> = sets.collect();
         let r = number(typed.robustness.r().to_f64());
@@ -97,7 +103,7 @@ impl Known {
 
     /// How many signatures were too rare to be known, for each set; nothing if knowledge
     /// comes from files.
-    pub(super) fn fallback(&self, data: &Microdata) -> Option<Value> {
+    pub(in crate::recipe) fn fallback(&self, data: &Microdata) -> Option<Value> {
         if self.stated.is_some() {
             return None;
         }
@@ -114,12 +120,17 @@ impl Known {
 
 /// Values that files speak of and the table does not have, in words: perhaps they are
 /// misspelt. What they are stays unsaid: the files may have been made from a table.
-pub(super) fn unknown_values(stated: &Stated, data: &Microdata) -> Option<String> {
-    let (column, spec) = (data.sensitive.first()?, data.specs.last()?);
+pub(in crate::recipe) fn unknown_values(
+    stated: &Stated,
+    data: &Microdata,
+    sensitive: usize,
+) -> Option<String> {
+    let place = data.quasi.len() + sensitive;
+    let (column, spec) = (data.sensitive.get(sensitive)?, data.specs.get(place)?);
     let index = column.domain.index();
     let has = |text: &str| {
         index.contains_key(text)
-            || data.codes.last().is_some_and(|codes| codes.contains_key(text))
+            || data.codes.get(place).is_some_and(|codes| codes.contains_key(text))
             || spec.reading.is_missing(text)
             || parse_number(text).is_some_and(|number| {
                 column.domain.kind() == Kind::Number

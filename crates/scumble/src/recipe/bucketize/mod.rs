@@ -1,7 +1,7 @@
 //! Methods that publish sensitive values by group.
 
 mod check;
-mod knowledge;
+pub(super) mod knowledge;
 mod notes;
 
 use rand::seq::SliceRandom;
@@ -71,6 +71,11 @@ impl Method for Bucketization {
         check(spec, self.name())
     }
 
+    /// r-robustness means values that stand apart, if nothing else is said.
+    fn stands_alone(&self, spec: &Spec) -> bool {
+        *self == Self::Robust && robustness(spec).is_some()
+    }
+
     fn plan(&self, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
         plan(self.name(), data, task)
     }
@@ -87,7 +92,7 @@ fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planne
     )?;
     let promises = promises(spec, data);
     let typed = robustness(spec).map(|(typed, _)| typed);
-    let known = typed.map(|typed| Known::read(spec, typed, task.inputs, data));
+    let known = typed.map(|typed| Known::read(spec, typed, task.inputs, data, 0));
     let known = known.transpose()?;
     let forming = Forming { data, promises: &promises, task };
     let formed = forming.form(typed.zip(known.as_ref()))?;
@@ -112,7 +117,7 @@ fn plan(method: &'static str, data: &Gathered, task: &Task<'_>) -> Result<Planne
     }));
     let n_groups = formed.buckets.n_groups();
     let stated = known.as_ref().and_then(|known| known.stated.as_ref());
-    let said = stated.and_then(|stated| knowledge::unknown_values(stated, data));
+    let said = stated.and_then(|stated| knowledge::unknown_values(stated, data, 0));
     let groups = BucketsNote::alone(column.clone(), n_groups as u64);
     // Groups are numbered by chance.
     let mut numbers: Of<GroupId, ClassId> = ClassId::first(n_groups).collect();

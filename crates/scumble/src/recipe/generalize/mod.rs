@@ -4,9 +4,13 @@ mod cells;
 pub(super) mod looks;
 pub(super) mod notes;
 mod numbers;
+mod robust;
+mod weights;
 
 use looks::looks;
+pub(super) use notes::note_levels;
 pub(super) use numbers::{Alike, number};
+pub(super) use weights::weighting;
 
 use std::sync::Arc;
 
@@ -15,19 +19,19 @@ use serde_json::{Map, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata};
-use crate::method::pdf::{Range, Shift};
 use crate::method::{
     self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
     lattice_size,
 };
-use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises};
+use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises, RobustRows};
 use crate::recipe::generalize::cells::{in_runs, natural_cells};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
+use crate::recipe::generalize::robust::RobustColumns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
-use crate::recipe::{Looks, Search, Spec, Weights};
+use crate::recipe::{Looks, Search, Spec};
 use crate::release::Weighted;
 use crate::table::GroupId;
 
@@ -66,7 +70,9 @@ impl Method for Generalization {
     fn keeps(&self, promise: &dyn Promise) -> Keeps {
         match promise.about() {
             About::Groups(_) => Keeps::First,
-            About::Draws(_) | About::Posteriors(_) | About::Company(_) => Keeps::No,
+            // Levels that keep it cannot be searched for: it does not survive merging.
+            About::Posteriors(_) => Keeps::when(*self == Self::Mondrian),
+            About::Draws(_) | About::Company(_) => Keeps::No,
         }
     }
 
@@ -81,7 +87,10 @@ impl Method for Generalization {
     fn check(&self, spec: &Spec) -> Result<()> {
         match self {
             Self::FullDomain => looks::check_levels(spec),
-            Self::Mondrian => looks::check(spec),
+            Self::Mondrian => {
+                robust::check(spec)?;
+                looks::check(spec)
+            }
         }
     }
 
@@ -122,11 +131,16 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let wanted = task.crowd.and_then(|crowd| KAnonymity::new(crowd).ok());
     let wanted = wanted.map(|crowd| Arc::new(crowd) as Arc<dyn GroupPromise>);
     let searched = promises.with(wanted);
+    let robust = RobustColumns::read(name, task, data)?;
     let chosen = match task.plan {
-        Some(plan) => follow(name, plan, data, &promises, task)?,
-        None => search(name, data, &searched, task)?,
+        Some(plan) => {
+            let chosen = follow(name, plan, data, &promises, task)?;
+            robust.check(&chosen.grouping, data)?;
+            chosen
+        }
+        None => search(name, data, &searched, &robust.rows(), task)?,
     };
-    planned(name, data, chosen, weighting(name, task.spec), task)
+    planned(name, data, chosen, weighting(name, task.spec), &robust, task)
 }
 
 /// Groups rows by a saved plan.
@@ -172,7 +186,8 @@ fn weaker(
         search: planned.search.clone(),
     };
     let weighting = Some((Weighting::Population, kind));
-    self::planned(&name, data, chosen, weighting, task).map(Some)
+    let robust = RobustColumns::read(&name, task, data)?;
+    self::planned(&name, data, chosen, weighting, &robust, task).map(Some)
 }
 
 /// A method's result.
@@ -188,12 +203,14 @@ fn planned(
     data: &Microdata,
     chosen: ChosenGroups,
     weighting: Option<(Weighting, &str)>,
+    robust: &RobustColumns<'_>,
     task: &Task<'_>,
 ) -> Result<Planned> {
     let ChosenGroups { columns, grouping, mut search } = chosen;
     let spec = task.spec;
     let shape = grouping.shape(&data.census);
     let loss = spec.method.loss.of(&columns, &shape);
+    let left_out = shape.left_out;
     drop(shape);
     note_levels(&columns, &grouping, &mut search);
     let weights = weighting
@@ -231,6 +248,19 @@ fn planned(
         parameters.insert("column".to_owned(), json!(column.name()));
         parameters.insert("value".to_owned(), json!(value.name()));
     }
+    if let Some(fallback) = robust.fallback(data) {
+        parameters.insert("knowledge".to_owned(), fallback);
+    }
+    let mut promises = promise_notes(spec, data);
+    promises.extend(robust.notes(data));
+    let mut not_promised = not_promised(
+        spec,
+        &columns,
+        looks,
+        grouping.levels().is_some(),
+        weighting.map(|(way, _)| way),
+    );
+    not_promised.extend(robust.not_promised(left_out));
     let classes = weighting.zip(weights.as_ref()).map(|((_, kind), weights)| {
         weights_note(kind, &columns, weights, &published).class(names(&columns))
     });
@@ -254,38 +284,16 @@ fn planned(
         secret: None,
         parameters,
         levels,
-        promises: promise_notes(spec, data),
-        not_promised: not_promised(
-            spec,
-            &columns,
-            looks,
-            grouping.levels().is_some(),
-            weighting.map(|(way, _)| way),
-        ),
-        knowledge: None,
+        promises,
+        not_promised,
+        knowledge: robust.stated(),
         search,
         loss,
-        remarks: Vec::new(),
+        remarks: robust.remarks(data),
         plan,
         quasi: Some(columns),
         grouping: Some(grouping),
     })
-}
-
-/// The levels that were chosen, for those who ask how the search went.
-pub(super) fn note_levels(
-    columns: &[Column],
-    grouping: &Grouping,
-    search: &mut Search,
-) {
-    if let Route::Levels(levels) = &grouping.route {
-        let named = columns.iter().zip(levels);
-        search.levels = named
-            .map(|(column, level)| {
-                (column.name.clone(), *level, column.hierarchy.height())
-            })
-            .collect();
-    }
 }
 
 /// The groups in words that do not depend on codes.
@@ -316,7 +324,7 @@ pub(super) fn best(
     let mut tried = Vec::new();
     let mut failure: Option<Error> = None;
     for name in names.iter().filter(|name| names.len() == 1 || can(name, data)) {
-        let chosen = match search(name, data, promises, task) {
+        let chosen = match search(name, data, promises, &[], task) {
             Ok(chosen) => chosen,
             Err(error) if matches!(error.kind(), ErrorKind::Unsatisfiable { .. }) => {
                 failure.get_or_insert(error);
@@ -359,12 +367,14 @@ fn search(
     name: &str,
     data: &Microdata,
     promises: &Promises,
+    robust: &[RobustRows<'_>],
     task: &Task<'_>,
 ) -> Result<ChosenGroups> {
     let spec = task.spec;
     let mut columns = data.quasi.clone();
     // Nobody may fit several groups where it is counted who is in which.
     let apart = promises.look_at_people()
+        || !robust.is_empty()
         || data.census.persons.is_some()
         || task.crowd.is_some();
     if name == "mondrian" && matches!(spec.method.cells, None | Some(Cells::Pdf)) {
@@ -411,7 +421,7 @@ fn search(
             method::safe_cuts(watched, |chance| coins.next_u64() < chance)?
         }
         _ if spec.method.search => {
-            let (method, grouping) = method::Mondrian::search(watched)?;
+            let (method, grouping) = method::Mondrian::search(watched, robust)?;
             search.strategy = Some((method.column, method.value));
             grouping
         }
@@ -419,30 +429,8 @@ fn search(
             let (column, value) = (spec.method.column, spec.method.value);
             let method = method::Mondrian { column, value };
             search.strategy = Some((column, value));
-            method.find(watched)?
+            method.find_robust(watched, robust)?
         }
     };
     Ok(ChosenGroups { columns, grouping, search })
-}
-
-/// How pdf cells are weighted, and the manifest's word for it; nothing for other cells.
-pub(super) fn weighting(name: &str, spec: &Spec) -> Option<(Weighting, &'static str)> {
-    let pdf = spec.method.pdf?;
-    let Some(presence) = spec.presence() else {
-        return Some((Weighting::Own, "table"));
-    };
-    let range = Range { min: presence.promise.min(), max: presence.promise.max() };
-    // Beside cuts that tell nothing, weights tell nothing either unless they are asked for.
-    let usual = match looks(name, spec) {
-        Some(Looks::Coins) => Weights::Population,
-        Some(Looks::Free) | None => Weights::Counted,
-    };
-    Some(match pdf.weights.unwrap_or(usual) {
-        Weights::Counted => (Weighting::Counted(range), "counted"),
-        Weights::Population => (Weighting::Population, "population"),
-        Weights::Paper => {
-            let shift = pdf.shift.or(presence.shift).unwrap_or(Shift::Exact);
-            (Weighting::Shifted(range, shift), "paper")
-        }
-    })
 }

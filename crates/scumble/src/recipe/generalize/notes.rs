@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::hierarchy::{self, Cells, Column, Microdata, Rule};
-use crate::method::Weighting;
 use crate::method::pdf::{Pdf, Whose};
+use crate::method::{Grouping, Route, Weighting};
 use crate::promise::{About, Adversary};
 use crate::recipe::order::{Order, Origin};
-use crate::recipe::{ColumnSpec, Looks, PromiseSpec, Spec};
+use crate::recipe::{ColumnSpec, Looks, PromiseSpec, Search, Spec};
 use crate::release::{
     CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
 };
@@ -135,10 +135,19 @@ pub(in crate::recipe) fn not_promised(
         ));
     }
     if !promised.is_empty() {
-        list.push(
-            "sensitive values against knowledge of how they depend on quasi columns, or of \
-             other members' values",
-        );
+        let robust = |column: &&ColumnSpec| {
+            spec.promises.iter().any(|typed| {
+                matches!(typed.kind.promise().about(), About::Posteriors(_))
+                    && typed.speaks_of(&column.name)
+            })
+        };
+        list.push(match promised.iter().all(robust) {
+            true => "sensitive values against knowledge of other members' values",
+            false => {
+                "sensitive values against knowledge of how they depend on quasi columns, or \
+                 of other members' values"
+            }
+        });
     }
     match spec.presence() {
         None => list.push("presence: whether a person is in the table is not hidden"),
@@ -242,4 +251,20 @@ pub(in crate::recipe) fn promise_notes(
         Some(PromiseNote::unchecked(promise.name(), about, promise.asked()))
     };
     spec.promises.iter().filter_map(note).collect()
+}
+
+/// The levels that were chosen, for those who ask how the search went.
+pub(in crate::recipe) fn note_levels(
+    columns: &[Column],
+    grouping: &Grouping,
+    search: &mut Search,
+) {
+    if let Route::Levels(levels) = &grouping.route {
+        let named = columns.iter().zip(levels);
+        search.levels = named
+            .map(|(column, level)| {
+                (column.name.clone(), *level, column.hierarchy.height())
+            })
+            .collect();
+    }
 }

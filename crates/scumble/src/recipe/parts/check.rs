@@ -189,8 +189,11 @@ impl Mixture<'_> {
         let numbers = self.columns(Family::Numbers);
         let changed =
             |name: &str| self.coarse().contains(&name) || numbers.contains(&name);
-        for (typed, ..) in &self.promises {
+        for (typed, family, _) in &self.promises {
             let PromiseKind::RRobustness(robust) = &typed.kind else { continue };
+            if *family != Family::Apart {
+                continue;
+            }
             let quasi = self.of_role(Role::Quasi);
             let known: Vec<&str> = match &robust.signatures {
                 Some(sets) => {
@@ -204,8 +207,9 @@ impl Mixture<'_> {
                      if `{column}` is generalized or blurred: who is in which group cannot be \
                      told any more"
                 ));
-                let hint = "say `signatures` of columns that are kept, or promise \
-                            `l-diversity` of values by group (`anatomy`)";
+                let hint = "say `signatures` of columns that are kept, promise `l-diversity` \
+                            of values by group (`anatomy`), or leave the values in the rows \
+                            (`mondrian`)";
                 return Err(self.spec.error_at(typed.spot, error.with_hint(hint)));
             }
         }

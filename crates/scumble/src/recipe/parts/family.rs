@@ -1,6 +1,8 @@
 //! What promises are about, and which of them can speak of the same columns.
 
 use crate::promise::{About, Promise};
+use crate::recipe::methods::Treats;
+use crate::recipe::{MethodSpec, PromiseSpec, Spec};
 use crate::table::Role;
 
 /// What a promise is about, where several are.
@@ -26,6 +28,31 @@ impl Family {
             About::Draws(_) => Self::Draws,
             About::Posteriors(_) => Self::Apart,
             About::Company(_) => Self::Numbers,
+        }
+    }
+
+    /// The same of a promise in its recipe. r-robustness means values that stand apart, unless
+    /// rows get cells and no method is asked to set its values apart.
+    pub(super) fn within(spec: &Spec, typed: &PromiseSpec) -> Self {
+        let family = Self::of(typed.kind.promise());
+        let methods = || [&spec.method].into_iter().chain(&spec.more_methods);
+        let treats = |method: &MethodSpec, what| {
+            method.name.is_some_and(|method| method.treats() == what)
+        };
+        let speaks_of = |method: &MethodSpec| {
+            let mut named = method.columns.iter().flatten();
+            method.columns.is_none() || named.any(|(name, _)| typed.speaks_of(name))
+        };
+        let cells = spec
+            .promises
+            .iter()
+            .any(|other| Self::of(other.kind.promise()) == Self::Cells)
+            || methods().any(|method| treats(method, Treats::Cells));
+        let apart =
+            methods().any(|method| treats(method, Treats::Apart) && speaks_of(method));
+        match family {
+            Self::Apart if cells && !apart => Self::Values,
+            family => family,
         }
     }
 

@@ -385,3 +385,44 @@ fn what_is_published_is_audited_the_same_from_its_files_alone() {
         }
     }
 }
+
+/// Two wards of four in one cell: in each, three of four have what one of four has in the
+/// other.
+#[test]
+fn robustness_of_values_in_rows_is_rechecked_over_all_arrangements() {
+    let people = "ward,illness\n1,flu\n1,ulcer\n1,ulcer\n1,ulcer\n2,flu\n2,flu\n2,flu\n\
+                  2,ulcer\n";
+    let rows = ["\"[1, 2]\",flu"; 4].into_iter().chain(["\"[1, 2]\",ulcer"; 4]);
+    let rows: Vec<&str> = rows.collect();
+    let hand = |r: f64| {
+        let ward = with(quasi("ward", "interval"), "type", json!("number"));
+        let asked = json!({
+            "r": r, "knowledge": "table", "signatures": [["ward"]], "support": 2,
+        });
+        ByHand::new(vec![ward, column("illness", "sensitive", "category")])
+            .with(
+                "promises",
+                json!([with(
+                    promise("r-robustness", asked),
+                    "columns",
+                    json!(["illness"])
+                )]),
+            )
+            .plain_rows(&rows)
+    };
+    // Of j people in the second ward with the flu: C(4, j)^2 9^j.
+    let ways = [1.0, 16.0 * 9.0, 36.0 * 81.0, 16.0 * 729.0, 6561.0];
+    let of_one = (0..5).map(|j| ways[j] * j as f64 / 4.0).sum::<f64>();
+    let wanted = of_one / ways.iter().sum::<f64>();
+    for (r, at_risk) in [(1.2, 0), (1.3, 8)] {
+        let report = hand(r).audit(people, None).unwrap();
+        let checked = &report.promises[0];
+        assert_eq!((checked.holds, checked.rows_at_risk), (at_risk == 0, at_risk));
+        assert!(near(checked.measured["posterior"].as_f64().unwrap(), wanted));
+        assert_eq!(checked.measured["exact"], 1);
+    }
+    assert_eq!(
+        refused(&hand(1.2), None),
+        "r-robustness cannot be rechecked without the original"
+    );
+}

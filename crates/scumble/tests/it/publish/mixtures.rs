@@ -524,7 +524,7 @@ fn what_does_not_go_together_says_why() {
         (draws("[]"), "", "`columns` is empty"),
         (
             [k, "r-robustness = { r = 2, columns = [\"illness\"] }\n"].concat(),
-            "",
+            "[[method]]\nname = \"robust\"",
             "`r-robustness` by `age` cannot be proved from the published files",
         ),
         (
