@@ -121,7 +121,7 @@ impl Original {
         let by_any = source.columns().map(|column| (column, source.name_of(column)));
         let by_any =
             by_any.filter(|(_, name)| specs.iter().any(|spec| publishes(spec, name)));
-        let (by_all, by_some): (Vec<(ColumnId, &str)>, Vec<(ColumnId, &str)>) = by_any
+        let (by_all, by_some): (Vec<_>, Vec<_>) = by_any
             .partition(|(_, name)| specs.iter().all(|spec| publishes(spec, name)));
         let not_in_all = by_some.iter().map(|(_, name)| (*name).to_owned()).collect();
         let said = |name: &str| {
