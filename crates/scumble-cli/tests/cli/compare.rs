@@ -283,7 +283,9 @@ fn recipes_of_other_families_stand_on_one_scale() {
     for point in &points[..2] {
         let answers = &point["answers"];
         let n = answers["exact"].as_u64().unwrap() + answers["open"].as_u64().unwrap();
-        assert_eq!(n, 40);
+        // The table is too small for one of the bands.
+        let asked = value["scale"]["questions"].as_object().unwrap().values();
+        assert_eq!(n, asked.map(|n| n.as_u64().unwrap()).sum::<u64>());
         assert!(point["interval"]["width"].as_f64().unwrap() > 0.0);
         assert!(point["interval"]["score"].as_f64().unwrap() > 0.0);
     }

@@ -399,7 +399,7 @@ mod tests {
             several(&[(&typed, "a.toml"), (&other, "b.toml")], &[]).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "b.toml:5:7: `age` has another type or date format in `a.toml`"
+            "b.toml:5:1: `age` has another type or date format in `a.toml`"
         );
     }
 
