@@ -20,7 +20,7 @@ use hashbrown::HashSet;
 use crate::audit::cells::CellTexts;
 use crate::audit::views::Views;
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, ROOT_LABEL, Rule};
+use crate::hierarchy::{Cells, ROOT_LABEL, Ranges, Rule};
 use crate::release::{Manifest, Parameters, PublishedColumn, Treatment, cell};
 use crate::table::{
     ColumnId, Members, PublicDomain, Reading, Source, left_domain, strays,
@@ -35,7 +35,7 @@ pub(super) fn check(views: &Views<'_>) -> Result<()> {
         Some((column, domain, column.reading()))
     });
     let listed: Vec<(&PublishedColumn, &PublicDomain, Reading)> = listed.collect();
-    let mut in_rows: Vec<(&PublishedColumn, Members<'_>)> = Vec::new();
+    let mut in_rows: Vec<(&PublishedColumn, Allowed<'_>)> = Vec::new();
     for (column, domain, reading) in &listed {
         let malformed = |error: Error| {
             Error::input(format!(
@@ -47,10 +47,14 @@ pub(super) fn check(views: &Views<'_>) -> Result<()> {
         domain.check(reading).map_err(malformed)?;
         let members = domain.members(reading);
         match &column.treatment {
-            Treatment::Kept => in_rows.push((column, members)),
+            Treatment::Kept => in_rows.push((column, Allowed::Values(members))),
             Treatment::Drawn { .. } => {
-                check_matrices(manifest, column, &members)?;
-                in_rows.push((column, members));
+                let allowed = match column.ranges()? {
+                    Some(ranges) => Allowed::Ranges(ranges, reading.clone()),
+                    None => Allowed::Values(members),
+                };
+                check_matrices(manifest, column, &allowed)?;
+                in_rows.push((column, allowed));
             }
             Treatment::Coarse { cells, .. } => {
                 let inside = Inside::new(column, domain, members, *cells);
@@ -117,11 +121,28 @@ fn told(column: &PublishedColumn, cells: u64) -> Result<()> {
         .with_hint("the release was changed"))
 }
 
+/// What cells of a column may be.
+enum Allowed<'a> {
+    /// Values of its domain.
+    Values(Members<'a>),
+    /// Ranges between the ends of its domain, or numbers in them.
+    Ranges(Ranges, Reading),
+}
+
+impl Allowed<'_> {
+    fn contains(&self, cell: &str) -> bool {
+        match self {
+            Self::Values(members) => members.contains(cell),
+            Self::Ranges(ranges, reading) => ranges.text(reading, cell).is_some(),
+        }
+    }
+}
+
 /// Values that may be drawn.
 fn check_matrices(
     manifest: &Manifest,
     column: &PublishedColumn,
-    members: &Members<'_>,
+    members: &Allowed<'_>,
 ) -> Result<()> {
     for class in &manifest.classes {
         let Parameters::Subtables { subtables } = &class.parameters else { continue };

@@ -64,12 +64,8 @@ impl PublicDomain {
         }
         let mut seen = HashSet::new();
         for word in words {
-            if reading.is_missing(word) {
-                let error = format!("`domain` has `{word}`, which means \"not known\"");
-                let hint = "leave it out: what is not known belongs to every domain";
-                return Err(Error::recipe(error).with_hint(hint));
-            }
-            if reading.number_of(word).is_none() {
+            // "Not known" may be listed: then everybody knows that there are such cells.
+            if !reading.is_missing(word) && reading.number_of(word).is_none() {
                 let error = format!("`domain` has `{word}`, which is not a number");
                 return Err(Error::recipe(error));
             }
@@ -266,7 +262,6 @@ mod tests {
             (words(&["a", "b", "a"]), Category, "has `a` twice"),
             (words(&["1", "1.0"]), Number, "has `1.0` twice"),
             (words(&["1", "one"]), Number, "has `one`, which is not a number"),
-            (words(&["a", "?"]), Category, "has `?`, which means \"not known\""),
             (words(&["2020-01-01"]), Date, "the first day and a later one"),
             (words(&["2020-01-02", "2020-01-01"]), Date, "the first day and a later"),
         ] {
