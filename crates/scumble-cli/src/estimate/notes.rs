@@ -2,7 +2,7 @@
 
 use scumble::error::Result;
 use scumble::estimate::{Check, Condition, Evidence, Measure, Query};
-use scumble::release::{Manifest, Treatment};
+use scumble::release::{Manifest, PublishedColumn, Treatment};
 
 use crate::estimate::Answer;
 use crate::estimate::about::Treatments;
@@ -86,12 +86,29 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    let apart = manifest.columns.iter().find(|c| c.treatment == Treatment::Apart);
-    if let Some(column) = apart.filter(|_| open().any(|answer| about(answer).apart)) {
+    let asked = |column: &&PublishedColumn| {
+        let own = |name: &str| column.name.eq_ignore_ascii_case(name);
+        open().any(|answer| answer.query.columns().into_iter().any(own))
+    };
+    let asked = || manifest.columns.iter().filter(asked);
+    let apart: Vec<&PublishedColumn> =
+        asked().filter(|column| column.treatment == Treatment::Apart).collect();
+    for column in &apart {
         notes.push(format!(
             "within a group every arrangement of `{}` is taken as equally likely: where it \
              depends on the columns asked about, estimates lean towards independence, and \
              the error does not show it",
+            column.name
+        ));
+    }
+    let has_ranges = |column: &&PublishedColumn| {
+        matches!(column.treatment, Treatment::Drawn { ranges: Some(_), .. })
+    };
+    for column in asked().filter(has_ranges) {
+        notes.push(format!(
+            "numbers of `{}` are taken as evenly spread within their ranges, up to the ends \
+             of its domain: where they are not, sums, means and comparisons within a range \
+             lean towards even, and the error does not show it",
             column.name
         ));
     }

@@ -1,6 +1,8 @@
 //! What the cells of a column are, if the recipe does not say.
 
-use crate::hierarchy::{Cells, Column, ColumnSpec, Rule};
+use crate::error::{Error, Result};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
+use crate::recipe::Spec;
 use crate::table::{Code, Kind};
 
 /// Whether the known values of each node stand together in the order of the domain.
@@ -33,4 +35,27 @@ pub(super) fn natural_cells(column: &Column, spec: &ColumnSpec, apart: bool) -> 
         }
         _ => Cells::Taxonomy,
     }
+}
+
+/// That no column has a lowest level whose cells have no levels: nothing would keep it. Where
+/// the recipe names no method, another one may.
+pub(super) fn check_lowest(
+    spec: &Spec,
+    columns: &[Column],
+    data: &Microdata,
+) -> Result<()> {
+    let mut pairs = columns.iter().zip(&data.specs);
+    let free = pairs.find(|(c, _)| c.lowest > 0 && c.cells != Cells::Taxonomy);
+    let Some((_, column)) = free else { return Ok(()) };
+    let what = format!("`mondrian` cannot keep `lowest` of `{}` here", column.name);
+    let why = "its cells are ranges and sets, which have no level";
+    let hint = "use `full-domain`, or leave `lowest` out";
+    if spec.method.name.is_none() {
+        return Err(Error::unsatisfiable(what, why).with_hint(hint));
+    }
+    let error = Error::recipe(format!("{what}: {why}")).with_hint(hint);
+    Err(match spec.column(&column.name) {
+        Some(typed) => spec.error_at(typed.spot, error),
+        None => error,
+    })
 }

@@ -24,7 +24,7 @@ use crate::method::{
     lattice_size,
 };
 use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises, RobustRows};
-use crate::recipe::generalize::cells::{in_runs, natural_cells};
+use crate::recipe::generalize::cells::{check_lowest, in_runs, natural_cells};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
@@ -381,6 +381,7 @@ fn search(
         for (column, spec) in columns.iter_mut().zip(&data.specs) {
             column.cells = natural_cells(column, spec, apart);
         }
+        check_lowest(spec, &columns, data)?;
     }
     if name == "full-domain" && apart {
         for column in columns.iter_mut().filter(|c| c.cells == Cells::Interval) {

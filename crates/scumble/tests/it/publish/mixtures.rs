@@ -567,3 +567,24 @@ fn what_does_not_go_together_says_why() {
         assert!(found.contains(wanted), "{promises}{methods}: {found}");
     }
 }
+
+/// Beside noise cells are ranges and sets: a lowest level is refused, or kept by levels.
+#[test]
+fn a_lowest_level_is_never_passed_over() {
+    let home = folder(&[("table.csv", &people(60))]);
+    let of_town = "k-anonymity = { k = 3, columns = [\"town\"] }\n";
+    let text = |method: &str| {
+        recipe(&[of_town, COMPANY], method)
+            .replace("town = \"quasi\"", "town = { role = \"quasi\", lowest = 1 }")
+    };
+    let error = run(home.path(), &text("[[method]]\nname = \"mondrian\""), 1);
+    let error = error.unwrap_err();
+    let wanted = "`mondrian` cannot keep `lowest` of `town` here: its cells are ranges and \
+                  sets, which have no level";
+    assert!(error.to_string().contains(wanted), "{error}");
+    assert_eq!(error.exit_code(), 2);
+    assert!(!home.path().join("release").exists());
+    run(home.path(), &text(""), 1).unwrap();
+    let rows = records(&home.path().join("release/data.csv"));
+    assert!(rows.iter().all(|row| row["town"] == "*"));
+}
