@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::promise::ExpectedAnonymity;
 use crate::recipe::{Missing, PromiseKind, PromiseSpec, Spec, Spot};
 use crate::release::{FRAME_COLUMN, GROUP_COLUMN, LEVEL_COLUMN, spread_column};
-use crate::space::FrameKind;
+use crate::space::{FrameKind, Shape};
 use crate::table::{Kind, Role};
 
 /// The promise about company, and where it stands.
@@ -35,10 +35,22 @@ pub(in crate::recipe) fn counts_rows(
              `expected-anonymity` counts people",
         ));
     }
-    (!expected.strict).then_some((
-        "strict = false",
-        "the scheme of the paper counts rows; `strict = true` counts people",
-    ))
+    if !expected.strict {
+        return Some((
+            "strict = false",
+            "the scheme of the paper counts rows; `strict = true` counts people",
+        ));
+    }
+    // Whoever could have been published so by a uniform law is as likely as the right row, and
+    // nothing is likelier: other rows of the right person add nothing.
+    match spec.method.blur.shape {
+        Some((Shape::Uniform, _)) => None,
+        Some((Shape::Gaussian, _)) | None => Some((
+            "shape = \"gaussian\"",
+            "another row of the right person may fit better than the right row, and nothing \
+             counts that; `shape = \"uniform\"` counts people",
+        )),
+    }
 }
 
 /// What a recipe must say where numbers are changed.

@@ -53,6 +53,13 @@ impl Secret {
             }
         };
         let at = spec.method.noise.id.as_ref().map_or(*spot, |(_, spot)| *spot);
+        if let Some((name, _)) = person.filter(|(name, _)| names != [name.as_str()]) {
+            let error = Error::recipe(format!(
+                "`id` tells people apart, and so does the `person`, `{name}`: rows of a \
+                 person must not get noise of their own"
+            ));
+            return Err(spec.error_at(at, error.with_hint("leave `id` out")));
+        }
         if spec.method.noise.id.is_none() && names.len() != 1 {
             let error = Error::recipe(format!(
                 "a key needs a column that tells people apart, but {} have the role \

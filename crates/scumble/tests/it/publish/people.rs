@@ -291,8 +291,10 @@ fn noise_hides_people_among_people() {
     let home = folder(&[("table.csv", &table)]);
     let blurs = "expected-anonymity = { k = 6, columns = [\"age\"] }";
     let both = format!("{blurs}\nk-anonymity = {{ k = 5, columns = [\"town\"] }}");
-    let methods = "[[method]]\nname = \"mondrian\"\n[[method]]\nname = \"blur\"\n";
-    for (promises, methods) in [(blurs, ""), (&*both, methods)] {
+    let alone = "[method]\nshape = \"uniform\"\n";
+    let methods = "[[method]]\nname = \"mondrian\"\n[[method]]\nname = \"blur\"\n\
+                   shape = \"uniform\"\n";
+    for (promises, methods) in [(blurs, alone), (&*both, methods)] {
         let text = recipe(true, promises, methods)
             .replace(", hierarchy = { widths = [5, 10, 20] }", "");
         let published = run_whole(home.path(), &text, 3).unwrap();
@@ -320,7 +322,7 @@ fn noise_hides_people_among_people() {
         assert_eq!(rank.unwrap().success, 0.0);
         // Without the table, what the files suffice for is judged; alone, nothing can be.
         let blind = audited(&published.release, None, None);
-        if methods.is_empty() {
+        if methods == alone {
             let error = blind.unwrap_err().to_string();
             assert!(
                 error.contains("cannot be rechecked without the original"),
@@ -340,7 +342,11 @@ fn noise_hides_people_among_people() {
 #[test]
 fn what_does_not_serve_people_says_why() {
     let table = visits(40);
-    let home = folder(&[("table.csv", &table), ("everyone.csv", &table)]);
+    let home = folder(&[
+        ("table.csv", &table),
+        ("everyone.csv", &table),
+        ("noise.key", "0123456789abcdefghij"),
+    ]);
     let fails = |text: &str, wanted: &str| {
         let error: Error = run_whole(home.path(), text, 1).unwrap_err();
         let found = format!("{error} / {}", error.hints().join(" / "));
@@ -375,6 +381,20 @@ fn what_does_not_serve_people_says_why() {
         &blurs(", best-guess = 0.5"),
         "`best-guess` does not serve people with several rows: somebody with several rows is \
          found by any of them",
+    );
+    fails(
+        &blurs(""),
+        "`shape = \"gaussian\"` does not serve people with several rows: another row of the \
+         right person may fit better",
+    );
+    fails(
+        &recipe(
+            true,
+            "breach = { prior = 0.2, posterior = 0.5, columns = [\"hiv\"] }",
+            "[method]\nkey-file = \"noise.key\"\nid = \"visit\"",
+        )
+        .replace("visit = \"other\"", "visit = \"identifier\""),
+        "`id` tells people apart, and so does the `person`, `patient`",
     );
     fails(
         &blurs(", strict = false"),
