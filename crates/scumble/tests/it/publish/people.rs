@@ -208,7 +208,7 @@ fn a_value_of_a_person_is_drawn_once() {
 }
 
 /// 200 people with one to ten visits, 100 releases: a 95 % interval covers the truth 95 times,
-/// and 86 times or more but for one case in 10,000. As if visits were people it covers some 40.
+/// and 86 times or more but for one case in 10,000. Errors as if visits were people cover fewer than 75.
 #[test]
 fn errors_of_estimates_know_that_rows_of_a_person_share_their_noise() {
     let mut table = String::from("visit,patient,age,town,ward,illness,hiv\n");
