@@ -160,7 +160,9 @@ pub fn checksum(path: &Path) -> Result<String> {
     seam(path, Op::Read).map_err(failed)?;
     let mut file = File::open(path).map_err(failed)?;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 4 << 20];
+    // No larger than the file: clearing it would cost more than hashing a small one.
+    let size = file.metadata().map_err(failed)?.len();
+    let mut buffer = vec![0; size.clamp(1 << 16, 4 << 20) as usize];
     loop {
         let n = file.read(&mut buffer).map_err(failed)?;
         if n == 0 {
