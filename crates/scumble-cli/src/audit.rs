@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use scumble::audit::{
-    Attacked, Given, Knowledge, Original, audit, averaging, read_population,
+    Attacked, Given, Knowledge, Original, audit, read_population, together,
 };
 use scumble::error::{Error, Result};
 use scumble::hierarchy::Microdata;
@@ -39,8 +39,9 @@ pub(crate) struct AuditArgs {
     /// Can be given several times.
     #[arg(long, value_name = "FILE")]
     knowledge: Vec<PathBuf>,
-    /// Another release of the same people, to be put together with this one: what randomized
-    /// columns then tell. Can be given several times.
+    /// Another release of the same people, to be put together with this one: what their
+    /// groups have in common, and what randomized columns then tell. Can be given several
+    /// times.
     #[arg(long, value_name = "RELEASE", requires = "original")]
     also: Vec<PathBuf>,
     /// What stands between the cells of these files, if that is not found out.
@@ -69,7 +70,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<ExitCode> {
     let report = report.and_then(|mut report| {
         if !args.also.is_empty() {
             let tried = put_together(args, &release, &progress)?;
-            report.attacks.retain(|attack| attack.name != "averaging");
+            let is_tried = |name: &str| tried.iter().any(|tried| tried.name == name);
+            report.attacks.retain(|attack| !is_tried(&attack.name));
+            report.not_applicable.retain(|attack| !is_tried(&attack.name));
             report.attacks.extend(tried);
         }
         Ok(report)
@@ -146,7 +149,7 @@ fn without_original(args: &AuditArgs, release: &Release) -> String {
     "attacks and losses need the table: give it with `--original FILE`".to_owned()
 }
 
-/// Tries the averaging attack on this and the other releases.
+/// Tries what can be found out from this and the other releases together.
 fn put_together(
     args: &AuditArgs,
     release: &Release,
@@ -160,7 +163,14 @@ fn put_together(
     let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
     let options = ReadOptions { delimiter, ..ReadOptions::default() };
     let original = Source::open(path, &options)?;
-    averaging(&all, &original, progress)
+    let found = together(&all, &original, progress)?;
+    if found.is_empty() {
+        let what = "these releases have no sensitive column that can be put together";
+        return Err(Error::input(what).with_hint(
+            "it must be published by group in two of them, or randomized in all",
+        ));
+    }
+    Ok(found)
 }
 
 /// Reads what the auditor was given: the table, within the population if that is given,

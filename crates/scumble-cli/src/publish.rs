@@ -45,6 +45,14 @@ pub(crate) struct PublishArgs {
     /// Apply a saved plan instead of searching; the result is certified all the same.
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     use_plan: Option<PathBuf>,
+    /// A file that lists the releases that are out: this one is put together with them before
+    /// it appears, and listed. Keep it private.
+    #[arg(long, value_name = "FILE")]
+    ledger: Option<PathBuf>,
+    /// Publish nothing, instead of warning, if together with a release of the ledger a
+    /// promise is broken.
+    #[arg(long, requires = "ledger")]
+    strict_ledger: bool,
     /// Fix all randomness, for experiments: the release is marked as not for publication.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -69,6 +77,8 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
         replace: args.force,
         plan,
         seed: args.seed,
+        ledger: args.ledger.clone(),
+        refuse_together: args.strict_ledger,
         ..Request::new(&spec, &folder)
     };
     let published = publish(request, &progress);
@@ -82,6 +92,7 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
         object["directory"] = json!(published.directory.display().to_string());
         object["unnamed_columns"] = json!(published.unnamed);
         object["removed_columns"] = json!(published.removed);
+        object["notes"] = json!(published.notes);
         print_json(&object)?;
     } else if !args.quiet {
         say_what_is_left_out(&published);

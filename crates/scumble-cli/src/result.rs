@@ -1,7 +1,7 @@
 //! The result of publishing or auditing, as JSON and as text.
 
 use scumble::audit::{
-    AtRisk, Attacked, Checked, NotApplicable, Report, RiskBands, Width,
+    AtRisk, Attacked, Checked, NotApplicable, Report, RiskBands, Width, broken_together,
 };
 use scumble::release::{BucketsNote, Manifest};
 use scumble::watch::Stage;
@@ -239,6 +239,10 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         ));
     }
     warnings.extend(report.attacks.iter().filter_map(told_by_others));
+    let together = report.attacks.iter().flat_map(broken_together);
+    warnings.extend(together.map(|what| {
+        format!("together with the other releases, {what}; no promise covers that")
+    }));
     let exposed = report.attacks.iter().filter(|known| known.name == "corruption");
     let exposed = exposed.filter_map(|attack| attack.detail.get("exposed")?.as_f64());
     let exposed = exposed.reduce(f64::max);

@@ -12,6 +12,8 @@ mod command;
 mod cancel;
 mod compare;
 mod estimate;
+mod fault;
+mod ledger;
 mod publish;
 mod reproduce;
 mod sample;

@@ -30,7 +30,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-pub use attacks::averaging;
+pub use attacks::{averaging, broken_together, together};
 pub use bands::{AtRisk, RiskBands, Width};
 pub use case::Case;
 pub use given::{Given, Knowledge, Original, read_population};

@@ -12,6 +12,7 @@ mod domains;
 mod follow;
 mod generalize;
 mod join;
+mod ledger;
 mod made;
 mod method;
 mod methods;

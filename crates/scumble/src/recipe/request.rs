@@ -29,6 +29,12 @@ pub struct Request<'a> {
     pub plan: Option<Plan>,
     /// Fixes all randomness; the release is then marked as an experiment.
     pub seed: Option<u64>,
+    /// The ledger of earlier releases, which this one is put together with before it appears,
+    /// and recorded in.
+    pub ledger: Option<PathBuf>,
+    /// Whether a release that breaks a promise together with earlier ones is refused; else
+    /// that is said.
+    pub refuse_together: bool,
 }
 
 impl<'a> Request<'a> {
@@ -43,6 +49,8 @@ impl<'a> Request<'a> {
             in_memory: false,
             plan: None,
             seed: None,
+            ledger: None,
+            refuse_together: false,
         }
     }
 

@@ -7,6 +7,7 @@ use crate::error::{Error, Result};
 use crate::method::{DrawPlan, Step, SubtableId};
 use crate::recipe::certify::{certify, uncertified};
 use crate::recipe::join::{Joined, join};
+use crate::recipe::ledger::Earlier;
 use crate::recipe::made::{Context, Made, plan};
 use crate::recipe::methods::{Gathered, Planned, Task};
 use crate::recipe::order::{Order, check_person};
@@ -14,8 +15,8 @@ use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, repeated};
 use crate::release::{
     Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, Draft, FORMAT, Manifest,
-    Parameters, PersonNote, PublishedColumn, Release, SOFTWARE, StepBinding, Treatment,
-    write_cells, write_datapackage, write_rows, write_values,
+    Parameters, PendingEntry, PersonNote, PublishedColumn, Release, SOFTWARE,
+    StepBinding, Treatment, write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -26,6 +27,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
     check_person(spec)?;
     let parts = parts(spec)?;
+    let earlier = Earlier::read(&request)?;
     let draft = request.draft()?;
     let randomness = request.randomness()?;
     let context = Context { request: &request, randomness: &randomness, watch };
@@ -78,8 +80,19 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
             }
         ));
     }
-    // Nothing may fail any more once it has appeared.
+    let mut pending = None;
+    if let Some(earlier) = &earlier {
+        notes.extend(earlier.check(
+            &request,
+            &release,
+            &order.source,
+            &Quiet(watch),
+        )?);
+        pending = Some(earlier.ledger.prepare(&request.target(), &release)?);
+    }
+    // Nothing but this renaming may fail any more once it has appeared.
     let release = release.moved_to(draft.publish()?);
+    pending.map_or(Ok(()), PendingEntry::record)?;
     let mut search = joined.search;
     if made.iter().any(|made| made.planned.grouping.is_some()) {
         search.n_groups = audit.group_sizes.iter().map(|(_, n)| *n as usize).sum();

@@ -7,6 +7,7 @@ mod apply;
 mod datapackage;
 mod directory;
 mod layout;
+mod ledger;
 mod lock;
 mod manifest;
 mod noisy;
@@ -28,6 +29,7 @@ pub use apply::{Applier, Binding, Keyed, StepBinding, Texts};
 pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
 pub use directory::Draft;
 pub use layout::{DataColumn, Layout};
+pub use ledger::{Ledger, LedgerEntry, PendingEntry};
 pub use manifest::{
     DataFile, DataFormat, FORMAT, MANIFEST_FILE, Manifest, MethodNote, PersonNote,
     PromiseNote, PublishedColumn, SOFTWARE,

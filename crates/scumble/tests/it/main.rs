@@ -19,6 +19,7 @@ mod publish {
     mod buckets;
     mod domains;
     pub(crate) mod every_way;
+    mod ledger;
     mod memory;
     mod mixtures;
     mod people;
@@ -44,6 +45,7 @@ mod audit {
     mod pdf;
     mod presence;
     mod randomized;
+    mod together;
 }
 
 mod estimate {

@@ -20,6 +20,7 @@
 mod linked;
 
 pub use linked::averaging;
+pub(in crate::audit::attacks) use linked::digest;
 
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;

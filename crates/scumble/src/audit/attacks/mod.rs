@@ -13,11 +13,15 @@ mod counting;
 mod dependence;
 pub(crate) mod homogeneity;
 pub(crate) mod inference;
+mod intersection;
 pub(crate) mod linkage;
+mod matching;
 mod own_rows;
 pub(crate) mod presence;
 mod rank;
 mod reversal;
+mod singling_out;
+mod together;
 
 pub use averaging::{Averaging, averaging};
 pub use background_knowledge::BackgroundKnowledge;
@@ -28,12 +32,16 @@ pub use counting::Counting;
 pub use dependence::Dependence;
 pub use homogeneity::Homogeneity;
 pub use inference::Inference;
+pub use intersection::Intersection;
 pub use linkage::Linkage;
+pub use matching::Matching;
 pub use own_rows::OwnRows;
 pub use presence::Presence;
 pub use rank::Rank;
 pub use reversal::Reversal;
 pub(in crate::audit) use reversal::{by_coins, hides_its_search};
+pub use singling_out::SinglingOut;
+pub use together::{broken_together, together};
 
 use std::fmt::Debug;
 
@@ -98,10 +106,12 @@ fn found_or(
 }
 
 /// All of them, in the order of reports.
-pub static ALL: [&dyn Attack; 14] = [
+pub static ALL: [&dyn Attack; 17] = [
     &Linkage,
+    &SinglingOut,
     &Homogeneity,
     &OwnRows,
+    &Intersection,
     &BackgroundKnowledge,
     &Presence,
     &Counting,
@@ -113,6 +123,7 @@ pub static ALL: [&dyn Attack; 14] = [
     &Calibration,
     &Rank,
     &BestGuess,
+    &Matching,
 ];
 
 const NEEDS_ORIGINAL: &str = "needs the original";

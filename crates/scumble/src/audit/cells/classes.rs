@@ -183,6 +183,12 @@ impl CellClasses {
         self.starts[group + 1] - self.starts[group]
     }
 
+    /// How many rows of a group are alone with their sensitive values, taken together.
+    pub(crate) fn n_alone(&self, group: usize) -> u64 {
+        let entries = &self.entries[self.starts[group]..self.starts[group + 1]];
+        entries.iter().filter(|rows| **rows == 1).sum()
+    }
+
     /// An empty histogram for the sensitive column at `place`.
     pub(crate) fn histogram(&self, place: usize) -> Histogram {
         Histogram::new(self.sensitive[place].domain.len())

@@ -63,7 +63,7 @@ impl Check for LDiversity {
 impl Diversity {
     /// How many parts the rows of a group are at least divided into where values stand
     /// apart.
-    fn parts(self) -> u64 {
+    pub(crate) fn parts(self) -> u64 {
         match self {
             Self::Distinct(l) | Self::Recursive { l, .. } => l,
             Self::Entropy(l) => l.to_f64().ceil() as u64,

@@ -69,6 +69,8 @@ pub(crate) struct CalibrationScores {
     pub(crate) alone: f64,
     /// The largest of these shares.
     pub(crate) worst: f64,
+    /// One by the number of rows without looking at ratios of spreads, where these differ.
+    pub(crate) without_ratios: f64,
 }
 
 impl CalibrationScores {
@@ -115,6 +117,7 @@ pub(crate) fn recheck(
                 numbers,
                 wishes,
                 (group, &columns, part),
+                &table,
                 &mut found,
                 &mut scores,
             );
@@ -131,14 +134,18 @@ pub(crate) fn recheck(
 
 fn calibration(scores: &CalibrationScores, n_rows: usize) -> Attacked {
     let people = scores.people.max(1.0);
+    let mut detail = detail(json!({
+        "alone": scores.alone / people, "people": scores.people,
+    }));
+    if scores.without_ratios > 0.0 {
+        detail.insert("without_ratios".into(), json!(scores.without_ratios / people));
+    }
     Attacked {
         name: "calibration".to_owned(),
         success: scores.hits / people,
         chance: 1.0 / n_rows.max(1) as f64,
         worst: scores.worst,
-        detail: detail(json!({
-            "alone": scores.alone / people, "people": scores.people,
-        })),
+        detail,
     }
 }
 

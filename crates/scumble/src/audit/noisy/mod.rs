@@ -12,6 +12,7 @@ pub(crate) mod guess;
 pub(crate) mod law;
 pub(crate) mod local;
 pub(crate) mod loose;
+pub(crate) mod matched;
 pub(crate) mod measure;
 pub(crate) mod noise;
 pub(crate) mod peel;

@@ -119,6 +119,12 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
                 alone => format!("; {} of all people have a single one", share(alone)),
             }
         ),
+        "singling-out" => format!(
+            "Says of each group “is in it, and has the value that a cell names”; success is \
+             the share of groups in which exactly one person does, chance the same with \
+             values drawn from the cells. {} of all people can be singled out so.",
+            part("singled_out"),
+        ),
         "homogeneity" if apart => {
             format!("Guesses the commonest value of each person’s group. {}", certain())
         }
@@ -133,6 +139,17 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
              them. About {} of these the attacker is certain.",
             attack.count("people"),
             part("certain"),
+        ),
+        "intersection" => format!(
+            "Finds everybody’s groups in {} releases, and guesses the value of “{column}” from \
+             what they have in common; with the one that tells most, {} of all people are \
+             guessed right. About {} of all people the attacker is certain, with a single \
+             release about {}; of {} the attacker is more than 90% sure.",
+            attack.count("releases"),
+            part("alone"),
+            part("certain"),
+            part("certain_alone"),
+            part("sure"),
         ),
         "background-knowledge" => format!(
             "Knows how values of “{column}” depend on quasi columns, and adds up the possible \
@@ -226,6 +243,11 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
             "Takes the one who fits a published row best; of noise that was drawn anew."
                 .to_owned()
         }
+        "matching" => format!(
+            "Matches all rows of a class to all people of it at once; of noise that was drawn \
+             anew. Each row alone, {} are guessed right.",
+            part("row_by_row"),
+        ),
         _ => return None,
     })
 }

@@ -55,7 +55,7 @@ impl RiskKind {
     /// The kind of an attack; nothing if it does not count.
     fn of(attack: &str) -> Option<Self> {
         Some(match attack {
-            "linkage" | "calibration" | "best-guess" => Self::Row,
+            "linkage" | "calibration" | "best-guess" | "matching" => Self::Row,
             "homogeneity"
             | "own-rows"
             | "background-knowledge"
@@ -242,7 +242,10 @@ mod tests {
     #[test]
     fn every_attack_has_a_kind_or_is_left_aside() {
         for attack in crate::audit::attacks::ALL {
-            let aside = matches!(attack.name(), "averaging" | "rank");
+            let aside = matches!(
+                attack.name(),
+                "averaging" | "rank" | "intersection" | "singling-out"
+            );
             assert_eq!(
                 RiskKind::of(attack.name()).is_none(),
                 aside,

@@ -10,7 +10,7 @@ use scumble::audit::{self, Public, Report};
 use scumble::error::Result;
 use serde_json::{Value, json};
 
-use crate::builder::{ByHand, attack, column};
+use crate::builder::{ByHand, attack, column, folder, run};
 
 /// How a test's release is made.
 #[derive(Clone)]
@@ -798,4 +798,48 @@ fn the_page_tells_of_the_noise() {
     let rows = |width: &audit::Width| width.rows.iter().sum::<u64>();
     assert!(public.widths.iter().all(|width| (1..=public.rows).contains(&rows(width))));
     assert!(page.contains("How wide the noise is beside its column"));
+}
+
+/// All at once guesses better than one by one, and people who are alike are guessed by chance.
+#[test]
+fn matching_everybody_at_once_guesses_better() {
+    for make in makes() {
+        let (mut matched, mut alone) = (0.0, 0.0);
+        for seed in 0..4 {
+            let make = Make { seed, ..make.clone() };
+            let hand = Hand::new(&make, &of(&make, 260, seed + 30));
+            let found = attack(&hand.audit().unwrap().0, "matching").clone();
+            matched += found.success;
+            alone += found.detail["row_by_row"].as_f64().unwrap();
+            assert!(found.success > found.chance, "{found:?}");
+        }
+        assert!(matched > alone, "{matched} {alone}");
+    }
+    let alike: Vec<Person> = (0..60).map(|_| ("f", [1.0, 2.0])).collect();
+    for make in makes() {
+        let hand = Hand::new(&make, &alike);
+        let report = hand.audit().unwrap().0;
+        let found = attack(&report, "matching");
+        // One of sixty by chance; six and more come once in a thousand times.
+        assert!(found.success < 0.1 && found.chance <= 1.0 / 60.0 + 1e-12, "{found:?}");
+    }
+}
+
+/// Spreads of rows of their own have the ratios of the rows around each, and nobody else's.
+#[test]
+fn ratios_of_local_spreads_tell_more() {
+    let home = folder(&[("table.csv", &Hand::table(&one_kind(330)))]);
+    for shape in ["gaussian", "uniform"] {
+        let recipe = format!(
+            "columns.x = {{ role = \"quasi\", type = \"number\" }}\n\
+             columns.y = {{ role = \"quasi\", type = \"number\" }}\n\
+             columns.disease = \"sensitive\"\n\
+             promise.expected-anonymity = {{ k = 5, strict = false }}\n\
+             method = {{ name = \"blur\", shape = \"{shape}\", frame = \"local\" }}\n"
+        );
+        let published = run(home.path(), &recipe, 3).unwrap();
+        let found = attack(&published.audit, "calibration");
+        let before = found.detail["without_ratios"].as_f64().unwrap();
+        assert!(found.success > before + 0.05 && found.success > 0.6, "{found:?}");
+    }
 }

@@ -33,6 +33,7 @@ const BREACH: &str = "breach = { prior = 0.3, posterior = 0.7 }";
 const DRAWN: &[&str] = &["inference", "corruption", "averaging"];
 const APART: &[&str] = &["homogeneity", "background-knowledge", "corruption"];
 const CELLS: &[&str] = &["linkage", "homogeneity"];
+const CUTS: &[&str] = &["linkage", "singling-out", "homogeneity"];
 
 /// All methods that there are.
 const CASES: [Case; 12] = [
@@ -45,7 +46,7 @@ const CASES: [Case; 12] = [
     Case {
         method: "mondrian",
         recipe: "k-anonymity = 4",
-        with_original: CELLS,
+        with_original: CUTS,
         alone: &[],
     },
     Case {
@@ -99,7 +100,7 @@ const CASES: [Case; 12] = [
     Case {
         method: "blur",
         recipe: "expected-anonymity = 4",
-        with_original: &["calibration", "rank", "best-guess"],
+        with_original: &["calibration", "rank", "best-guess", "matching"],
         alone: &[],
     },
     Case {
@@ -116,7 +117,7 @@ impl Case {
     }
 
     fn is_by_cells(&self) -> bool {
-        self.with_original == CELLS
+        self.with_original == CELLS || self.with_original == CUTS
     }
 
     fn is_apart(&self) -> bool {
@@ -253,6 +254,9 @@ fn reasons_say_what_is_missing() {
         ("mondrian", "linkage", "needs the original"),
         ("mondrian", "inference", "no column is randomized"),
         ("mondrian", "counting", "no cell has weights"),
+        ("mondrian", "intersection", "no other release of the same people was given"),
+        ("mondrian", "singling-out", "needs the original"),
+        ("condensation", "matching", "no number has noise"),
         (
             "mondrian",
             "presence",

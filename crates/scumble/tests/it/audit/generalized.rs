@@ -426,3 +426,31 @@ fn robustness_of_values_in_rows_is_rechecked_over_all_arrangements() {
         "r-robustness cannot be rechecked without the original"
     );
 }
+
+/// A release of two groups whose ages are in these ranges.
+fn ranges(cells: [&str; 2]) -> ByHand {
+    let age = with(column("age", "quasi", "number"), "cells", json!("interval"));
+    let age = with(age, "hierarchy", json!({ "rule": "plain" }));
+    let rows: Vec<String> = cells
+        .iter()
+        .flat_map(|cell| ["flu", "flu", "cold"].map(|ill| format!("\"{cell}\",{ill}")))
+        .collect();
+    ByHand::new(vec![age, column("ill", "sensitive", "category")]).plain_rows(&rows)
+}
+
+#[test]
+fn a_range_that_ends_at_somebodys_value_singles_them_out() {
+    let table = "age,ill\n21,flu\n25,flu\n29,cold\n41,flu\n41,flu\n48,cold\n";
+    // Both ends of the first are one person's; of the second the low end is two people's.
+    let report = ranges(["[21, 29]", "[41, 48]"]).audit(table, None).unwrap();
+    let found = attack(&report, "singling-out");
+    assert_eq!((found.success, found.worst), (1.0, 1.0));
+    assert_eq!(found.detail["singled_out"], json!(0.5));
+    // One has the cold in each group.
+    assert!((found.detail["by_values"].as_f64().unwrap() - 1.0 / 3.0).abs() < 1e-12);
+
+    // Ends that are nobody's say nothing of anybody.
+    let report = ranges(["[20, 30]", "[40, 50]"]).audit(table, None).unwrap();
+    let found = attack(&report, "singling-out");
+    assert_eq!((found.success, found.worst), (0.0, 0.0));
+}

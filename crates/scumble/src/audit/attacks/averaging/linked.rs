@@ -191,7 +191,9 @@ fn hashed(cells: &[&str], untouched: &[(String, Reading)]) -> u128 {
     digest(texts)
 }
 
-fn digest(texts: impl Iterator<Item = impl AsRef<str>>) -> u128 {
+pub(in crate::audit::attacks) fn digest(
+    texts: impl Iterator<Item = impl AsRef<str>>,
+) -> u128 {
     let mut hasher = blake3::Hasher::new();
     for text in texts {
         let text = text.as_ref().as_bytes();

@@ -92,6 +92,16 @@ impl NoiseShape for Gaussian {
         fitting
     }
 
+    fn misfit(
+        &self,
+        _: &Company<'_>,
+        _: usize,
+        _: &[f64],
+        squared: f64,
+    ) -> Option<f64> {
+        Some(squared / 2.0)
+    }
+
     /// A direction.
     fn point(&self, point: &mut [f64]) {
         point.iter_mut().for_each(|part| *part = SQRT_2 * erf_inv(2.0 * *part - 1.0));

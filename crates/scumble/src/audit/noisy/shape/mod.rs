@@ -97,6 +97,22 @@ pub(crate) trait NoiseShape: Sync {
         place: &[f64],
     ) -> Vec<(usize, f64)>;
 
+    /// How ill a row fits a published place at this squared distance: minus the logarithm of
+    /// the density, and a little for the distance where that is the same everywhere; nothing
+    /// if it cannot have been published there.
+    fn misfit(
+        &self,
+        company: &Company<'_>,
+        row: usize,
+        place: &[f64],
+        squared: f64,
+    ) -> Option<f64>;
+
+    /// Whether all rows that fit a place fit it alike.
+    fn is_even(&self) -> bool {
+        false
+    }
+
     /// Makes a point that stands for the noise from numbers between 0 and 1.
     fn point(&self, point: &mut [f64]);
 

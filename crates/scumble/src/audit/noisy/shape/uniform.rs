@@ -113,6 +113,23 @@ impl NoiseShape for Uniform {
         fitting
     }
 
+    fn misfit(
+        &self,
+        company: &Company<'_>,
+        row: usize,
+        place: &[f64],
+        squared: f64,
+    ) -> Option<f64> {
+        let axes = company.space.point(row).iter().zip(place).zip(company.cuts());
+        let mut inside =
+            axes.map(|((x, z), cut)| (x - z).abs() <= 0.5 + 0.5 * cut + 1e-9);
+        inside.all(|inside| inside).then_some(squared * 1e-3)
+    }
+
+    fn is_even(&self) -> bool {
+        true
+    }
+
     /// A place in the box.
     fn point(&self, point: &mut [f64]) {
         point.iter_mut().for_each(|part| *part -= 0.5);
