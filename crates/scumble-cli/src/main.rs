@@ -14,11 +14,13 @@ mod reproduce;
 mod result;
 mod sample;
 
+use std::panic;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use rayon::ThreadPoolBuilder;
 use scumble::error::{Error, ErrorKind, Result};
+use scumble::table::is_guarded;
 
 /// Publish tables about people, keep a promise to them, and prove it.
 #[derive(Debug, Parser)]
@@ -69,8 +71,20 @@ fn start_threads() -> Result<()> {
     })
 }
 
+/// Says nothing of panics that a reader catches: what is wrong with a file is said once, as
+/// an error.
+fn leave_caught_panics_unsaid() {
+    let usual = panic::take_hook();
+    panic::set_hook(Box::new(move |panic| {
+        if !is_guarded() {
+            usual(panic);
+        }
+    }));
+}
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    leave_caught_panics_unsaid();
     let cancelled = arguments.command.cancelled();
     // Experiments do not look whether they are still wanted: they end as any program does.
     if !matches!(arguments.command, Command::Reproduce(_)) {
@@ -100,6 +114,52 @@ fn main() -> ExitCode {
             }
             output::error(&error);
             ExitCode::from(error.exit_code())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Arguments that are cut, doubled and swapped are refused or taken, and nothing panics.
+    #[test]
+    fn damaged_arguments_are_refused() {
+        let lines = [
+            "publish recipe.toml --directory out --force --plan p --seed 3 --json -q",
+            "publish recipe.toml --ledger l.json --strict-ledger --use-plan p",
+            "audit release --original t.csv --also other --knowledge table --delimiter ;",
+            "estimate release --sql SELECT --classify t.csv --json",
+            "sample release --rows 5 --seed 1 --output o.csv",
+            "compare a.toml b.toml --output o --seed 9",
+            "inspect t.csv --delimiter ; --force",
+        ];
+        let odd =
+            ["", "-", "--", "--seed=-1", "--seed=99999999999999999999", "\u{202e}"];
+        let mut number: u64 = 1;
+        let mut next = |most: usize| {
+            number = number
+                .wrapping_mul(6364136223846793005)
+                .wrapping_add(1442695040888963407);
+            (number >> 33) as usize % most.max(1)
+        };
+        for _ in 0..3000 {
+            let line = lines[next(lines.len())];
+            let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            for _ in 0..=next(3) {
+                let at = next(words.len());
+                match next(4) {
+                    0 => drop(words.remove(at)),
+                    1 => words.insert(at, odd[next(odd.len())].to_owned()),
+                    2 => words.push(words[at].clone()),
+                    _ => words.swap(at, 0),
+                }
+                if words.is_empty() {
+                    break;
+                }
+            }
+            let all = ["scumble".to_owned()].into_iter().chain(words);
+            let _ = Arguments::try_parse_from(all);
         }
     }
 }

@@ -49,7 +49,10 @@ impl Progress {
         if self.visible && !state.shown && state.started.elapsed() > PATIENCE {
             state.shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
-            self.bar.enable_steady_tick(Duration::from_millis(120));
+            // A bar that moves by itself needs a thread, and panics where there can be none.
+            if std::thread::Builder::new().spawn(|| ()).is_ok() {
+                self.bar.enable_steady_tick(Duration::from_millis(120));
+            }
         }
     }
 }

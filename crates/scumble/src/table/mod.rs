@@ -25,6 +25,7 @@ mod store;
 mod value;
 
 pub use self::arrow::ColumnForm;
+pub use self::parquet::is_guarded;
 pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};

@@ -2,6 +2,7 @@
 
 mod chunks;
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -195,10 +196,24 @@ fn next_batch(
 /// A part of the file is not what it should be.
 struct Damaged;
 
+thread_local! {
+    /// Whether this thread is in a decoder whose panics are caught.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a panic of this thread would come from a decoder, on damaged bytes, and be
+/// answered as an error: then a program need not print it. For panic hooks.
+pub fn is_guarded() -> bool {
+    GUARDED.get()
+}
+
 /// Runs what reads a file of unknown origin: where the decoder panics on damage, that is
 /// an answer like any other.
 fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(read)).ok()
+    let before = GUARDED.replace(true);
+    let done = catch_unwind(AssertUnwindSafe(read)).ok();
+    GUARDED.set(before);
+    done
 }
 
 fn lies_within(metadata: &ArrowReaderMetadata, bytes: u64) -> bool {
@@ -209,4 +224,18 @@ fn lies_within(metadata: &ArrowReaderMetadata, bytes: u64) -> bool {
                 start.checked_add(length).is_some_and(|end| end <= bytes)
             })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_within_is_an_answer_and_known_as_one() {
+        assert!(!is_guarded());
+        assert_eq!(guarded(is_guarded), Some(true));
+        let inner = || guarded(|| -> u8 { panic!("as a decoder might") });
+        assert_eq!(guarded(inner), Some(None));
+        assert!(!is_guarded());
+    }
 }

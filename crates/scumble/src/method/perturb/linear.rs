@@ -72,11 +72,13 @@ impl Program {
         solver.set_termination_callback(move |_: &_| flag.load(Ordering::Relaxed));
         thread::scope(|scope| {
             let (done, waiting) = channel::<()>();
-            scope.spawn(move || {
+            let ask = move || {
                 while waiting.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
                     unwanted.fetch_or(watch.is_cancelled(), Ordering::Relaxed);
                 }
-            });
+            };
+            // Where no thread can be started, nobody asks.
+            let _ = thread::Builder::new().spawn_scoped(scope, ask);
             solver.solve();
             drop(done);
         });

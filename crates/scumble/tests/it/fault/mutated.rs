@@ -1,19 +1,22 @@
 //! Every reader on damaged input: an error or an answer, never a panic.
 //!
 //! Inputs that work are changed by chance, always in the same way, some hundred times each.
-//! `SCUMBLE_FUZZ_MINUTES=10 cargo test --test it fault::mutated` goes on for so long instead,
-//! and says with which number a panic comes again.
+//! `SCUMBLE_FUZZ_MINUTES=10 cargo test --test it fault::mutated` goes on for so long with each
+//! reader instead (a part of a minute is 0.1), and says with which number a panic comes again:
+//! `SCUMBLE_FUZZ_FROM` is the first number.
 
+use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::audit::{Given, Original, audit};
+use scumble::audit::{Given, Original, audit, together};
 use scumble::estimate::{Classifier, Evidence, Query, Way};
 use scumble::hierarchy::Tree;
 use scumble::inspect::{Options, inspect};
 use scumble::recipe::{Request, Spec, publish};
+use scumble::release::Ledger;
 use scumble::table::{
     Input, Numbers, NumbersTask, ReadOptions, Reading, Source, Stated,
 };
@@ -21,6 +24,7 @@ use scumble::watch::Unwatched;
 use scumble::{Plan, Release, Store};
 use serde_json::{Value, json};
 
+use crate::builder::folder;
 use crate::publish::every_way::{WAYS, files};
 
 /// Texts that have broken programs.
@@ -136,16 +140,18 @@ fn mutate_json(value: &mut Value, random: &mut impl Rng) {
 /// Has `read` see many damaged inputs.
 #[expect(clippy::disallowed_types, reason = "somebody may ask for minutes")]
 fn hold(times: u64, read: impl Fn(&mut ChaCha20Rng)) {
-    let minutes = std::env::var_os("SCUMBLE_FUZZ_MINUTES");
-    let minutes = minutes.and_then(|text| text.to_str()?.parse().ok());
-    let end = minutes.map(|minutes: u64| {
-        std::time::Instant::now() + Duration::from_secs(60 * minutes)
+    let given = |name: &str| std::env::var(name).ok()?.parse().ok();
+    let minutes =
+        given("SCUMBLE_FUZZ_MINUTES").map(|minutes: f64| minutes.clamp(0.0, 1e4));
+    let end = minutes.map(|minutes| {
+        std::time::Instant::now() + Duration::from_secs_f64(60.0 * minutes)
     });
+    let first = given("SCUMBLE_FUZZ_FROM").unwrap_or(0.0) as u64;
     let goes_on = |number: u64| match end {
         Some(end) => std::time::Instant::now() < end,
-        None => number < times,
+        None => number < first + times,
     };
-    let mut number = 0;
+    let mut number = first;
     while goes_on(number) {
         let mut random = ChaCha20Rng::seed_from_u64(number);
         let done = catch_unwind(AssertUnwindSafe(|| read(&mut random)));
@@ -181,6 +187,99 @@ fn recipes() {
         let way = &WAYS[random.random_range(0..WAYS.len())];
         let recipe = mutate(way.recipe("").as_bytes(), random);
         let _ = Spec::parse(&String::from_utf8_lossy(&recipe), "recipe.toml");
+    });
+}
+
+#[test]
+fn recipes_in_json() {
+    let recipe = json!({
+        "input": { "table": "t.csv", "missing": ["", "?"] },
+        "columns": {
+            "age": { "role": "quasi", "type": "number", "hierarchy": { "widths": [5, 10] } },
+            "zip": { "role": "quasi", "hierarchy": { "mask": "right" } },
+            "illness": "sensitive",
+        },
+        "promise": { "k-anonymity": 4, "l-diversity": { "l": 2, "kind": "entropy" } },
+        "method": { "name": "mondrian", "suppression": 0.05 },
+        "release": { "directory": "out", "format": "parquet" },
+    });
+    let text = recipe.to_string();
+    Spec::from_json(&text, "recipe.json").unwrap();
+    hold(1_500, |random| {
+        let mut damaged = recipe.clone();
+        mutate_json(&mut damaged, random);
+        let _ = Spec::from_json(&damaged.to_string(), "recipe.json");
+        let bytes = mutate(text.as_bytes(), random);
+        let _ = Spec::from_json(&String::from_utf8_lossy(&bytes), "recipe.json");
+    });
+}
+
+/// Files that a recipe names beside the table: bounds, knowledge, hierarchies.
+#[test]
+fn files_beside_the_table() {
+    let table = "age,town,illness\n20,Ghent,flu\n31,Ghent,cold\n42,Lima,flu\n53,Lima,hiv\n\
+                 24,Ghent,cold\n35,Lima,flu\n46,Ghent,cold\n57,Lima,hiv\n";
+    let bounds = "value,prior,posterior\nflu,,\ncold,0.4,0.7\nhiv,0.2,0.5\n";
+    let tree = "Ghent;Belgium;*\nLima;Peru;*\n";
+    let known = "town,illness,probability\nGhent,flu,0.3\nGhent,cold,0.7\nLima,flu,0.5\n\
+                 Lima,hiv,0.5\n";
+    let columns = "input.table = \"t.csv\"\ncolumns.age = { role = \"quasi\", \
+                   type = \"number\" }\ncolumns.illness = \"sensitive\"\n";
+    let recipes = [
+        "columns.town = \"quasi\"\npromise.fine-grain = { csv = \"bounds.csv\" }\n\
+         method.name = \"fine-grain-perturbation\"\n",
+        "columns.town = { role = \"quasi\", hierarchy = { file = \"tree.csv\" } }\n\
+         promise.k-anonymity = 2\nmethod.name = \"full-domain\"\n",
+        "columns.town = \"quasi\"\npromise.r-robustness = { r = 1.5, signatures = \
+         [[\"town\"]], knowledge = \"known.csv\" }\nmethod.name = \"robust\"\n",
+    ];
+    let recipes = recipes.map(|more| format!("{columns}{more}"));
+    let specs = recipes.map(|recipe| Spec::parse(&recipe, "recipe.toml").unwrap());
+    let run = |spec: &Spec, given: [(&str, Vec<u8>); 4]| {
+        let given = given.map(|(name, bytes)| (name.to_owned(), Input::Bytes(bytes)));
+        let request = Request { seed: Some(1), ..Request::in_memory(spec, given) };
+        publish(request, &Unwatched)
+    };
+    let whole = || {
+        let files = [("t.csv", table), ("bounds.csv", bounds), ("tree.csv", tree)];
+        let [a, b, c] = files.map(|(name, text)| (name, text.as_bytes().to_vec()));
+        [a, b, c, ("known.csv", known.as_bytes().to_vec())]
+    };
+    for spec in &specs[..2] {
+        run(spec, whole()).unwrap();
+    }
+    hold(600, |random| {
+        let mut given = whole();
+        let place = random.random_range(0..specs.len());
+        given[place + 1].1 = mutate(&given[place + 1].1, random);
+        let _ = run(&specs[place], given);
+    });
+}
+
+#[test]
+fn ledgers() {
+    let home = folder(&[]);
+    let path = home.path().join("ledger.json");
+    let whole = json!({
+        "kind": "scumble ledger", "version": 1,
+        "releases": [{
+            "directory": "first", "manifest": "0".repeat(64), "rows": 8,
+            "columns": ["age"], "promises": ["k-anonymity"],
+        }],
+    });
+    fs::write(&path, whole.to_string()).unwrap();
+    assert_eq!(Ledger::open(&path).unwrap().entries().len(), 1);
+    hold(1_000, |random| {
+        let mut damaged = whole.clone();
+        mutate_json(&mut damaged, random);
+        let bytes = match random.random_range(0..2) {
+            0 => damaged.to_string().into_bytes(),
+            _ => mutate(whole.to_string().as_bytes(), random),
+        };
+        fs::write(&path, bytes).unwrap();
+        if let Ok(ledger) = Ledger::open(&path) {
+            let _ = ledger.releases();
+        }
     });
 }
 
@@ -290,11 +389,15 @@ fn releases_and_plans() {
         let (mut files, plan) =
             releases[random.random_range(0..releases.len())].clone();
         is_damaged_plan(&plan, random);
+        let whole = Store::memory();
+        files.iter().for_each(|(name, bytes)| whole.write(name, bytes).unwrap());
+        let whole = Release::of(whole).unwrap();
         let Ok(release) = Release::of(signed(&mut files, random)) else { return };
         let _ = audit(&release, &Given::default(), &Unwatched);
         if let Ok(original) = Original::read(&table, &release.manifest, &Unwatched) {
             let given = Given { original: Some(&original), ..Given::default() };
             let _ = audit(&release, &given, &Unwatched);
+            let _ = together(&[&whole, &release], &table, &Unwatched);
         }
         let Ok(evidence) = Evidence::read(&release, &Unwatched) else { return };
         for asked in [
