@@ -13,7 +13,8 @@
 //!
 //! # Limits
 //! The other people of the groups stand in groups, too, which is not followed: more may be
-//! certain than is found. Where people fit several groups of a release, these are mixed.
+//! certain than is found, and beliefs from three releases and more are too sure where groups
+//! have other people in common, too (`believed` stands beside `success`). Where people fit several groups of a release, these are mixed.
 //! A release of another table is used as far as people of this one fit its groups: they may
 //! not be in it, so nothing is certain by it unless its groups are just full. Columns are
 //! looked at one by one. With `person`, rows are linked one by one, and everybody counts by

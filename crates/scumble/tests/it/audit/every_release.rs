@@ -206,6 +206,11 @@ fn names_are_one_each_and_every_one_is_documented() {
         let line = format!("\n| {name} |");
         assert!(docs.contains(&line), "docs/audit.md has no line about `{name}`");
     }
+    let promised = fs::read_to_string(root.join("../../GUARANTEES.md")).unwrap();
+    for attack in attacks::ALL {
+        let line = format!("\n| {} |", attack.name());
+        assert!(promised.contains(&line), "GUARANTEES.md does not say of {line}");
+    }
 }
 
 #[test]

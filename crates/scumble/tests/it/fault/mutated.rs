@@ -228,7 +228,7 @@ fn files_beside_the_table() {
     let recipes = [
         "columns.town = \"quasi\"\npromise.fine-grain = { csv = \"bounds.csv\" }\n\
          method.name = \"fine-grain-perturbation\"\n",
-        "columns.town = { role = \"quasi\", hierarchy = { file = \"tree.csv\" } }\n\
+        "columns.town = { role = \"quasi\", hierarchy = { csv = \"tree.csv\" } }\n\
          promise.k-anonymity = 2\nmethod.name = \"full-domain\"\n",
         "columns.town = \"quasi\"\npromise.r-robustness = { r = 1.5, signatures = \
          [[\"town\"]], knowledge = \"known.csv\" }\nmethod.name = \"robust\"\n",

@@ -68,6 +68,9 @@ pub(super) fn believed(told: &[&Told], n: u64) -> Option<Belief> {
         false => candidates.iter().map(|c| c.at(tilt, n as f64)).collect(),
     };
     let total: f64 = means.iter().sum();
+    if !total.is_normal() {
+        return None;
+    }
     let codes = candidates.iter().map(|candidate| candidate.code);
     let values = codes.zip(means.iter().map(|mean| mean / total)).collect();
     Some(Belief { values })

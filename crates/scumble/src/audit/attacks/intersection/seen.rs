@@ -135,6 +135,7 @@ pub(super) struct Sums {
     certain_right: u64,
     certain_alone: u64,
     sure: u64,
+    sure_right: u64,
     sure_alone: u64,
     above: u64,
     fewer: u64,
@@ -177,6 +178,10 @@ impl Sums {
         self.certain += any(&|own| own.is_certain);
         self.certain_alone += any(&|own| own.is_certain_alone);
         self.sure += any(&|own| own.belief > SURE);
+        let surely = |(class, value): &(usize, u32)| {
+            seen[*class].belief > SURE && seen[*class].guess == *value
+        };
+        self.sure_right += if rows.iter().any(surely) { n } else { 0 };
         self.sure_alone += any(&|own| own.alone.iter().any(|(_, b)| *b > SURE));
         self.above += any(&|own| {
             asked.bound.is_some_and(|bound| own.belief > bound + 1e-9)
@@ -214,6 +219,7 @@ impl Sums {
             "linked": share(self.linked), "alone": alone / self.people.max(1) as f64,
             "certain": share(self.certain), "certain_right": share(self.certain_right),
             "certain_alone": share(self.certain_alone), "sure": share(self.sure),
+            "sure_right": share(self.sure_right),
             "sure_alone": share(self.sure_alone), "worst_alone": self.worst_alone,
             "smallest": self.smallest,
         }));
