@@ -18,7 +18,7 @@
 //! # Source
 //! `sinkhorn1967doubly`; docs/methods.md, "Audit and attacks".
 
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use serde_json::json;
 
@@ -200,6 +200,8 @@ impl Spots {
 
 #[cfg(test)]
 mod tests {
+    use rand::RngExt;
+
     use super::*;
 
     /// How likely each row is each spot's, over all ways to give everybody one.

@@ -140,7 +140,8 @@ fn mutate_json(value: &mut Value, random: &mut impl Rng) {
 /// Has `read` see many damaged inputs.
 #[expect(clippy::disallowed_types, reason = "somebody may ask for minutes")]
 fn hold(times: u64, read: impl Fn(&mut ChaCha20Rng)) {
-    let given = |name: &str| std::env::var(name).ok()?.parse().ok();
+    let given =
+        |name: &str| -> Option<f64> { std::env::var_os(name)?.to_str()?.parse().ok() };
     let minutes =
         given("SCUMBLE_FUZZ_MINUTES").map(|minutes: f64| minutes.clamp(0.0, 1e4));
     let end = minutes.map(|minutes| {
