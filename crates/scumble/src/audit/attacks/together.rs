@@ -48,6 +48,9 @@ pub fn broken_together(attack: &Attacked) -> Vec<String> {
             .into_iter()
             .collect();
     }
+    if attack.name != "intersection" {
+        return broken;
+    }
     if attack.number("certain") > attack.number("certain_alone") {
         let share = percent(attack.number("certain") - attack.number("certain_alone"));
         broken.push(format!(

@@ -815,15 +815,24 @@ fn matching_everybody_at_once_guesses_better() {
         }
         assert!(matched > alone, "{matched} {alone}");
     }
-    let alike: Vec<Person> = (0..60).map(|_| ("f", [1.0, 2.0])).collect();
-    for make in makes() {
-        let hand = Hand::new(&make, &alike);
-        let report = hand.audit().unwrap().0;
-        let found = attack(&report, "matching");
-        // One of sixty by chance; six and more come once in a thousand times.
-        assert!(found.success < 0.1 && found.chance <= 1.0 / 60.0 + 1e-12, "{found:?}");
+    let alike: Vec<Person> = (0..60).map(|_| ("f", [1.25, 2.25])).collect();
+    let home = folder(&[("table.csv", &Hand::table(&alike))]);
+    for shape in ["gaussian", "uniform"] {
+        let recipe = format!(
+            "{NUMBERS}promise.expected-anonymity = 5\n\
+             method = {{ name = \"blur\", shape = \"{shape}\" }}\n"
+        );
+        let published = run(home.path(), &recipe, 3).unwrap();
+        let found = attack(&published.audit, "matching");
+        assert!((found.success - 1.0 / 60.0).abs() < 1e-12, "{found:?}");
+        assert!((found.chance - 1.0 / 60.0).abs() < 1e-12, "{found:?}");
     }
 }
+
+/// Two blurred columns of a recipe.
+const NUMBERS: &str = "columns.x = { role = \"quasi\", type = \"number\" }\n\
+    columns.y = { role = \"quasi\", type = \"number\" }\n\
+    columns.disease = \"sensitive\"\n";
 
 /// Spreads of rows of their own have the ratios of the rows around each, and nobody else's.
 #[test]
@@ -831,10 +840,7 @@ fn ratios_of_local_spreads_tell_more() {
     let home = folder(&[("table.csv", &Hand::table(&one_kind(330)))]);
     for shape in ["gaussian", "uniform"] {
         let recipe = format!(
-            "columns.x = {{ role = \"quasi\", type = \"number\" }}\n\
-             columns.y = {{ role = \"quasi\", type = \"number\" }}\n\
-             columns.disease = \"sensitive\"\n\
-             promise.expected-anonymity = {{ k = 5, strict = false }}\n\
+            "{NUMBERS}promise.expected-anonymity = {{ k = 5, strict = false }}\n\
              method = {{ name = \"blur\", shape = \"{shape}\", frame = \"local\" }}\n"
         );
         let published = run(home.path(), &recipe, 3).unwrap();
