@@ -88,12 +88,12 @@ fn named(classes: &CellClasses, linked: &Linked<'_>) -> Vec<Option<Vec<Vec<Code>
         let is_named = matches!(column.cells, Cells::Interval | Cells::Set);
         let CellTexts::Texts(texts) = &published.cells else { return None };
         let index = column.domain.index();
-        let own = |text: &Box<str>| -> Vec<Code> {
+        let own = |text: &str| -> Vec<Code> {
             let words =
                 cell::named(column.cells, text).map_or(vec![], |(words, _)| words);
             words.iter().filter_map(|word| index.get(&**word).copied()).collect()
         };
-        is_named.then(|| texts.iter().map(own).collect())
+        is_named.then(|| texts.iter().map(|text| own(text)).collect())
     });
     named.collect()
 }
