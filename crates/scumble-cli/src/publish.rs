@@ -21,7 +21,8 @@ use crate::output::{
     write_private,
 };
 use crate::progress::Progress;
-use crate::result::{as_json, attacks_text, loss_text, promises_text, warnings};
+use crate::result::{as_json, attacks_text, loss_text, promises_text};
+use crate::warnings::warnings;
 
 /// Make the release a recipe asks for.
 ///

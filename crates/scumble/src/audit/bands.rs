@@ -125,8 +125,9 @@ pub(super) fn risks(case: &Case<'_>) -> Result<Vec<RiskBands>> {
         risks.push(of_sizes(&views.group_sizes()?));
         risks.extend(classes.columns().map(GroupedValues::risk));
         if let Some(crowd) = case.crowd()? {
-            let best = attacks::presence::best(classes, crowd);
-            risks.push(of_presence(&best, crowd.people.known.people));
+            let best = attacks::presence::best(crowd);
+            let people = crowd.people.known.people;
+            risks.extend(best.map(|best| of_presence(&best, people)));
         }
     }
     let apart = views.apart()?.iter();

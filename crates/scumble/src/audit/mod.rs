@@ -83,6 +83,8 @@ pub struct Report {
 pub struct Checked {
     /// Its name.
     pub name: String,
+    /// The columns that it is about.
+    pub columns: Vec<String>,
     /// What was asked.
     pub asked: Value,
     /// What was reached.

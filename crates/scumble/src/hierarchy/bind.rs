@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::population::not_in_population;
+use crate::hierarchy::population::{not_in_population, rows_differ};
 use crate::hierarchy::uncovered::uncovered_error;
 use crate::hierarchy::{Cells, Column, Population, Ranges, Rule};
 use crate::table::{
@@ -139,7 +139,6 @@ impl Microdata {
         if let Some(spec) = person {
             chosen.push((source.column(&spec.name)?, spec));
         }
-        let is_repeated = person.is_some();
         let columns: Vec<ColumnId> = chosen.iter().map(|(column, _)| *column).collect();
         let scanned = scan(source, &columns, watch)?;
         let n_quasi = of_role(Role::Quasi).count();
@@ -149,7 +148,7 @@ impl Microdata {
             return Self::bind((scanned, source), None, specs, n_quasi);
         };
         let everyone = scan(population.source, &population.columns(&specs)?, watch)?;
-        if everyone.n_rows < scanned.n_rows && !is_repeated {
+        if everyone.n_rows < scanned.n_rows && person.is_none() {
             return Err(Error::input(format!(
                 "the population has {} rows, fewer than the {} of the table",
                 everyone.n_rows, scanned.n_rows
@@ -158,16 +157,9 @@ impl Microdata {
             .with_hint("every row of the table must be a person of the population"));
         }
         let others = Some((everyone, population.source));
+        let person = person.cloned();
         let data = Self::bind((scanned, source), others, specs, n_quasi)?;
-        if data.census.persons.as_ref().is_some_and(|persons| persons.are_shared()) {
-            return Err(Error::input(
-                "somebody has rows with different quasi values, but is one person of the \
-                 population",
-            )
-            .in_file(source.name())
-            .with_hint("the quasi values of a person must be the same in all their rows"));
-        }
-        population.check(source, &data, is_repeated, watch)?;
+        population.check(source, &data, person.as_ref(), watch)?;
         Ok(data)
     }
 
@@ -247,13 +239,17 @@ impl Microdata {
             // People are rows.
             census.persons = None;
         }
-        if let Some((scan, source)) = &mut population {
+        if let Some((scan, everyone)) = &mut population {
+            if let Some(persons) = census.persons.as_ref().filter(|p| p.are_shared()) {
+                return Err(rows_differ(persons.n_shared(), source));
+            }
             more_maps.truncate(n_quasi);
             let people = recoded(std::mem::take(&mut scan.counts), &more_maps);
             let quasi = people.columns.into_iter().map(Of::from).collect();
+            let of_people = census.persons.is_some();
             let (within, missing) = census.within(quasi, people.rows.into());
             if missing > 0 {
-                return Err(not_in_population(missing, source).with_hint(
+                return Err(not_in_population(missing, of_people, everyone).with_hint(
                     "every row of the table must be a person of the population with the \
                      same quasi values",
                 ));

@@ -17,8 +17,9 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use blur::{
-    BlurTask, Blurred, BlurredFrame, Frame, Ladder, NoiseDrawer, RowNeeds, anonymity,
-    blur, draw_noise, ladder, largest_set, least_factors, most_company, need, peel,
+    BlurTask, Blurred, BlurredFrame, ClassRules, Frame, Ladder, NoiseDrawer, RowNeeds,
+    anonymity, blur, draw_noise, ladder, largest_set, least_factors, most_company,
+    need, peel,
 };
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, GroupMoments, condense};

@@ -18,6 +18,7 @@
 
 use std::sync::Arc;
 
+use crate::decimal::Decimal;
 use crate::promise::{About, Group, GroupPromise, Promise};
 use crate::table::{Histogram, Persons};
 
@@ -78,6 +79,10 @@ impl GroupPromise for OfPeople {
 
     fn needs_population(&self) -> bool {
         self.promise.needs_population()
+    }
+
+    fn presence(&self) -> Option<(Decimal, Decimal)> {
+        self.promise.presence()
     }
 
     fn survives_merging(&self) -> bool {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
-use crate::promise::{About, OfPeople, Promises};
+use crate::promise::{About, GroupPromise, OfPeople, Promises};
 use crate::recipe::domains::Domains;
 use crate::recipe::methods::Treats;
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
@@ -218,8 +218,14 @@ pub(super) fn promises(spec: &Spec, data: &Microdata) -> Promises {
     match &data.census.persons {
         None => bound.collect(),
         Some(persons) => {
-            let of_people = |promise| OfPeople::new(promise, persons);
-            bound.map(|promise| Arc::new(of_people(promise)) as Arc<_>).collect()
+            let of_people = |promise: Arc<dyn GroupPromise>| -> Arc<dyn GroupPromise> {
+                // k-map counts nobody of the table.
+                match promise.needs_population() && !promise.looks_at_people() {
+                    true => promise,
+                    false => Arc::new(OfPeople::new(promise, persons)),
+                }
+            };
+            bound.map(of_people).collect()
         }
     }
 }

@@ -211,7 +211,7 @@ impl Making<'_> {
                 Gathered::Numbers(rows) => Original::numbers(&rows.numbers),
             },
             _ => {
-                let source = &made[0].order.source;
+                let source = &made[0].order.source.whole();
                 let population = made.iter().find_map(|m| m.order.population.as_ref());
                 let (original, people) =
                     Original::read_within(source, population, manifest, &watch)?;

@@ -14,6 +14,7 @@ mod held;
 mod index;
 mod inputs;
 mod knowledge;
+mod left_out;
 mod numbers;
 mod parquet;
 mod persons;
@@ -34,6 +35,7 @@ pub use index::{
 pub(crate) use index::{ids, pair, unpair};
 pub use inputs::{Input, Inputs};
 pub use knowledge::{Stated, StatedSet};
+pub use left_out::LeftOutRows;
 use numbers::decimals;
 pub use numbers::{Numbers, NumbersTask, parse_finite, snapped};
 pub use persons::{Owner, PersonCounts, Persons};

@@ -249,6 +249,11 @@ impl Persons {
         self.n_shared > 0
     }
 
+    /// How many people have rows of several tuples.
+    pub fn n_shared(&self) -> usize {
+        self.n_shared
+    }
+
     /// The same people of tuples in another order, some of which have nobody.
     pub(super) fn reordered(&self, order: &[Option<TupleId>]) -> Self {
         let of =

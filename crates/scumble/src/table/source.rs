@@ -13,6 +13,7 @@ use crate::table::arrow::{ColumnForm, described};
 use crate::table::batches::Batches;
 use crate::table::csv::Text;
 use crate::table::index::ColumnId;
+use crate::table::left_out::LeftOutRows;
 use crate::table::parquet::Parquet;
 use crate::table::store::{TableBytes, spooled};
 use crate::watch::Watch;
@@ -31,7 +32,7 @@ pub struct ReadOptions {
 /// A table in a file or in memory that can be read several times. A file that is changed in
 /// place meanwhile is noticed: see [`Source::fold`].
 #[derive(Clone)]
-pub struct Source(Arc<Opened>);
+pub struct Source(Arc<Opened>, Option<Arc<LeftOutRows>>);
 
 /// A table that was opened.
 pub(super) struct Opened {
@@ -132,7 +133,7 @@ impl Source {
     ) -> Result<Self> {
         check_header(&header).map_err(|error| error.in_file(name))?;
         let name = name.to_owned();
-        Ok(Self(Arc::new(Opened { name, header, forms, bytes, format })))
+        Ok(Self(Arc::new(Opened { name, header, forms, bytes, format }), None))
     }
 
     /// The same table again, as long as anybody has it open.
@@ -142,7 +143,20 @@ impl Source {
 
     /// A table that somebody has open.
     pub(super) fn upgrade(opened: &Weak<Opened>) -> Option<Self> {
-        opened.upgrade().map(Self)
+        opened.upgrade().map(|opened| Self(opened, None))
+    }
+
+    /// The same table without some of its rows. Those that are left keep their places and
+    /// numbers, and the table its number of rows.
+    #[must_use]
+    pub fn without(&self, rows: &Arc<LeftOutRows>) -> Self {
+        Self(self.0.clone(), Some(rows.clone()))
+    }
+
+    /// The same table with all of its rows.
+    #[must_use]
+    pub fn whole(&self) -> Self {
+        Self(self.0.clone(), None)
     }
 
     fn from_store(
@@ -229,6 +243,10 @@ impl Source {
     ) -> Result<Folded<S>> {
         let columns: Vec<usize> = columns.iter().map(|column| column.index()).collect();
         let columns = columns.as_slice();
+        let row = |state: &mut S, place: RowPlace, cells: &[&str]| match &self.1 {
+            Some(left_out) if left_out.contains(place) => Ok(()),
+            _ => row(state, place, cells),
+        };
         let work = match &self.0.format {
             Format::Text(text) => {
                 text.fold(columns, self.0.header.len(), start, row, watch)

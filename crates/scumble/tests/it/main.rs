@@ -19,9 +19,11 @@ mod publish {
     mod buckets;
     mod domains;
     pub(crate) mod every_way;
+    mod left_out;
     mod memory;
     mod mixtures;
     mod people;
+    mod people_of_population;
     mod plan;
     mod presence;
     mod randomized;

@@ -27,7 +27,7 @@ pub(crate) use covers::{ColumnCovers, Covers};
 pub(crate) use draws::{binomial, ln_choose};
 pub(crate) use fits::{Lookup, QuasiKnowledge, Trie, Walk, fitting};
 pub(crate) use members::Members;
-pub(crate) use people::People;
+pub(crate) use people::{InTable, People};
 pub(crate) use persons::GroupPeople;
 pub(crate) use presence::PresenceShares;
 pub(crate) use score::TrueRows;

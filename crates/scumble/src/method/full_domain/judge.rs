@@ -106,11 +106,17 @@ impl<'a> Judge<'a> {
                 .filter(|group| scratch.fails[*group] || groups.sizes[*group] == 0)
                 .map(|group| groups.people(group))
                 .sum();
-            if !promises.hold_of_unpublished(Group {
-                rows: left_out,
-                people,
-                values: &[],
-            }) {
+            let mut values = Vec::new();
+            if with_values {
+                values = self.task.census.histograms();
+                for (tuple, group) in groups.of().pairs() {
+                    if scratch.fails[*group] {
+                        tuples.add_to(tuple, &mut values);
+                    }
+                }
+            }
+            let hidden = Group { rows: left_out, people, values: &values };
+            if !promises.hold_of_unpublished(hidden) {
                 return None;
             }
         }

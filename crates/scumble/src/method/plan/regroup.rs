@@ -38,7 +38,12 @@ impl GroupPlan {
         let failing = leave_out_failing(&mut grouping, census, promises);
         let left_out = grouping.shape(census).left_out;
         let people = unpublished(&grouping, census);
-        let hidden = Group { rows: left_out, people, values: &[] };
+        let mut values = census.histograms();
+        for (tuple, _) in grouping.group_of.pairs().filter(|(_, group)| group.is_none())
+        {
+            census.add_to(tuple, &mut values);
+        }
+        let hidden = Group { rows: left_out, people, values: &values };
         if failing.without_rows || !promises.hold_of_unpublished(hidden) {
             return Err(Error::unsatisfiable(
                 promises.title(),

@@ -4,6 +4,7 @@ mod cells;
 pub(super) mod looks;
 pub(super) mod notes;
 mod numbers;
+mod people;
 mod robust;
 mod weights;
 
@@ -28,6 +29,7 @@ use crate::recipe::generalize::cells::{check_lowest, in_runs, natural_cells};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
+use crate::recipe::generalize::people::{check_weights, people_for_coins};
 use crate::recipe::generalize::robust::RobustColumns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
@@ -123,10 +125,7 @@ impl Method for Generalization {
 
 fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
-    if data.census.people.is_some() {
-        let why = "a population counts everybody once";
-        task.order.refuse_repeated(task.spec, data.people, name, why)?;
-    }
+    check_weights(data, task)?;
     let promises = promises(task.spec, data);
     let wanted = task.crowd.and_then(|crowd| KAnonymity::new(crowd).ok());
     let wanted = wanted.map(|crowd| Arc::new(crowd) as Arc<dyn GroupPromise>);
@@ -138,7 +137,13 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
             robust.check(&chosen.grouping, data)?;
             chosen
         }
-        None => search(name, data, &searched, &robust.rows(), task)?,
+        None => match people_for_coins(name, data, task) {
+            Some(people) => {
+                let promises = self::promises(task.spec, &people);
+                search(name, &people, &promises, &[], task)?
+            }
+            None => search(name, data, &searched, &robust.rows(), task)?,
+        },
     };
     planned(name, data, chosen, weighting(name, task.spec), &robust, task)
 }

@@ -175,6 +175,12 @@ pub(in crate::recipe) fn not_promised(
                     }
                 });
             }
+            if spec.input.person.is_some() {
+                list.push(
+                    "presence against somebody who knows how many rows people have: a group \
+                     with many rows suggests those who have many",
+                );
+            }
             if let (Some(looks), Some(Weighting::Counted(_))) = (looks, weighting) {
                 list.push(match looks {
                     Looks::Coins => {

@@ -430,6 +430,7 @@ fn what_does_not_serve_people_says_why() {
             "input.population = \"everyone.csv\"\n{}",
             recipe(true, "k-map = 3", "")
         ),
-        "somebody has rows with different quasi values",
+        "39 people have rows with different quasi values, but each is one person of the \
+         population",
     );
 }
