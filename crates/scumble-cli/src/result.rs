@@ -234,3 +234,27 @@ pub(crate) fn loss_text(report: &Report) -> String {
         .collect();
     words.join(", ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_of_one_kind_are_told_apart_by_their_columns() {
+        let promise = |name: &str, column: &str| Checked {
+            name: name.to_owned(),
+            columns: vec![column.to_owned()],
+            asked: json!({}),
+            measured: json!({}),
+            holds: true,
+            rows_at_risk: 0,
+        };
+        let all = [
+            promise("l-diversity", "ill"),
+            promise("l-diversity", "hiv"),
+            promise("breach", "cost"),
+        ];
+        let names = all.each_ref().map(|one| promise_name(&all, one));
+        assert_eq!(names, ["l-diversity (ill)", "l-diversity (hiv)", "breach"]);
+    }
+}

@@ -249,10 +249,12 @@ impl Microdata {
             let of_people = census.persons.is_some();
             let (within, missing) = census.within(quasi, people.rows.into());
             if missing > 0 {
-                return Err(not_in_population(missing, of_people, everyone).with_hint(
-                    "every row of the table must be a person of the population with the \
-                     same quasi values",
-                ));
+                return Err(not_in_population(missing, of_people, everyone)
+                    .in_file(source.name())
+                    .with_hint(
+                        "every row of the table must be a person of the population with \
+                         the same quasi values",
+                    ));
             }
             census = within;
         }

@@ -78,8 +78,9 @@ impl<'a> Population<'a> {
         };
         let lost = rows.keys().filter(|key| !people.contains_key(*key)).count();
         if lost > 0 {
-            let by = key.join("`, `");
+            let by = if self.key.is_empty() { key[0] } else { "key" };
             return Err(not_in_population(lost as u64, person.is_some(), self.source)
+                .in_file(table.name())
                 .with_hint(format!("rows and people are joined by `{by}`")));
         }
         let differ =

@@ -48,57 +48,53 @@ pub(super) fn plan<'a>(
         parts = rest;
     }
     let is_one_of_several = made.len() + parts.len() > 1;
+    let mut gone = left_out(made.last(), context.watch)?;
     for part in parts {
-        let left_out = left_out(&made, context.watch)?;
-        let prepared = Prepared::new(part, left_out.as_ref(), context)?;
+        let prepared = Prepared::new(part, gone.as_ref(), context)?;
         let chosen = prepared.best(None, context);
         let chosen = chosen.map_err(|error| match is_one_of_several {
             true => within_mixture(error, part),
             false => error,
         })?;
         made.push(prepared.made(chosen));
+        // Cells, or noise, stand first; others leave nobody out.
+        if is_one_of_several && gone.is_none() {
+            gone = left_out(made.last(), context.watch)?;
+        }
     }
-    // Nobody sees the rows that a part leaves out.
-    if let Some(rows) = left_out(&made, context.watch)?.filter(|_| is_one_of_several) {
-        for made in &mut made {
-            made.order.source = made.order.source.without(&rows);
+    for made in &mut made {
+        if let Some(rows) = &gone {
+            made.order.source = made.order.source.without(rows);
         }
     }
     Ok(made)
 }
 
-/// The rows that the parts so far leave out, if any.
-fn left_out(made: &[Made<'_>], watch: &dyn Watch) -> Result<Option<Arc<LeftOutRows>>> {
-    let mut rows = None;
-    for made in made {
-        let own = match &made.data {
-            // Beside cells, noise knows what these leave out.
-            Gathered::Numbers(data) => {
-                let steps = made.planned.plan.steps.iter();
-                let places = steps.filter_map(|step| match step {
-                    Step::Blur(plan) => Some(&plan.blurred.places),
-                    Step::Group(_)
-                    | Step::Draw(_)
-                    | Step::Apart(_)
-                    | Step::Redraw(_) => None,
-                });
-                let rows = (0..).zip(places.flatten());
-                let rows = rows.filter(|(_, place)| place.is_none());
-                let rows = rows.map(|(row, _)| row);
-                LeftOutRows::numbered(rows, &data.block_starts)
-            }
-            Gathered::Counts(data) => match &made.planned.grouping {
-                Some(grouping) => {
-                    grouping_left_out(&made.order.source, data, grouping, watch)?
+/// The rows that a part leaves out, if any; noise beside cells also those of the cells.
+fn left_out(
+    made: Option<&Made<'_>>,
+    watch: &dyn Watch,
+) -> Result<Option<Arc<LeftOutRows>>> {
+    let Some(made) = made else { return Ok(None) };
+    let rows = match (&made.data, &made.planned.grouping) {
+        (Gathered::Numbers(data), _) => {
+            let steps = made.planned.plan.steps.iter();
+            let places = steps.filter_map(|step| match step {
+                Step::Blur(plan) => Some(&plan.blurred.places),
+                Step::Group(_) | Step::Draw(_) | Step::Apart(_) | Step::Redraw(_) => {
+                    None
                 }
-                None => continue,
-            },
-        };
-        if !own.is_empty() {
-            rows = Some(Arc::new(own));
+            });
+            let rows = (0..).zip(places.flatten());
+            let rows = rows.filter(|(_, place)| place.is_none()).map(|(row, _)| row);
+            LeftOutRows::numbered(rows, &data.block_starts)
         }
-    }
-    Ok(rows)
+        (Gathered::Counts(data), Some(grouping)) => {
+            grouping_left_out(&made.order.source, data, grouping, watch)?
+        }
+        (Gathered::Counts(_), None) => return Ok(None),
+    };
+    Ok((!rows.is_empty()).then(|| Arc::new(rows)))
 }
 
 /// The rows that no group has.
