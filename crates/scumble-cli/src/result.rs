@@ -7,7 +7,7 @@ use scumble::release::Manifest;
 use scumble::watch::Stage;
 use serde_json::{Value, json};
 
-use crate::output::{aligned, counted, grouped, percent, short};
+use crate::output::{aligned, percent, short};
 use crate::progress::stage_name;
 
 /// The version of the JSON that commands print.

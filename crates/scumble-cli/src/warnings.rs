@@ -3,7 +3,7 @@
 use scumble::audit::{Attacked, Report};
 use scumble::release::{BucketsNote, Manifest, Treatment};
 use scumble::table::Role;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::output::{counted, grouped, percent};
 use crate::result::looked_at;

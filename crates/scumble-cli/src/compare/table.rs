@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
 use crate::compare::point::{Measurements, PointOutcome};
-use crate::output::{aligned, counted, csv_line, grouped, percent, short};
+use crate::output::{counted, csv_line, grouped, percent, short};
 use crate::result::{SCHEMA, surest};
 
 /// A table of texts with footnotes.
