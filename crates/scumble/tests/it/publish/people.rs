@@ -430,7 +430,7 @@ fn what_does_not_serve_people_says_why() {
             "input.population = \"everyone.csv\"\n{}",
             recipe(true, "k-map = 3", "")
         ),
-        "39 people have rows with different quasi values, but each is one person of the \
+        "30 people have rows with different quasi values, but each is one person of the \
          population",
     );
 }

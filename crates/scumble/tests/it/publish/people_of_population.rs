@@ -260,7 +260,7 @@ fn rows_that_name_nobody_are_people_of_the_population() {
 
 #[test]
 fn tables_that_do_not_agree_with_the_population_are_refused() {
-    let everyone = "id,card,town,age\np1,card-one,a,20\np2,card-two,a,21\np3,card-three,b,22\np4,card-four,b,23\n";
+    let everyone = "id,card,town,age\nwillem,card-one,a,20\nevarist,card-two,a,21\njoanna,card-three,b,22\nrianne,card-four,b,23\n";
     let table = "visit,id,card,town,age,illness\nv0,willem,card-one,a,20,flu\nv1,willem,card-one,a,20,gout\n\
                  v2,joanna,card-three,b,22,flu\n";
     let fails = |table: &str, everyone: &str, key: &str, rules: &str, wanted: &str| {
