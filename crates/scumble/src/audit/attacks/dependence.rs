@@ -50,10 +50,10 @@ use crate::release::{GROUP_COLUMN, PublishedColumn, Treatment};
 use crate::table::Role;
 
 /// More rows are not looked at.
-const MOST_ROWS: usize = 100_000;
+const MOST_ROWS: usize = 20_000;
 
 /// Nor more values, over all rows.
-const MOST_VALUES: usize = 8_000_000;
+const MOST_VALUES: usize = 2_000_000;
 
 /// Who is believed in as much is as good as known.
 const SURE: f64 = 0.95;
@@ -207,7 +207,7 @@ impl<'a> View<'a> {
         let most = match apart.len() {
             // Whole groups of one column are not whole groups of another.
             2.. => usize::MAX,
-            _ => (MOST_VALUES / n_values.max(1)).clamp(5_000, MOST_ROWS),
+            _ => (MOST_VALUES / n_values.max(1)).clamp(2_000, MOST_ROWS),
         };
         let rows = Rows::read(
             case.views.rows(),
@@ -230,8 +230,11 @@ impl<'a> View<'a> {
             .iter()
             .map(|column| Feature::of(column, view.coded(&column.name)))
             .collect();
-        let all: Vec<&Feature> = features.iter().collect();
-        view.strata = strata::strata(&quasi, &all, view.rows.n);
+        // In rows with the same cells, quasi cells have told what they can.
+        if targets.iter().any(|target| !matches!(target, Target::Shown(_))) {
+            let all: Vec<&Feature> = features.iter().collect();
+            view.strata = strata::strata(&quasi, &all, view.rows.n);
+        }
         view.features = features;
         for name in subtables {
             let coded = view.coded(name);

@@ -30,7 +30,7 @@ use crate::method::{
     ApartPlan, BlurPlan, GroupMoments, NoiseDrawer, NumberColumn, Plan, RedrawPlan,
     Step, SubtableId,
 };
-use crate::random::{PurposeStreams, Randomness};
+use crate::random::{Randomness, Stretches};
 use crate::release::Layout;
 use crate::release::apply::emit::{CellSource, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
@@ -112,7 +112,7 @@ enum BoundStep<'a> {
     Draw(BoundDraw<'a>),
     Apart { group_of_row: Vec<Option<GroupId>>, plan: &'a ApartPlan },
     Blur { drawer: NoiseDrawer<'a>, inputs: Vec<usize>, plan: &'a BlurPlan },
-    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32>, streams: PurposeStreams },
+    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32> },
 }
 
 impl BoundStep<'_> {
@@ -163,6 +163,8 @@ pub(super) struct Streams {
     /// For each step that has sub-tables, what decides on them.
     parts: Vec<(usize, ChaCha20Rng)>,
     pub(super) noise: ChaCha20Rng,
+    /// What numbers are drawn anew by.
+    redrawn: Option<Stretches>,
     pub(super) id: Vec<u8>,
 }
 
@@ -173,6 +175,7 @@ impl Streams {
             order: randomness.stream("order", 0),
             parts: Vec::new(),
             noise: randomness.stream("noise", 0),
+            redrawn: None,
             id: Vec::new(),
         }
     }
@@ -268,11 +271,9 @@ impl<'a> BoundPlan<'a> {
                         .collect::<Result<_>>()?,
                     plan,
                 },
-                Step::Redraw(plan) => BoundStep::Redraw {
-                    plan,
-                    decimals: decimals(&plan.columns),
-                    streams: GroupMoments::streams(binding.randomness),
-                },
+                Step::Redraw(plan) => {
+                    BoundStep::Redraw { plan, decimals: decimals(&plan.columns) }
+                }
             });
         }
         let mut outputs = Vec::new();
@@ -349,10 +350,14 @@ impl<'a> BoundPlan<'a> {
                     drawer.draw(hand.row, &hand.truth, &mut drawn, randomness);
                     Decided::Numbers(drawn)
                 }
-                BoundStep::Redraw { plan, decimals, streams } => {
+                BoundStep::Redraw { plan, decimals } => {
                     let group = plan.group_of_row.get(hand.row).ok_or_else(changed)?;
-                    let stream = streams.stream(hand.row as u64);
-                    Decided::Numbers(plan.groups[*group].draw(decimals, stream))
+                    let stretches = hand.streams.redrawn.get_or_insert_with(|| {
+                        let randomness = self.binding.randomness;
+                        GroupMoments::stretches(randomness, decimals.len())
+                    });
+                    let stretch = stretches.at(hand.row as u64);
+                    Decided::Numbers(plan.groups[*group].draw(decimals, stretch))
                 }
             };
         }
