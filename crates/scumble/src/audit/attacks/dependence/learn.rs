@@ -16,6 +16,9 @@ const PATIENCE: usize = 4;
 /// How much likelier, in nats, rows must become for a round to count as getting better.
 const BETTER: f64 = 0.1;
 
+/// A round that adds less than this share to what is gained already does not count either.
+const ENOUGH: f64 = 0.002;
+
 /// How much likelier, in nats, rows must become that nothing was learned from. Of what tells
 /// nothing a half of a chi-square with one degree of freedom is expected at most.
 const LEARNED: f64 = 6.0;
@@ -81,7 +84,7 @@ fn learn<'a>(
             scale(contexts, &mut beliefs);
             let likely = contexts.likelihood(&beliefs, 1 - half);
             since += 1;
-            if likely > reached + BETTER {
+            if likely > reached + BETTER.max(ENOUGH * (reached - nothing)) {
                 since = 0;
             }
             if likely > reached {
