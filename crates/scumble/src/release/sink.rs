@@ -225,21 +225,27 @@ fn parquet_error(file: &str, error: &parquet::errors::ParquetError) -> Error {
 
 /// A cell as it stands in a CSV line.
 pub(super) fn quoted(cell: &str) -> Vec<u8> {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\"")).into_bytes()
-    } else {
-        cell.as_bytes().to_vec()
-    }
+    let mut line = Vec::with_capacity(cell.len() + 2);
+    push_quoted(&mut line, cell);
+    line
 }
 
 /// Adds a cell as it stands in a CSV line.
 pub(crate) fn push_quoted(line: &mut Vec<u8>, cell: &str) {
+    let mut rest = cell.as_bytes();
     let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    if cell.as_bytes().iter().any(special) {
-        line.extend_from_slice(&quoted(cell));
-    } else {
-        line.extend_from_slice(cell.as_bytes());
+    if !rest.iter().any(special) {
+        line.extend_from_slice(rest);
+        return;
     }
+    line.push(b'"');
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        line.extend_from_slice(&rest[..=quote]);
+        line.push(b'"');
+        rest = &rest[quote + 1..];
+    }
+    line.extend_from_slice(rest);
+    line.push(b'"');
 }
 
 /// A CSV line with its end. A line with one empty cell would be a blank line, which readers
