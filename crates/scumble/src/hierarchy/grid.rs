@@ -22,11 +22,14 @@ use crate::error::{Error, Result};
 use crate::hierarchy::{Grain, Rule, Step};
 use crate::table::{Code, Domain, Kind, Of, format_date};
 
-/// A grid that nobody declared has at most so many steps over the extent of its column.
+/// A grid that nobody declared has at most so many steps over the extent of its column. On
+/// Adult (docs/methods.md, "Ranges on a grid") the low end of a range then singles out nobody
+/// more often than any other number of it; with 60 steps it does.
 const MOST_STEPS: f64 = 40.0;
 
-/// A step that nobody declared is at least so many units of the last decimal.
-const LEAST_UNITS: f64 = 5.0;
+/// A step that nobody declared is at least so many units of the last decimal: with one unit the
+/// low end would be somebody's for certain.
+const LEAST_UNITS: f64 = 2.0;
 
 /// Where ranges of a column may end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -300,10 +303,10 @@ mod tests {
                 .as_f64()
                 .expect("a width")
         };
-        assert_eq!(step(&["17", "90"]), 5.0);
+        assert_eq!(step(&["17", "90"]), 2.0);
         assert_eq!(step(&["0", "99999"]), 5000.0);
-        assert_eq!(step(&["0.5", "3"]), 0.5);
-        assert_eq!(step(&["7"]), 5.0);
+        assert_eq!(step(&["0.5", "3"]), 0.2);
+        assert_eq!(step(&["7"]), 2.0);
         assert_eq!(step(&["0", "4000"]), 100.0);
     }
 

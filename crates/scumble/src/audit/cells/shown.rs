@@ -395,18 +395,18 @@ fn words(
             lists.iter().map(set).collect()
         }
         CellTexts::Texts(texts) => {
-            let one = |text: &Box<str>| {
+            let one = |text: &str| {
                 if !open(text) {
                     return Some(cost(&cell::parse(&column, listed.level(), text)?));
                 }
                 let stars = text.chars().filter(|letter| *letter == '*').count();
-                let level = match **text == *ROOT_LABEL {
+                let level = match text == ROOT_LABEL {
                     true => height,
                     false => listed.level().unwrap_or(stars) as f64,
                 };
                 Some((level / height, level / height, None))
             };
-            texts.iter().map(one).collect()
+            texts.iter().map(|text| one(text)).collect()
         }
     };
     let costs = costs?;

@@ -142,7 +142,7 @@ fn lines_are_those_that_are_declared() {
 fn a_step_that_means_nothing_is_refused() {
     let table = incomes(60, 0);
     let error = |columns: &str, method: &str| {
-        let columns = format!("{columns}\nage = \"drop\"");
+        let columns = format!("{columns}\nage = \"quasi\"");
         made(&table, &columns, method, None).unwrap_err().to_string()
     };
     let mondrian = "name = \"mondrian\"";
@@ -170,17 +170,13 @@ fn a_step_that_means_nothing_is_refused() {
     );
 }
 
-/// The words of a table, its numbers and dates.
+/// The words of a table, its numbers and dates, none of which is on a line.
 fn mixed(n: usize, shift: usize) -> String {
     let row = |row: usize| {
         let place = row + shift;
-        let day = format!(
-            "{}-{:02}-{:02}",
-            1950 + place % 50,
-            1 + place % 12,
-            1 + place % 28
-        );
-        format!("{}.{},{day},w{},{row}\n", place * 13 % 700, place % 10, place % 90)
+        let (year, month, day) = (1950 + place % 50, 1 + place % 12, 2 + place % 27);
+        let size = format!("{}.{}", place * 13 % 700, 1 + place % 9);
+        format!("{size},{year}-{month:02}-{day:02},w{},{row}\n", place % 90)
     };
     let rows: String = (0..n).map(row).collect();
     format!("size,born,word,number\n{rows}")
