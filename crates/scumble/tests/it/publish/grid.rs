@@ -217,7 +217,10 @@ fn a_plan_brings_no_value_of_its_own_table() {
         let store = again.release.store();
         for file in store.files().unwrap() {
             let text = String::from_utf8(store.read(&file).unwrap()).unwrap();
-            for word in text.split(split) {
+            // A page has numbers of its own.
+            let is_own =
+                |word: &&str| file == "data.csv" || word.parse::<f64>().is_err();
+            for word in text.split(split).filter(is_own) {
                 assert!(!lost.contains(word), "{method} {file}: {word}");
             }
         }
