@@ -138,8 +138,8 @@ fn the_same_rows_have_the_same_files_around_them() {
                 _ => changed(&rows, &mut random),
             };
             let Some(second) = directory(&recipe, &other) else { continue };
-            let same = |name: &&str| first.get(*name) == second.get(*name);
-            if other != rows && ROWS.iter().all(|name| same(&name)) {
+            let same = |name: &str| first.get(name) == second.get(name);
+            if other != rows && ROWS.iter().all(|name| same(name)) {
                 met += 1;
                 assert_equal(way, &first, &second);
             }
