@@ -6,8 +6,8 @@
 //!
 //! The values of a column are those that are declared (a domain, the leaves of a tree), or else
 //! those that the cells of all rows name together: numbers from their least to their largest
-//! end, in steps of the column's last decimal. A range with an open end reaches as far as
-//! these.
+//! end, in steps of the column's last decimal. A range with an open end reaches beyond these
+//! by the widest range that has two ends.
 //!
 //! # Limits
 //! These are not the losses that a method makes small, which know the table: there a column's
@@ -213,9 +213,10 @@ impl Numbers {
             None => ends.iter().map(|end| decimals_of(*end)).max().unwrap_or(0),
         };
         let unit = 10f64.powi(-i32::try_from(decimals).ok()?);
-        let found = ends.iter().copied().reduce(f64::min);
-        let found = found.zip(ends.iter().copied().reduce(f64::max));
-        let span = listed.span().map(|[low, high]| (low, high)).or(found);
+        let span = match listed.span() {
+            Some([low, high]) => Some((low, high)),
+            None => reach(&stretches, unit),
+        };
         let mut numbers = Self { stretches, heights: Vec::new(), span, unit };
         let ladder = Ladder { listed, rule, reading };
         let heights = numbers.stretches.iter().zip(texts);
@@ -293,6 +294,28 @@ impl Numbers {
         let values = self.span.map(|_| (values, all));
         ShownColumn { shares, heights: self.heights.clone(), values }
     }
+}
+
+/// The least and the largest number that cells name together; open ends are as far beyond
+/// them as the widest range with two ends is wide, or one step.
+fn reach(stretches: &[Stretch], unit: f64) -> Option<(f64, f64)> {
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let (mut widest, mut below, mut above) = (0f64, false, false);
+    for stretch in stretches {
+        let Stretch::Range { low: from, high: to, .. } = *stretch else { continue };
+        below |= from == f64::NEG_INFINITY;
+        above |= to == f64::INFINITY;
+        for end in [from, to].into_iter().filter(|end| end.is_finite()) {
+            (low, high) = (low.min(end), high.max(end));
+        }
+        if from.is_finite() && to.is_finite() {
+            widest = widest.max(to - from);
+        }
+    }
+    let beyond = if widest > 0.0 { widest } else { unit.max(1.0) };
+    low -= if below { beyond } else { 0.0 };
+    high += if above { beyond } else { 0.0 };
+    (low <= high).then_some((low, high))
 }
 
 /// The hierarchy of a column.
@@ -417,3 +440,7 @@ fn words(
         values: values.map(|values| (values, all)),
     })
 }
+
+#[cfg(test)]
+#[path = "shown_tests.rs"]
+mod tests;

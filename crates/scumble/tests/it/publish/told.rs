@@ -119,7 +119,8 @@ fn groups(way: &Way, rows: &[[String; 7]]) -> Vec<Vec<usize>> {
 /// Whether the published rows are cells, groups or draws that other tables can have, too.
 /// Methods that fit their noise to the table publish what they fitted.
 fn may_be_of_others(way: &Way) -> bool {
-    let even = way.name() == "uniform-perturbation" && !way.is_keyed();
+    let alone = !way.is_keyed() && !way.method.contains("sensitive");
+    let even = way.name() == "uniform-perturbation" && alone;
     even || matches!(way.name(), "full-domain" | "mondrian" | "anatomy")
 }
 
