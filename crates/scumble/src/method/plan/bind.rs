@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, Column, Cover, cell};
+use crate::hierarchy::{Cells, Column, Cover, beyond_grid, cell};
 use crate::method::plan::group::LEFT_OUT;
 use crate::method::{
     Branch, BranchId, GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup,
@@ -116,6 +116,12 @@ impl GroupPlan {
             all.truncate(own);
             found.truncate(own);
             codes.push(all.into_iter().zip(found).collect());
+            let grid = match &planned.grid {
+                Some(grid) => {
+                    Some(grid.bind(&domain).ok_or_else(|| beyond_grid(&planned.name))?)
+                }
+                None => None,
+            };
             columns.push(Column {
                 name: planned.name.clone(),
                 rows: Of::repeat(0, domain.len()),
@@ -125,6 +131,7 @@ impl GroupPlan {
                 hierarchy,
                 weight: 1.0,
                 cells: planned.cells,
+                grid,
             });
         }
         let covers = self.bound_covers(&columns)?;
@@ -159,8 +166,7 @@ impl GroupPlan {
                 BoundRoute::Levels(BoundLevels::new(self, &columns, levels))
             }
             PlanRoute::Cuts(branches) => {
-                let known = value_codes(&columns);
-                let cuts = bound_route(&columns, &self.columns, &known, branches)?;
+                let cuts = bound_route(&columns, &self.columns, branches)?;
                 BoundRoute::Cuts(cuts)
             }
         };
@@ -295,7 +301,6 @@ fn covers(
 pub(super) fn bound_route(
     columns: &[Column],
     planned: &[PlanColumn],
-    known: &[ValueCodes<'_>],
     branches: &Of<BranchId, PlanBranch>,
 ) -> Result<Of<BranchId, Branch>> {
     let bound = branches.iter().map(|branch| match branch {
@@ -303,11 +308,10 @@ pub(super) fn bound_route(
             Ok(Branch::Group(Some(*group).filter(|group| *group != LEFT_OUT)))
         }
         PlanBranch::Cut { column, value, below, rest } => {
-            let code = code_of(
-                &columns[*column],
-                value.as_deref(),
-                finder(&known[*column], &planned[*column].reading),
-            )?;
+            let (bound, reading) = (&columns[*column], &planned[*column].reading);
+            // The table may lack the value itself.
+            let find = |value: &str| cell::first_from(bound, &reading.one_text(value));
+            let code = code_of(bound, value.as_deref(), find)?;
             Ok(Branch::Cut { column: *column, code, below: *below, rest: *rest })
         }
     });
@@ -345,7 +349,7 @@ pub(super) fn follow(
 }
 
 /// Values whose cell is at least the one of the plan.
-pub(super) fn mentioned(
+fn mentioned(
     column: &Column,
     cell: &PlanCell,
     find: impl Fn(&str) -> Option<Code>,
@@ -379,15 +383,15 @@ pub(super) fn mentioned(
 }
 
 /// The codes of the values of a column.
-pub(super) type ValueCodes<'a> = HashMap<&'a str, Code>;
+type ValueCodes<'a> = HashMap<&'a str, Code>;
 
 /// The codes of the values of each column.
-pub(super) fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
+fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
     columns.iter().map(|column| column.domain.index()).collect()
 }
 
 /// Finds values of a column as they are typed.
-pub(super) fn finder<'a>(
+fn finder<'a>(
     known: &'a ValueCodes<'_>,
     reading: &'a Reading,
 ) -> impl Fn(&str) -> Option<Code> + 'a {
