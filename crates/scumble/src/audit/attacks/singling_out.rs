@@ -90,7 +90,7 @@ fn named(classes: &CellClasses, linked: &Linked<'_>) -> Vec<Option<Vec<Vec<Code>
         let index = column.domain.index();
         let own = |text: &str| -> Vec<Code> {
             let words =
-                cell::named(column.cells, text).map_or(vec![], |(words, _)| words);
+                cell::named(column.cells, text).map_or(vec![], |named| named.values);
             words.iter().filter_map(|word| index.get(&**word).copied()).collect()
         };
         is_named.then(|| texts.iter().map(|text| own(text)).collect())
