@@ -27,9 +27,9 @@ pub use full_domain::{
 };
 pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
 pub use plan::{
-    ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawPlan, FoundGroup, GroupPlan,
-    NumberColumn, Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute,
-    RedrawPlan, Step, Subtable, SubtableId,
+    ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawCondition, DrawPlan, FoundGroup,
+    GroupPlan, NumberColumn, Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup,
+    PlanRoute, RedrawPlan, Step, Subtable, SubtableId,
 };
 pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;

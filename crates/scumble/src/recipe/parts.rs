@@ -335,6 +335,13 @@ impl<'a> Mixture<'a> {
     fn part(&self, wanted: Wanted<'a>, method: Option<&MethodSpec>) -> Result<Part> {
         let Wanted { columns, known, promises, treats } = wanted;
         let mut spec = self.spec.clone();
+        let (coarse, numbers) = (self.coarse(), self.columns(Family::Numbers));
+        let beside = spec.columns.iter().map(|column| {
+            let name = column.name.as_str();
+            let changed = coarse.contains(&name) || numbers.contains(&name);
+            (column.clone(), !changed)
+        });
+        spec.beside = beside.collect();
         spec.columns.retain(|column| match column.role {
             Role::Quasi | Role::Sensitive => {
                 columns.contains(&&*column.name) || known.contains(&&*column.name)
@@ -342,6 +349,9 @@ impl<'a> Mixture<'a> {
             Role::Other => false,
             Role::Identifier | Role::Drop => true,
         });
+        let mut beside = std::mem::take(&mut spec.beside);
+        beside.retain(|(column, _)| spec.column(&column.name).is_none());
+        spec.beside = beside;
         if treats == Treats::Numbers {
             // What is kept is told apart by its texts.
             let numbers = self.columns(Family::Numbers);

@@ -33,6 +33,9 @@ pub struct Spec {
     pub more_methods: Vec<MethodSpec>,
     /// Where it goes.
     pub release: ReleaseSpec,
+    /// Of a part of a recipe: the columns that are none of its own, and whether each is
+    /// published as it is.
+    pub(super) beside: Vec<(ColumnSpec, bool)>,
 }
 
 /// Which table is read and how, as typed.
@@ -146,6 +149,7 @@ impl Spec {
             method,
             more_methods,
             release,
+            beside: Vec::new(),
         })
     }
 

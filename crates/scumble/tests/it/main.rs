@@ -17,6 +17,7 @@ mod readers;
 mod publish {
     mod blurred;
     mod buckets;
+    mod conditions;
     mod domains;
     pub(crate) mod every_way;
     mod memory;
