@@ -37,7 +37,7 @@ use crate::promise::About;
 use crate::random::Randomness;
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
 use crate::recipe::parts::check::check_columns;
-use crate::recipe::parts::family::Family;
+use crate::recipe::parts::family::{Family, sets_apart};
 use crate::recipe::{MethodSpec, PromiseSpec, Spec};
 use crate::table::{Kind, Role};
 
@@ -177,9 +177,16 @@ impl<'a> Mixture<'a> {
                 columns.filter(|c| c.role == family.role() && !taken(&c.name));
             columns.map(|column| column.name.as_str()).collect()
         };
-        let promises = promises
-            .iter()
-            .map(|(typed, family)| (*typed, *family, own(typed, *family)));
+        let promises = promises.iter().flat_map(|(typed, family)| {
+            let columns = own(typed, *family);
+            let (apart, in_rows) = match family.is_of_rows(spec, typed) {
+                true => columns.into_iter().partition(|name| sets_apart(spec, name)),
+                false => (columns, Vec::new()),
+            };
+            let rows =
+                (!in_rows.is_empty()).then_some((*typed, Family::Values, in_rows));
+            [(*typed, *family, apart)].into_iter().chain(rows)
+        });
         let typed = [&spec.method].into_iter().chain(&spec.more_methods);
         Ok(Self {
             spec,

@@ -263,6 +263,11 @@ fn syntax(source: Source<'_>, error: &toml::de::Error) -> Error {
             source.file
         ));
     }
+    if message.contains("duplicate key") {
+        return error.with_hint(
+            "everything is said once: a promise of several columns lists them, `columns = [...]`",
+        );
+    }
     if message.contains("key with no value") {
         return error
             .with_hint("names with spaces or dots need quotes, as in \"birth date\"");

@@ -64,6 +64,7 @@ mod oracle {
     mod cuts;
     mod domains;
     mod generalized;
+    mod pairs;
     mod pdf;
     mod people;
     mod presence;
