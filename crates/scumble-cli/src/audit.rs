@@ -17,8 +17,8 @@ use crate::output::{counted, note, print, print_json};
 use crate::progress::Progress;
 use crate::result::{
     as_json, attacks_text, loss_text, not_tried_text, promises_text, undecided_text,
-    warnings,
 };
+use crate::warnings::warnings;
 
 /// Recheck what a release promises, from its files, and attack it.
 ///

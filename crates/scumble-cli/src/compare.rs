@@ -4,6 +4,7 @@ mod frontier;
 mod page;
 mod point;
 mod table;
+mod text;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,6 +60,10 @@ pub(crate) struct CompareArgs {
     /// Where `compare.csv` and `compare.html` go.
     #[arg(long, value_name = "DIR", default_value = "compare")]
     output: PathBuf,
+    /// Print every column: what else was measured, and how each attack went. `compare.csv`,
+    /// `compare.html` and `--json` have all of it in any case.
+    #[arg(long)]
+    all: bool,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -144,7 +149,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
         print(&format!("{:#}\n", table::json(&compared)))?;
     } else if loud {
         say_what_is_missing(&compared.ends);
-        print(&table::text(&compared))?;
+        print(&text::text(&compared, args.all))?;
         print(&format!(
             "\nopen {} in a browser\n",
             args.output.join("compare.html").display()

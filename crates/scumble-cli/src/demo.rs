@@ -253,6 +253,7 @@ mod tests {
     fn a_promise_shows_what_became_of_its_numbers() {
         let promise = Checked {
             name: "l-diversity".to_owned(),
+            columns: vec!["illness".to_owned()],
             asked: json!({ "l": 4, "kind": "entropy" }),
             measured: json!({ "l": 4.25, "kind": "entropy" }),
             holds: true,

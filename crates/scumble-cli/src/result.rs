@@ -3,11 +3,11 @@
 use scumble::audit::{
     AtRisk, Attacked, Checked, NotApplicable, Report, RiskBands, Width,
 };
-use scumble::release::{BucketsNote, Manifest};
+use scumble::release::Manifest;
 use scumble::watch::Stage;
 use serde_json::{Value, json};
 
-use crate::output::{aligned, counted, grouped, percent, short};
+use crate::output::{aligned, percent, short};
 use crate::progress::stage_name;
 
 /// The version of the JSON that commands print.
@@ -100,13 +100,22 @@ pub(crate) fn promises_text(report: &Report) -> String {
             format!("NO, {} rows at risk", promise.rows_at_risk)
         };
         rows.push(vec![
-            promise.name.clone(),
+            promise_name(&report.promises, promise),
             parameters(&promise.asked),
             parameters(&promise.measured),
             holds,
         ]);
     }
     aligned(&rows)
+}
+
+/// The name of one of these promises; if others are called so, with its columns.
+fn promise_name(promises: &[Checked], promise: &Checked) -> String {
+    let mut again = promises.iter().filter(|other| other.name == promise.name);
+    match again.any(|other| other.columns != promise.columns) {
+        true => format!("{} ({})", promise.name, promise.columns.join(", ")),
+        false => promise.name.clone(),
+    }
 }
 
 /// `{"l": 3, "kind": "distinct"}` as "l = 3, distinct".
@@ -199,7 +208,7 @@ pub(crate) fn not_tried_text(report: &Report) -> String {
 }
 
 /// How many groups an attack by knowledge looked at.
-fn looked_at(attack: &Attacked) -> u64 {
+pub(crate) fn looked_at(attack: &Attacked) -> u64 {
     let number =
         |key: &str| attack.detail.get(key).and_then(Value::as_u64).unwrap_or(0);
     number("exact") + number("binary") + number("impossible")
@@ -216,203 +225,6 @@ pub(crate) fn surest(attack: &Attacked) -> String {
     }
 }
 
-/// What the attacks found that a steward must know before handing the release out.
-pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
-    let number = |attack: &str, key: &str| {
-        let attack = report.attacks.iter().find(|known| known.name == attack)?;
-        attack.detail.get(key)?.as_u64()
-    };
-    let people = |n: u64| counted(n, "person").replace("persons", "people");
-    let mut warnings = Vec::new();
-    if let Some(outside @ 1..) = number("reversal", "outside") {
-        let certain = match number("reversal", "certain") {
-            Some(certain @ 1..) => {
-                format!(", and be certain about {}", people(certain))
-            }
-            _ => String::new(),
-        };
-        warnings.push(format!(
-            "somebody who knows how this release was searched for can place {} outside the range of \
-             delta-presence{certain}. The promise does not cover that, except with \
-             `looks = \"coins\"`",
-            people(outside),
-        ));
-    }
-    warnings.extend(report.attacks.iter().filter_map(told_by_others));
-    let exposed = report.attacks.iter().filter(|known| known.name == "corruption");
-    let exposed = exposed.filter_map(|attack| attack.detail.get("exposed")?.as_f64());
-    let exposed = exposed.reduce(f64::max);
-    if let Some(exposed) = exposed.filter(|exposed| *exposed > 0.0) {
-        warnings.push(format!(
-            "the bounds in the manifest are shares of values: somebody who knows the value of everybody \
-             else can subtract, and is then certain about up to {} of all people, one at a \
-             time. The promise does not cover that; bounds from a file that was not made from \
-             the table avoid it",
-            percent(exposed),
-        ));
-    } else if manifest
-        .method
-        .parameters
-        .get("weights")
-        .is_some_and(|w| w == "frequency")
-    {
-        warnings.push(
-            "the matrix was fitted to how common values are: somebody who knows the value of everybody \
-             else may learn the last one from it. `weights = \"even\"` in `fine-grain` avoids \
-             that"
-                .to_owned(),
-        );
-    }
-    if let (Some(buckets), 1..) = (manifest.buckets().first(), manifest.left_out) {
-        let which = match &*manifest.method_of(&buckets.column).name {
-            "anatomy" => "the commonest values",
-            _ => "the values that are hardest to hide",
-        };
-        warnings.push(format!(
-            "{} were left out, most with one of {which} of `{}`: somebody who knows that a person was in \
-             the table, and does not find them, knows that. No attack below looks at them",
-            counted(manifest.left_out, "row"),
-            buckets.column,
-        ));
-    }
-    let known =
-        || report.attacks.iter().filter(|known| known.name == "background-knowledge");
-    for known in known() {
-        let number =
-            |key: &str| known.detail.get(key).and_then(Value::as_u64).unwrap_or(0);
-        let (skipped, impossible) = (number("skipped"), number("impossible"));
-        if skipped > 0 {
-            warnings.push(format!(
-                "background-knowledge was not tried on {} of {}: people fit into several of \
-                 them, or they are too large",
-                grouped(skipped),
-                counted(skipped + looked_at(known), "group"),
-            ));
-        }
-        if impossible > 0 {
-            warnings.push(format!(
-                "what is known rules out the values of {}: is this the right file?",
-                counted(impossible, "group"),
-            ));
-        }
-    }
-    for known in known() {
-        let column = known.detail.get("column").and_then(Value::as_str);
-        let own = |note: &BucketsNote| Some(&*note.column) == column;
-        let Some(column) = column.filter(|_| manifest.buckets().iter().any(own)) else {
-            continue;
-        };
-        let number = |key: &str| known.detail.get(key).and_then(Value::as_f64);
-        if let (Some(bound), Some(above @ 1e-9..)) = (number("bound"), number("above"))
-        {
-            let sets = known.detail.get("posterior").and_then(Value::as_object);
-            let sets = sets.into_iter().flatten();
-            let strong = sets.filter(|(_, worst)| {
-                worst.as_f64().is_some_and(|worst| worst > bound + 1e-9)
-            });
-            let strong: Vec<&str> = strong.map(|(name, _)| name.as_str()).collect();
-            let robust = manifest.promises.iter().any(|promise| {
-                promise.name == "r-robustness"
-                    && promise.columns.iter().any(|name| name == column)
-            });
-            let advice = match robust {
-                true => "The promise does not cover that: name these in `signatures`",
-                false => "`r-robustness` bounds that",
-            };
-            warnings.push(format!(
-                "somebody who knows how `{column}` depends on {} is surer than {} of the values \
-                 of up to {} of all people, and {} sure of somebody's. {advice}",
-                strong.join(" or "),
-                percent(bound),
-                percent(above),
-                percent(known.worst),
-            ));
-        }
-    }
-    let changed = report.attacks.iter().find(|attack| {
-        let of = |key: &str| attack.detail.get(key);
-        of("noise") == Some(&json!("keyed")) && of("same_matrix") == Some(&json!(false))
-    });
-    if changed.is_some() {
-        warnings.push(
-            "the key keeps noise the same only where domain and matrix are the same, and in \
-             these releases they differ: people whose noise changed can be averaged. A public \
-             `domain` in the recipe keeps the domain; bounds that follow the data (`factor`, \
-             sub-tables) change the matrix all the same"
-                .to_owned(),
-        );
-    }
-    let paper =
-        manifest.weights().as_ref().is_some_and(|weights| weights.kind == "paper");
-    if let (true, Some(certain)) = (paper, number("counting", "certain")) {
-        warnings.push(format!(
-            "these are the weights of the paper, for comparison only: who takes them for counts \
-             is certain about {}. Do not hand this release out",
-            people(certain),
-        ));
-    }
-    let robust = report.promises.iter().find(|p| p.name == "r-robustness" && p.holds);
-    if let Some(robust) = robust {
-        let number = |key: &str| robust.measured.get(key).and_then(Value::as_u64);
-        let (groups, exact) =
-            (number("groups").unwrap_or(0), number("exact").unwrap_or(0));
-        if exact < groups {
-            warnings.push(format!(
-                "{} of {} are too large to weigh all their possible worlds: of these it is only \
-                 certain that somebody who knows of one value how it depends, and of the \
-                 others nothing, stays below 1/r. A smaller `largest-group` avoids that",
-                grouped(groups - exact),
-                counted(groups, "group"),
-            ));
-        }
-    }
-    let robust = report.promises.iter().find(|p| p.name == "r-robustness" && !p.holds);
-    if robust.is_some() {
-        warnings.push(
-            "r-robustness holds only against the knowledge the release was made with: is this \
-             the file, or the table?"
-                .to_owned(),
-        );
-    }
-    let broken =
-        report.promises.iter().find(|p| p.name == "delta-presence" && !p.holds);
-    if broken.is_some() {
-        warnings.push(
-            "delta-presence holds only of the population the release was made with: is this \
-             the file?"
-                .to_owned(),
-        );
-    }
-    warnings
-}
-
-/// What is said of a protected column that others tell much about: a tenth of all people more
-/// are guessed rightly, or a hundredth are as good as known.
-fn told_by_others(attack: &Attacked) -> Option<String> {
-    const MUCH: f64 = 0.1;
-    const KNOWN: f64 = 0.01;
-    let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
-    let word = |key: &str| attack.detail.get(key).and_then(Value::as_str);
-    let gain = number("gain").filter(|_| attack.name == "dependence")?;
-    let (sure, before) = (number("sure")?, number("sure_without")?);
-    if gain < MUCH && sure - before < KNOWN {
-        return None;
-    }
-    let known = match sure > before {
-        true => format!(", and at least 95 % surely for {}", percent(sure)),
-        false => String::new(),
-    };
-    Some(format!(
-        "`{}` tells about `{}`: with it the value is guessed rightly for {} of all rows{known}, without \
-         it for {}. No promise covers that: drop `{}`, or protect both as one",
-        word("by")?,
-        word("column")?,
-        percent(attack.success),
-        percent(attack.chance),
-        word("by")?,
-    ))
-}
-
 /// The losses in one line.
 pub(crate) fn loss_text(report: &Report) -> String {
     let words: Vec<String> = report
@@ -421,4 +233,28 @@ pub(crate) fn loss_text(report: &Report) -> String {
         .map(|(name, value)| format!("{name} {}", short(*value)))
         .collect();
     words.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promises_of_one_kind_are_told_apart_by_their_columns() {
+        let promise = |name: &str, column: &str| Checked {
+            name: name.to_owned(),
+            columns: vec![column.to_owned()],
+            asked: json!({}),
+            measured: json!({}),
+            holds: true,
+            rows_at_risk: 0,
+        };
+        let all = [
+            promise("l-diversity", "ill"),
+            promise("l-diversity", "hiv"),
+            promise("breach", "cost"),
+        ];
+        let names = all.each_ref().map(|one| promise_name(&all, one));
+        assert_eq!(names, ["l-diversity (ill)", "l-diversity (hiv)", "breach"]);
+    }
 }

@@ -6,7 +6,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha20Rng;
 use scumble::error::Result;
 use scumble::method::{
-    BlurTask, Blurred, CondensationTask, blur, condense, draw_noise,
+    BlurTask, Blurred, ClassRules, CondensationTask, blur, condense, draw_noise,
 };
 use scumble::random::Randomness;
 use scumble::space::{FrameKind, Shape};
@@ -211,6 +211,7 @@ impl ClassedRows {
             levels: LEVELS,
             parts: None,
             limit: 0,
+            classes: ClassRules::default(),
         }
     }
 

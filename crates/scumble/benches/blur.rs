@@ -15,7 +15,7 @@ use std::time::Instant;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
-use scumble::method::{BlurTask, Frame, blur, least_factors, need};
+use scumble::method::{BlurTask, ClassRules, Frame, blur, least_factors, need};
 use scumble::promise::Law;
 use scumble::space::{FrameKind, Shape};
 use scumble::table::Numbers;
@@ -145,6 +145,7 @@ fn case(name: &str, values: Vec<f64>, dims: usize, shape: Shape) {
         levels: 4,
         parts: None,
         limit: n_rows as u64 / 1000,
+        classes: ClassRules::default(),
     };
     let (start, before) = (Instant::now(), processor());
     let blurred = blur(&task).unwrap();

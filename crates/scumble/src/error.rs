@@ -161,6 +161,13 @@ impl Error {
         &self.0.hints
     }
 
+    /// The same with other hints.
+    #[must_use]
+    pub(crate) fn map_hints(mut self, new: impl Fn(String) -> String) -> Self {
+        self.0.hints = std::mem::take(&mut self.0.hints).into_iter().map(new).collect();
+        self
+    }
+
     /// The exit code of the command: 1 if a promise fails or cannot be met, 130 if the work
     /// was cancelled (by Ctrl-C; the command has another for SIGTERM), else 2.
     pub fn exit_code(&self) -> u8 {

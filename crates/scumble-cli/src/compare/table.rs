@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::compare::Compared;
 use crate::compare::point::{Measurements, PointOutcome};
-use crate::output::{aligned, counted, csv_line, grouped, percent, short};
+use crate::output::{counted, csv_line, grouped, percent, short};
 use crate::result::{SCHEMA, surest};
 
 /// A table of texts with footnotes.
@@ -197,33 +197,6 @@ pub(super) fn value_text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     }
-}
-
-pub(super) fn text(compared: &Compared) -> String {
-    let Sheet { heading, rows, notes } = compared.sheet();
-    let mark = |row: Vec<String>, mark: &str| {
-        [mark.to_owned()].into_iter().chain(row).collect::<Vec<String>>()
-    };
-    let mut lines = vec![mark(heading, "")];
-    for (outcome, row) in compared.outcomes.iter().zip(rows) {
-        lines.push(mark(row, if compared.marked(outcome) { "*" } else { "" }));
-    }
-    let mut text = format!("{}\n\n{}\n", compared.scale_text(), aligned(&lines));
-    for (number, note) in notes.iter().enumerate() {
-        text.push_str(&format!("[{}] {note}\n", number + 1));
-    }
-    if compared.outcomes.iter().any(|outcome| compared.marked(outcome)) {
-        text.push_str("*: the recipe as it stands. ");
-    }
-    text.push_str(
-        "Percentages by share of rows: median relative error of answers that are not exact.\n\
-         exact: questions answered exactly. covers: 95 % intervals of the others that have the \
-         truth; width: their median relative width; score: their mean interval score.\n\
-         rules, class rules: error of confidence, a rule. tree, near: classes told rightly.\n\
-         row risk, value risk: people whose row is found, or value guessed, beyond those \
-         without the release; by the best attack. Attacks: people hit / surest guess.\n",
-    );
-    text
 }
 
 /// One line a point, every number in full.

@@ -82,20 +82,17 @@ fn a_grid_is_one_table_and_one_page() {
     assert!(text.starts_with("exit 0\n--- out\n120 rows, "), "{text}");
     assert!(text.contains("`ill` is right"), "{text}");
     let heading = text.lines().find(|line| line.contains("covers")).unwrap();
-    for word in [
-        "k ",
-        "loss",
-        "<0.5 %",
-        ">10 %",
-        "exact",
-        "width",
-        "rules",
-        "row risk",
-        "value risk",
-        "linkage",
-        "homogeneity",
-        "sec",
-    ] {
+    let decide =
+        ["k ", "loss", "<0.5 %", ">10 %", "tree", "row risk", "value risk", "sec"];
+    let others = ["exact", "width", "rules", "near", "linkage", "homogeneity"];
+    for word in decide {
+        assert!(heading.contains(word), "{word}");
+    }
+    assert!(others.iter().all(|word| !heading.contains(word)), "{heading}");
+    assert!(text.contains("`--all` prints every column"), "{text}");
+    let every = run(home.path(), &[&BY_K[..], &["--all"]].concat());
+    let heading = every.lines().find(|line| line.contains("covers")).unwrap();
+    for word in decide.into_iter().chain(others) {
         assert!(heading.contains(word), "{word}");
     }
     // The recipe as it stands has a star, and what cannot be met a footnote.

@@ -11,8 +11,8 @@ use std::rc::Rc;
 use crate::audit::apart::{ApartTruth, ApartValues};
 use crate::audit::attacks::linkage::{self, LinkageGuesses};
 use crate::audit::cells::{
-    Covers, GroupPeople, Members, People, PresenceShares, QuasiKnowledge, TrueRows,
-    cost,
+    CellClasses, Covers, GroupPeople, InTable, Members, People, PresenceShares,
+    QuasiKnowledge, TrueRows, cost,
 };
 use crate::audit::drawn::TrueCounts;
 use crate::audit::given::{Given, Knowledge, quasi_columns};
@@ -85,7 +85,8 @@ pub(crate) struct Linked<'a> {
 #[derive(Debug)]
 pub(crate) struct Crowd<'a> {
     pub(super) people: People<'a>,
-    pub(super) presence: PresenceShares,
+    /// Nothing if people may have several rows, and it is not known who has.
+    pub(super) presence: Option<PresenceShares>,
 }
 
 impl<'a> Case<'a> {
@@ -184,10 +185,32 @@ impl<'a> Case<'a> {
         let both = self.views.cells()?.zip(self.inputs.population);
         self.used.population.set(self.used.population.get() || both.is_some());
         facet(both, &self.crowd, |(classes, population)| {
-            let people = People::of(self.manifest, classes, population, self.watch)?;
-            let presence = PresenceShares::of(classes, &people)?;
-            Ok(Crowd { people, presence })
+            let inside = self.in_table(classes)?;
+            let nobody =
+                || InTable { of_group: vec![0; classes.n_groups()], left_out: 0 };
+            let (known, inside) = (inside.is_some(), inside.unwrap_or_else(nobody));
+            let (manifest, watch) = (self.manifest, self.watch);
+            let people = People::of(manifest, classes, population, inside, watch)?;
+            let presence = known.then(|| PresenceShares::of(classes, &people));
+            Ok(Crowd { presence: presence.transpose()?, people })
         })
+    }
+
+    /// How many people of each class are in the table; nothing if rows may be of the same
+    /// person, and the original is not there to tell.
+    fn in_table(&self, classes: &CellClasses) -> Result<Option<InTable>> {
+        if self.manifest.person.is_some() && self.inputs.table.is_none() {
+            return Ok(None);
+        }
+        Ok(Some(match self.group_people()? {
+            Some(people) => {
+                InTable { of_group: people.sizes.clone(), left_out: people.unpublished }
+            }
+            None => InTable {
+                of_group: classes.sizes.clone(),
+                left_out: self.manifest.left_out,
+            },
+        }))
     }
 
     /// Who of the population is in the table, for scorers.

@@ -4,12 +4,12 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::population::not_in_population;
+use crate::hierarchy::population::{not_in_population, rows_differ};
 use crate::hierarchy::uncovered::uncovered_error;
-use crate::hierarchy::{Cells, Column, Population, Ranges, Rule};
+use crate::hierarchy::{BoundGrid, Cells, Column, Grid, Population, Ranges, Rule};
 use crate::table::{
-    Census, Code, ColumnId, Counts, Dictionary, Domain, Of, PersonCounts, PublicDomain,
-    Reading, Role, Scan, Source, TypeEvidence, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Kind, Of, PersonCounts,
+    PublicDomain, Reading, Role, Scan, Source, TypeEvidence, scan,
 };
 use crate::watch::Watch;
 
@@ -34,8 +34,8 @@ pub struct ColumnSpec {
     pub weight: f64,
     /// What its published cells are.
     pub cells: Cells,
-    /// Values that belong to the domain even if the table does not have them.
-    pub also: Vec<String>,
+    /// Where ranges of its numbers or dates end, if that is known before the table is read.
+    pub grid: Option<Grid>,
     /// The ranges that stand for its numbers, if they are counted as ranges: these are then
     /// its values, with nothing above them.
     pub ranges: Option<Ranges>,
@@ -58,7 +58,7 @@ impl ColumnSpec {
             highest: None,
             weight: 1.0,
             cells: Cells::Taxonomy,
-            also: Vec::new(),
+            grid: None,
             ranges: None,
             decimals: 0,
             domain: None,
@@ -72,6 +72,15 @@ impl ColumnSpec {
             None => self.rule,
         };
         Ok(Self { rule, domain, ..self })
+    }
+
+    /// A grid with the values of the column. Fails if one has no place in it.
+    pub fn bind_grid(&self, grid: &Grid, domain: &Domain) -> Result<BoundGrid> {
+        let name = &self.name;
+        if domain.kind() == Kind::Category {
+            return Err(Error::recipe(format!("`step` of `{name}` needs numbers")));
+        }
+        grid.bind(domain).ok_or_else(|| beyond_grid(name))
     }
 }
 
@@ -139,7 +148,6 @@ impl Microdata {
         if let Some(spec) = person {
             chosen.push((source.column(&spec.name)?, spec));
         }
-        let is_repeated = person.is_some();
         let columns: Vec<ColumnId> = chosen.iter().map(|(column, _)| *column).collect();
         let scanned = scan(source, &columns, watch)?;
         let n_quasi = of_role(Role::Quasi).count();
@@ -149,7 +157,7 @@ impl Microdata {
             return Self::bind((scanned, source), None, specs, n_quasi);
         };
         let everyone = scan(population.source, &population.columns(&specs)?, watch)?;
-        if everyone.n_rows < scanned.n_rows && !is_repeated {
+        if everyone.n_rows < scanned.n_rows && person.is_none() {
             return Err(Error::input(format!(
                 "the population has {} rows, fewer than the {} of the table",
                 everyone.n_rows, scanned.n_rows
@@ -158,16 +166,9 @@ impl Microdata {
             .with_hint("every row of the table must be a person of the population"));
         }
         let others = Some((everyone, population.source));
+        let person = person.cloned();
         let data = Self::bind((scanned, source), others, specs, n_quasi)?;
-        if data.census.persons.as_ref().is_some_and(|persons| persons.are_shared()) {
-            return Err(Error::input(
-                "somebody has rows with different quasi values, but is one person of the \
-                 population",
-            )
-            .in_file(source.name())
-            .with_hint("the quasi values of a person must be the same in all their rows"));
-        }
-        population.check(source, &data, is_repeated, watch)?;
+        population.check(source, &data, person.as_ref(), watch)?;
         Ok(data)
     }
 
@@ -201,7 +202,7 @@ impl Microdata {
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             let public = spec.domain.as_ref();
             let listed = public.and_then(|domain| domain.words(&spec.reading));
-            let also = spec.also.iter().chain(listed.unwrap_or_default());
+            let also = listed.unwrap_or_default().iter();
             let also = also.map(|text| text.as_str().into());
             let texts: Vec<Box<str>> = known().cloned().chain(also).collect();
             let found = match &spec.ranges {
@@ -247,16 +248,22 @@ impl Microdata {
             // People are rows.
             census.persons = None;
         }
-        if let Some((scan, source)) = &mut population {
+        if let Some((scan, everyone)) = &mut population {
+            if let Some(persons) = census.persons.as_ref().filter(|p| p.are_shared()) {
+                return Err(rows_differ(persons.n_shared(), source));
+            }
             more_maps.truncate(n_quasi);
             let people = recoded(std::mem::take(&mut scan.counts), &more_maps);
             let quasi = people.columns.into_iter().map(Of::from).collect();
+            let of_people = census.persons.is_some();
             let (within, missing) = census.within(quasi, people.rows.into());
             if missing > 0 {
-                return Err(not_in_population(missing, source).with_hint(
-                    "every row of the table must be a person of the population with the \
-                     same quasi values",
-                ));
+                return Err(not_in_population(missing, of_people, everyone)
+                    .in_file(source.name())
+                    .with_hint(
+                        "every row of the table must be a person of the population with \
+                         the same quasi values",
+                    ));
             }
             census = within;
         }
@@ -341,6 +348,8 @@ fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Colu
             format!("at most {highest}"),
         ));
     }
+    let grid = spec.grid.as_ref().map(|grid| spec.bind_grid(grid, &domain));
+    let grid = grid.transpose()?;
     Ok(Column {
         name: spec.name.clone(),
         domain,
@@ -350,7 +359,16 @@ fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Colu
         highest,
         weight: spec.weight,
         cells: spec.cells,
+        grid,
     })
+}
+
+/// That numbers have more digits than any grid can hold.
+pub(crate) fn beyond_grid(name: &str) -> Error {
+    Error::recipe(format!(
+        "`{name}` has numbers of too many digits for ranges on a grid"
+    ))
+    .with_hint("give the column a hierarchy of `cuts`, or publish `ends = \"tight\"`")
 }
 
 /// An error about a rule, with the column it is for.

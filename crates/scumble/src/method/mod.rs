@@ -17,8 +17,9 @@ mod weights;
 
 pub use anatomy::{AnatomyTask, anatomy};
 pub use blur::{
-    BlurTask, Blurred, BlurredFrame, Frame, Ladder, NoiseDrawer, RowNeeds, anonymity,
-    blur, draw_noise, ladder, largest_set, least_factors, most_company, need, peel,
+    BlurTask, Blurred, BlurredFrame, ClassRules, Frame, Ladder, NoiseDrawer, RowNeeds,
+    anonymity, blur, draw_noise, ladder, largest_set, least_factors, most_company,
+    need, peel,
 };
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, GroupMoments, condense};
@@ -143,7 +144,18 @@ pub fn cover(column: &Column, codes: &[Code], at_least: Option<usize>) -> Cover 
                 other => other,
             }
         }
-        (Cells::Interval, _) => Cover::range_over(&column.domain, codes),
+        (Cells::Interval, at_least) => match (&column.grid, at_least) {
+            (None, _) => Cover::range_over(&column.domain, codes),
+            // The value itself, which all of the group share.
+            (Some(_), Some(0)) => Cover::node_over(&column.hierarchy, codes),
+            (Some(grid), _) => match Cover::range_over(&column.domain, codes) {
+                Cover::Range { low, high, missing } => {
+                    let (low, high) = grid.outward(low, high);
+                    Cover::Range { low, high, missing }
+                }
+                other => other,
+            },
+        },
         (Cells::Set | Cells::Pdf, _) => Cover::Set(codes.to_vec()),
     }
 }

@@ -32,8 +32,15 @@ pub(super) fn certify(manifest: &mut Manifest, audit: &Report) -> Result<()> {
         note.measured = checked.measured.clone();
         note.holds = checked.holds;
         note.certified = match &*note.name {
+            "delta-presence" if is_of_people => {
+                "people of every group counted in the table and in the population"
+                    .to_owned()
+            }
             "delta-presence" => {
                 "recomputed from the published files and the population".to_owned()
+            }
+            "k-map" if is_of_people => {
+                "people of every group counted in the population".to_owned()
             }
             "breach" | "fine-grain" => {
                 "every matrix checked against every protected value".to_owned()

@@ -1,15 +1,20 @@
 //! The parts of a recipe: what is gathered for each, and what its best method decides.
 
+use std::sync::Arc;
+
+use hashbrown::HashSet;
+
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Microdata, Population};
+use crate::method::{Grouping, Step};
 use crate::random::Randomness;
 use crate::recipe::follow::follow;
-use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task};
+use crate::recipe::methods::{Gathered, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::Order;
 use crate::recipe::parts::Part;
 use crate::recipe::{Request, Spec, blurring, generalize, together};
 use crate::release::{Keyed, StepBinding};
-use crate::table::Role;
+use crate::table::{Code, LeftOutRows, Role, RowPlace, Source, TupleId};
 use crate::watch::{Quiet, Stage, Watch};
 
 /// What all parts of a run share.
@@ -34,18 +39,115 @@ pub(super) fn plan<'a>(
     if let [cells, numbers, rest @ ..] = parts
         && numbers.is_within(cells)
     {
-        let (cells, mut numbers) =
-            (Prepared::new(cells, context)?, Prepared::new(numbers, context)?);
+        let (cells, mut numbers) = (
+            Prepared::new(cells, None, context)?,
+            Prepared::new(numbers, None, context)?,
+        );
         let (coarse, noisy) = together::plan(&cells, &mut numbers, context)?;
         made.extend([cells.made(coarse), numbers.made(noisy)]);
         parts = rest;
     }
+    let is_one_of_several = made.len() + parts.len() > 1;
+    let mut gone = left_out(made.last(), context.watch)?;
     for part in parts {
-        let prepared = Prepared::new(part, context)?;
-        let chosen = prepared.best(None, context)?;
+        let prepared = Prepared::new(part, gone.as_ref(), context)?;
+        let chosen = prepared.best(None, context);
+        let chosen = chosen.map_err(|error| match is_one_of_several {
+            true => within_mixture(error, part),
+            false => error,
+        })?;
         made.push(prepared.made(chosen));
+        // Cells, or noise, stand first; others leave nobody out.
+        if is_one_of_several && gone.is_none() {
+            gone = left_out(made.last(), context.watch)?;
+        }
+    }
+    for made in &mut made {
+        if let Some(rows) = &gone {
+            made.order.source = made.order.source.without(rows);
+        }
     }
     Ok(made)
+}
+
+/// The rows that a part leaves out, if any; noise beside cells also those of the cells.
+fn left_out(
+    made: Option<&Made<'_>>,
+    watch: &dyn Watch,
+) -> Result<Option<Arc<LeftOutRows>>> {
+    let Some(made) = made else { return Ok(None) };
+    let rows = match (&made.data, &made.planned.grouping) {
+        (Gathered::Numbers(data), _) => {
+            let steps = made.planned.plan.steps.iter();
+            let places = steps.filter_map(|step| match step {
+                Step::Blur(plan) => Some(&plan.blurred.places),
+                Step::Group(_) | Step::Draw(_) | Step::Apart(_) | Step::Redraw(_) => {
+                    None
+                }
+            });
+            let rows = (0..).zip(places.flatten());
+            let rows = rows.filter(|(_, place)| place.is_none()).map(|(row, _)| row);
+            LeftOutRows::numbered(rows, &data.block_starts)
+        }
+        (Gathered::Counts(data), Some(grouping)) => {
+            grouping_left_out(&made.order.source, data, grouping, watch)?
+        }
+        (Gathered::Counts(_), None) => return Ok(None),
+    };
+    Ok((!rows.is_empty()).then(|| Arc::new(rows)))
+}
+
+/// The rows that no group has.
+fn grouping_left_out(
+    source: &Source,
+    data: &Microdata,
+    grouping: &Grouping,
+    watch: &dyn Watch,
+) -> Result<LeftOutRows> {
+    let census = &data.census;
+    let tuples = census.tuples().filter(|tuple| grouping.group_of[*tuple].is_none());
+    let key = |tuple: TupleId| census.quasi.iter().map(|codes| codes[tuple]).collect();
+    let gone: HashSet<Vec<Code>> = tuples.map(key).collect();
+    if gone.is_empty() {
+        return Ok(LeftOutRows::default());
+    }
+    let columns = data.quasi.iter().map(|column| source.column(&column.name));
+    let columns = columns.collect::<Result<Vec<_>>>()?;
+    let folded = source.fold(
+        &columns,
+        Vec::new,
+        |rows: &mut Vec<RowPlace>, place, cells| {
+            let codes = cells.iter().zip(&data.codes);
+            let codes = codes.map(|(text, codes)| codes.get(*text).copied());
+            if codes
+                .collect::<Option<Vec<Code>>>()
+                .is_some_and(|key| gone.contains(&key))
+            {
+                rows.push(place);
+            }
+            Ok(())
+        },
+        &Quiet(watch),
+    )?;
+    Ok(LeftOutRows::new(folded.states.into_iter().flatten()))
+}
+
+/// An error of one of several parts: whose `suppression` its hints mean, and none where
+/// there is none.
+pub(super) fn within_mixture(error: Error, part: &Part) -> Error {
+    let apart = part.methods.iter().all(|method| method.treats() == Treats::Apart);
+    let names: Vec<String> =
+        part.methods.iter().map(|method| format!("`{}`", method.name())).collect();
+    let whose = format!("`suppression` of {}", names.join(" or "));
+    error.map_hints(|hint| match hint.contains("`suppression") {
+        true if apart => format!(
+            "ask for less, or randomize the column (`breach`): {} leaves no rows out beside \
+             other methods",
+            names.join(" or ")
+        ),
+        true => hint.replace("`suppression`", &whose),
+        false => hint,
+    })
 }
 
 /// A part of a recipe, and what was gathered for it.
@@ -62,8 +164,12 @@ pub(super) struct ChosenMethod {
 }
 
 impl<'a> Prepared<'a> {
-    /// Gathers what the methods of a part need.
-    fn new(part: &'a Part, context: &Context<'_>) -> Result<Self> {
+    /// Gathers what the methods of a part need, of rows that are not left out.
+    fn new(
+        part: &'a Part,
+        left_out: Option<&Arc<LeftOutRows>>,
+        context: &Context<'_>,
+    ) -> Result<Self> {
         let Context { request, watch, .. } = *context;
         let (spec, inputs) = (&part.spec, &request.inputs);
         let mut order = Order::new(spec, inputs)?;
@@ -72,6 +178,9 @@ impl<'a> Prepared<'a> {
         }
         let own = |name: &str| part.columns.iter().any(|column| column == name);
         order.check_domains(spec, own, &Quiet(watch))?;
+        if let Some(rows) = left_out {
+            order.source = order.source.without(rows);
+        }
         watch.stage(Stage::Read, order.source.bytes());
         let data = gather(spec, &order, part.methods[0], watch)?;
         Ok(Self { part, order, data })

@@ -13,6 +13,8 @@
 //!   coarser or blurred: rows that share a group would tell what cells and noise hide.
 //! - Bounds on draws hold whatever else is known: noise is independent of all else.
 //! - Noise of numbers counts only people who share the cells of all other quasi columns.
+//! - Rows that a part leaves out no later part sees: cells leave out first, then noise within
+//!   them, which takes no class below the people that are promised; others leave nobody out.
 //!
 //! # Limits
 //! Presence, and values that stay in the rows, are not promised beside noise of numbers:

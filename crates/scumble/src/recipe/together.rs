@@ -23,7 +23,7 @@ use crate::loss::Loss;
 use crate::method::{BlurPlan, BlurredFrame, Step};
 use crate::promise::{About, Wish};
 use crate::recipe::blurring::NumberRows;
-use crate::recipe::made::{ChosenMethod, Context, Prepared};
+use crate::recipe::made::{ChosenMethod, Context, Prepared, within_mixture};
 use crate::recipe::methods::Planned;
 use crate::table::{Code, GroupId, TupleId};
 
@@ -79,11 +79,21 @@ fn attempt(
     crowd: u64,
     context: &Context<'_>,
 ) -> Result<(ChosenMethod, ChosenMethod)> {
-    let coarse = cells.best(Some(crowd), context)?;
+    let coarse = cells.best(Some(crowd), context);
+    let coarse = coarse.map_err(|error| within_mixture(error, cells.part))?;
     let classes = CellClasses::of(cells.counts()?, &coarse.planned)?;
-    classes.apply(numbers.rows()?)?;
-    let noisy = numbers.best(None, context)?;
+    classes.apply(numbers.rows()?, least(cells))?;
+    let noisy = numbers.best(None, context);
+    let noisy = noisy.map_err(|error| within_mixture(error, numbers.part))?;
     Ok((coarse, noisy))
+}
+
+/// How many people a class must have, if it has any.
+fn least(cells: &Prepared<'_>) -> usize {
+    let promises = cells.part.spec.promises.iter().map(|typed| typed.kind.promise());
+    let sizes = promises.filter(|promise| promise.name() == "k-anonymity");
+    let sizes = sizes.filter_map(|promise| promise.asked().get("k")?.as_u64());
+    sizes.max().unwrap_or(1) as usize
 }
 
 /// Among how many people noise must hide somebody, at most.
@@ -158,9 +168,12 @@ fn width(plan: &BlurPlan, domains: &[[f64; 2]]) -> f64 {
             (sum.sum::<f64>(), blurred.spreads.len() / domains.len())
         }
         true => {
-            let places = blurred.places.iter().flatten();
-            let sum = places.map(|(frame, level)| {
-                of_level(&blurred.frames[*frame as usize], *level)
+            let sum = blurred.places.iter().map(|place| match place {
+                Some((frame, level)) => {
+                    of_level(&blurred.frames[*frame as usize], *level)
+                }
+                // Who is left out is lost in every column.
+                None => domains.len() as f64,
             });
             (sum.sum::<f64>(), blurred.places.len())
         }
@@ -196,16 +209,23 @@ impl<'a> CellClasses<'a> {
         })
     }
 
-    /// Gives every row the cells it is published with.
-    fn apply(&self, rows: &mut NumberRows) -> Result<()> {
-        rows.in_classes(|values| {
+    /// Gives every row the cells it is published with, in classes of at least so many
+    /// people.
+    fn apply(&self, rows: &mut NumberRows, least: usize) -> Result<()> {
+        rows.in_classes(least, |values| {
             let codes = values.iter().zip(&self.data.quasi).zip(&self.data.codes);
             let codes = codes.map(|((text, column), codes)| {
                 codes.get(text).copied().or(column.domain.missing())
             });
-            let tuple = self.tuples.get(&codes.collect::<Option<Vec<Code>>>()?)?;
-            let texts = self.texts[self.group_of[tuple.index()]?.index()].as_ref()?;
-            Some(texts.iter().map(|text| text.as_str().into()).collect())
+            let codes: Option<Vec<Code>> = codes.collect();
+            let tuple = codes.and_then(|codes| self.tuples.get(&codes));
+            let changed =
+                || Error::input("the table has changed since it was first read");
+            let Some(group) = self.group_of[tuple.ok_or_else(changed)?.index()] else {
+                return Ok(None);
+            };
+            let texts = self.texts[group.index()].as_ref().ok_or_else(changed)?;
+            Ok(Some(texts.iter().map(|text| text.as_str().into()).collect()))
         })
     }
 }

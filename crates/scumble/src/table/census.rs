@@ -149,8 +149,16 @@ impl Census {
         (within, missing)
     }
 
+    /// The same with people of the table in the place of rows, for whoever counts nothing
+    /// else; nothing if a row is a person. Nobody may have rows of several tuples.
+    pub fn of_people(&self) -> Option<Self> {
+        self.persons.as_ref()?;
+        let rows = self.tuples().map(|tuple| self.people_of(tuple)).collect();
+        Some(Self { rows, persons: None, ..self.clone() })
+    }
+
     /// How many people of the table have rows of a tuple.
-    fn people_of(&self, tuple: TupleId) -> u64 {
+    pub fn people_of(&self, tuple: TupleId) -> u64 {
         self.persons.as_ref().map_or(self.rows[tuple], |persons| persons.of(tuple))
     }
 

@@ -10,10 +10,12 @@ mod census;
 mod counts;
 mod csv;
 mod domain;
+mod guard;
 mod held;
 mod index;
 mod inputs;
 mod knowledge;
+mod left_out;
 mod numbers;
 mod parquet;
 mod persons;
@@ -28,12 +30,14 @@ pub use self::arrow::ColumnForm;
 pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};
+pub(crate) use guard::{formulas, guarded};
 pub use index::{
     ClassId, Code, ColumnId, EntryId, GroupId, Id, Ids, NodeId, Of, RowId, TupleId,
 };
 pub(crate) use index::{ids, pair, unpair};
 pub use inputs::{Input, Inputs};
 pub use knowledge::{Stated, StatedSet};
+pub use left_out::LeftOutRows;
 use numbers::decimals;
 pub use numbers::{Numbers, NumbersTask, parse_finite, snapped};
 pub use persons::{Owner, PersonCounts, Persons};

@@ -20,14 +20,19 @@ mod publish {
     mod conditions;
     mod domains;
     pub(crate) mod every_way;
+    mod formulas;
+    mod grid;
+    mod left_out;
     mod memory;
     mod mixtures;
     mod people;
+    mod people_of_population;
     mod plan;
     mod presence;
     mod randomized;
     mod randomized_numbers;
     mod robust_rows;
+    mod told;
 }
 
 mod fault {

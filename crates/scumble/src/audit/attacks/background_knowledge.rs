@@ -31,7 +31,7 @@ use crate::audit::attacks::{
     no_cell_classes,
 };
 use crate::audit::given::needs_original;
-use crate::audit::{Attacked, Case, Public, detail};
+use crate::audit::{Attacked, Case, Knowledge, Public, detail};
 use crate::error::{Error, Result};
 use crate::watch::Watch;
 
@@ -47,13 +47,31 @@ impl Attack for BackgroundKnowledge {
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
         let (apart, classes) = (case.views.apart()?, case.views.cells()?);
         let mut found = of_apart(case)?;
-        if let Some(classes) = classes.filter(|classes| !classes.sensitive.is_empty())
-            && let Some(knowledge) = case.knowledge()
-        {
-            let linked = case.linked()?;
-            let linked =
-                linked.ok_or_else(|| needs_original("what is known cannot be used"))?;
-            found.extend(cells::attack(case, classes, linked, knowledge)?);
+        if let Some(classes) = classes.filter(|classes| !classes.sensitive.is_empty()) {
+            match case.knowledge() {
+                Some(knowledge) => {
+                    let linked = case.linked()?.ok_or_else(|| {
+                        needs_original("what is known cannot be used")
+                    })?;
+                    let every = |_: &str| true;
+                    found.extend(cells::attack(
+                        case, classes, linked, knowledge, every,
+                    )?);
+                }
+                // What a promise is about is tried without being asked, as on values apart.
+                None => {
+                    let promised =
+                        |column: &str| bound(case.manifest, column).is_some();
+                    let asked = classes.columns().any(|c| promised(&c.column().name))
+                        && !has_file_promise(case.manifest);
+                    if let Some(linked) = case.linked()?.filter(|_| asked) {
+                        let table = &Knowledge::Table;
+                        found.extend(cells::attack(
+                            case, classes, linked, table, promised,
+                        )?);
+                    }
+                }
+            }
         }
         found_or(found, || {
             Ok(match (apart, classes) {

@@ -22,8 +22,8 @@ impl Attack for Counting {
         if !case.views.present.weighted {
             return Err(NO_WEIGHTS.into());
         }
-        let (_, crowd) = crowd(case)?;
-        let found = crowd.presence.counted.as_ref().ok_or(NO_WEIGHTS)?;
+        let (_, crowd, presence) = crowd(case)?;
+        let found = presence.counted.as_ref().ok_or(NO_WEIGHTS)?;
         let beliefs = found.shares.beliefs();
         let mut scored = case.members(crowd)?.score(self.name(), &beliefs);
         scored.worst = found.worst();

@@ -57,7 +57,7 @@ use serde_json::json;
 
 use crate::audit::attacks::presence::crowd;
 use crate::audit::attacks::{Attack, PublicAttacks, Stopped};
-use crate::audit::cells::{CellClasses, People, PresenceRange, Share};
+use crate::audit::cells::{People, PresenceRange, Share};
 use crate::audit::checks::{delta_presence, k_anonymity, k_map};
 use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
@@ -73,8 +73,8 @@ impl Attack for Reversal {
     }
 
     fn attempt(&self, case: &Case<'_>) -> Result<Vec<Attacked>, Stopped> {
-        let (classes, crowd) = crowd(case)?;
-        let found = reverse(case.manifest, classes, &crowd.people);
+        let (_, crowd, _) = crowd(case)?;
+        let found = reverse(case.manifest, &crowd.people);
         case.watch.check()?;
         let (mut attack, certain) = found?;
         case.members(crowd)?.note_certain(&mut attack, &certain);
@@ -113,7 +113,7 @@ const ROUNDING: f64 = 1e-9;
 #[derive(Debug, Clone, Copy)]
 struct SearchRule {
     range: PresenceRange,
-    /// Rows of a group that has any, at least.
+    /// Rows of a group that has any, at least; or people, where these are counted.
     k: u64,
     /// People of a group that has rows, at least.
     k_map: u64,
@@ -174,7 +174,6 @@ struct Told {
 /// in the table. Or why it does not apply.
 fn reverse(
     manifest: &Manifest,
-    view: &CellClasses,
     people: &People<'_>,
 ) -> Result<(Attacked, Vec<Option<bool>>), &'static str> {
     let rule = SearchRule::of(manifest).ok_or(
@@ -191,19 +190,17 @@ fn reverse(
     const NO_EVENT: &str = "nothing finer was refused";
     let told = match &*method.name {
         "full-domain" if by_coins(method) => {
-            levels::tell_refused(method, view, people, rule).ok_or(NO_EVENT)?
+            levels::tell_refused(method, people, rule).ok_or(NO_EVENT)?
         }
-        "full-domain" => levels::tell(method, view, people, rule).ok_or(NO_EVENT)?,
-        "mondrian" if by_coins(method) => {
-            cuts::tell(view, people, rule, cuts::Looks::Coins)
-        }
-        "mondrian" => cuts::tell(view, people, rule, cuts::Looks::Free),
+        "full-domain" => levels::tell(method, people, rule).ok_or(NO_EVENT)?,
+        "mondrian" if by_coins(method) => cuts::tell(people, rule, cuts::Looks::Coins),
+        "mondrian" => cuts::tell(people, rule, cuts::Looks::Free),
         _ => return Err("it is not known how this method searches"),
     };
     if told.events + told.skipped == 0 && !by_coins(method) {
         return Err(NO_EVENT);
     }
-    let before = Told::before(view, people);
+    let before = Told::before(people);
     let (mut smallest, mut largest, mut outside) = (1.0f64, 0.0f64, 0u64);
     let mut certain = vec![None; people.group_of.len()];
     for (tuple, group) in people.group_of.iter().enumerate() {
@@ -266,12 +263,11 @@ fn nothing_left_out(manifest: &Manifest, method: &MethodNote) -> bool {
 
 impl Told {
     /// What is known without knowing the method.
-    fn before(view: &CellClasses, people: &People<'_>) -> Self {
+    fn before(people: &People<'_>) -> Self {
         let groups = people.group_of.iter();
-        let shares =
-            groups.map(|group| group.map_or(0.0, |group| people.share(view, group)));
-        let groups = view.sizes.iter().zip(&people.of_group);
-        let published: u64 = groups.map(|(rows, n)| *rows.max(&(n - rows))).sum();
+        let shares = groups.map(|group| group.map_or(0.0, |group| people.share(group)));
+        let groups = people.inside.of_group.iter().zip(&people.of_group);
+        let published: u64 = groups.map(|(inside, n)| *inside.max(&(n - inside))).sum();
         Self {
             posteriors: shares.map(|share| (share, share)).collect(),
             certainty: (published + people.unpublished) as f64,

@@ -15,7 +15,7 @@ use crate::table::{Code, Of};
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     people: &'a People<'a>,
-    // For each distinct tuple of the population, how many rows of the table have it.
+    // For each distinct tuple of the population, how many people of the table have it.
     inside: Option<Vec<u64>>,
 }
 
@@ -40,20 +40,21 @@ impl<'a> Members<'a> {
             })
             .collect();
         let census = &original.census;
-        let mut rows: HashMap<Vec<Option<Code>>, u64> = HashMap::new();
-        for (tuple, n) in census.rows.pairs() {
+        let mut members: HashMap<Vec<Option<Code>>, u64> = HashMap::new();
+        for tuple in census.tuples() {
             let key = codes.iter().zip(&places);
             let key =
                 key.map(|(codes, place)| codes[census.quasi[*place][tuple]]).collect();
-            *rows.entry(key).or_default() += n;
+            *members.entry(key).or_default() += census.people_of(tuple);
         }
         let mut inside = Vec::with_capacity(people.known.people.len());
         for (tuple, n) in people.known.people.iter().enumerate() {
             let key: Vec<Option<Code>> =
                 people.known.tuples.iter().map(|codes| Some(codes[tuple])).collect();
-            inside.push(rows.remove(&key).unwrap_or(0).min(*n));
+            inside.push(members.remove(&key).unwrap_or(0).min(*n));
         }
-        if inside.iter().sum::<u64>() != original.n_rows() {
+        let members = census.tuples().map(|tuple| census.people_of(tuple));
+        if inside.iter().sum::<u64>() != members.sum::<u64>() {
             return Err(Error::input("the table is not part of this population")
                 .with_hint("give the files the release was made from"));
         }
@@ -80,7 +81,7 @@ impl<'a> Members<'a> {
             largest = largest.max(*belief);
         }
         let total = people.total.max(1) as f64;
-        let share = people.inside as f64 / total;
+        let share = people.inside.total() as f64 / total;
         Attacked {
             name: name.into(),
             success: right / total,

@@ -20,24 +20,39 @@ pub(crate) struct People<'a> {
     pub(crate) group_of: Vec<Option<u32>>,
     /// Tuples that fit several groups, and which.
     pub(crate) several: Vec<(u32, Vec<u32>)>,
-    /// How many people fit each group; never fewer than it has rows.
+    /// How many people fit each group; never fewer than are in the table.
     pub(crate) of_group: Vec<u64>,
     /// How many people fit none; never fewer than were left out.
     pub(crate) unpublished: u64,
     /// How many people there are.
     pub(crate) total: u64,
-    /// Rows of the table, published or not.
-    pub(crate) inside: u64,
-    /// Rows of the table that were not published.
+    /// Who of them is in the table.
+    pub(crate) inside: InTable,
+}
+
+/// How many people of a group are in the table.
+#[derive(Debug)]
+pub(crate) struct InTable {
+    /// Of each group: as many as it has rows, unless people have several.
+    pub(crate) of_group: Vec<u64>,
+    /// Of those who are not published.
     pub(crate) left_out: u64,
 }
 
+impl InTable {
+    /// All of them.
+    pub(crate) fn total(&self) -> u64 {
+        self.of_group.iter().fold(self.left_out, |sum, n| sum.saturating_add(*n))
+    }
+}
+
 impl<'a> People<'a> {
-    /// Finds the group of everybody. Fails if there are too few people for the release.
+    /// Finds the group of everybody. Fails if there are fewer people than in the table.
     pub(crate) fn of(
         manifest: &Manifest,
         view: &CellClasses,
         population: &'a Microdata,
+        inside: InTable,
         watch: &'a dyn Watch,
     ) -> Result<Self> {
         let (columns, places) = quasi_columns(manifest, population, "population")?;
@@ -50,8 +65,7 @@ impl<'a> People<'a> {
             of_group: vec![0; view.n_groups()],
             unpublished: 0,
             total: known.people.iter().sum(),
-            inside: view.rows.saturating_add(manifest.left_out),
-            left_out: manifest.left_out,
+            inside,
             known,
         };
         for (tuple, groups) in fitting(view, &covers, &people.known)? {
@@ -69,8 +83,10 @@ impl<'a> People<'a> {
                 }
             }
         }
-        let crowded = people.of_group.iter().zip(&view.sizes).any(|(n, size)| n < size);
-        if crowded || people.left_out > people.unpublished {
+        let InTable { of_group, left_out } = &people.inside;
+        let crowded =
+            people.of_group.iter().zip(of_group).any(|(n, inside)| n < inside);
+        if crowded || *left_out > people.unpublished {
             return Err(Error::input("the release is not of this population")
                 .with_hint("give the file it was made with"));
         }
@@ -78,9 +94,9 @@ impl<'a> People<'a> {
     }
 
     /// The share of a group's people who are in the table, as far as cells tell.
-    pub(crate) fn share(&self, view: &CellClasses, group: u32) -> f64 {
+    pub(crate) fn share(&self, group: u32) -> f64 {
         let group = group as usize;
-        view.sizes[group] as f64 / self.of_group[group].max(1) as f64
+        self.inside.of_group[group] as f64 / self.of_group[group].max(1) as f64
     }
 
     /// How many people fit several groups.

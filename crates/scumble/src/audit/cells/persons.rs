@@ -18,8 +18,10 @@ use crate::table::{Code, Histogram, Owner, Persons, TupleId};
 /// Who stands in which group.
 #[derive(Debug)]
 pub(crate) struct GroupPeople {
-    /// How many people each group has.
+    /// How many people each group has; where rows of it were left out, at least.
     pub(crate) sizes: Vec<u64>,
+    /// How many people have rows, but none in a group.
+    pub(crate) unpublished: u64,
     /// For everybody in every group, which share of its rows is theirs.
     pub(crate) shares: Vec<f64>,
     /// For each sensitive column of the classes, how many people of each group have which
@@ -74,13 +76,21 @@ impl GroupPeople {
         let mut everybody: HashSet<(usize, Code, Who)> = HashSet::new();
         let mut rows_of: HashMap<Code, PersonRows> = HashMap::new();
         let mut unnamed = 0;
+        // Who has rows that are not published, and how many of these name nobody.
+        let (mut outside, mut nobody): (HashSet<Code>, u64) = (HashSet::new(), 0);
         for (tuple, groups) in fitting(view, covers, known)? {
+            let tuple = TupleId::new(tuple);
             let group = match groups[..] {
-                [] => continue,
+                [] => {
+                    for Owner { person, rows, .. } in persons.owners(tuple) {
+                        nobody += if person.is_none() { *rows } else { 0 };
+                        outside.extend(person);
+                    }
+                    continue;
+                }
                 [group] => group,
                 _ => return Ok(None),
             };
-            let tuple = TupleId::new(tuple);
             let entries = census.entries_of(tuple);
             for Owner { entry, person: owner, rows } in persons.owners(tuple) {
                 let Some(entry) = entries.clone().nth(*entry as usize) else {
@@ -124,16 +134,29 @@ impl GroupPeople {
             counts
         };
         let values = counts.into_iter();
+        outside.retain(|person| !rows_of.contains_key(person));
         let mut several: Vec<(Code, PersonRows)> =
             rows_of.into_iter().filter(|(_, rows)| rows.len() > 1).collect();
         several.sort_unstable();
         Ok(Some(Self {
-            sizes: people.iter().map(|people| people.len() as u64).collect(),
+            sizes: people
+                .iter()
+                .zip(&view.sizes)
+                .map(|(people, published)| {
+                    // Noise leaves rows out of a group, and nobody can tell whose: a row is
+                    // of one person.
+                    let rows: u64 = people.values().sum();
+                    let left_out = rows.saturating_sub(*published);
+                    (people.len() as u64).saturating_sub(left_out)
+                })
+                .collect(),
+            unpublished: outside.len() as u64 + nobody,
             shares: people
                 .iter()
                 .zip(&view.sizes)
                 .flat_map(|(people, rows)| {
-                    people.values().map(|own| *own as f64 / (*rows).max(1) as f64)
+                    let share = |own: &u64| *own as f64 / (*rows).max(1) as f64;
+                    people.values().map(move |own| share(own).min(1.0))
                 })
                 .collect(),
             values: values.map(|all| all.into_iter().map(sorted).collect()).collect(),

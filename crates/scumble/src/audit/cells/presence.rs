@@ -3,7 +3,9 @@
 //! The adversary holds the population with all its quasi values. A person fits the group
 //! whose every cell contains their values; of the N people who fit a group of n rows, n
 //! are in the table, and nothing in the group tells which. People who fit no group are one
-//! group to a reader, and the rows that were left out are spread over them.
+//! group to a reader, and the rows that were left out are spread over them. Where people have
+//! several rows, n is how many people these are of, which the original tells: somebody who
+//! does not know it, but that the promise is kept, believes a mean of what it may be.
 //!
 //! # Guarantee
 //! If no person fits two groups, the presence of everybody is the exact share of worlds
@@ -47,8 +49,7 @@ pub(crate) struct PresenceShares {
 
 impl PresenceShares {
     pub(crate) fn of(view: &CellClasses, people: &People<'_>) -> Result<Self> {
-        let mut presence =
-            Self { plain: plain(view, people), counted: None, likely: None };
+        let mut presence = Self { plain: plain(people), counted: None, likely: None };
         if let Some(weights) = &view.weights {
             let bound = weights.bind(&view.quasi, &people.columns);
             presence.counted = Some(counting::count(view, people, weights, &bound));
@@ -70,10 +71,11 @@ impl PresenceShares {
     }
 }
 
-/// What cells alone tell: the rows of a group, spread over the people who fit it.
-fn plain(view: &CellClasses, people: &People<'_>) -> Shares {
-    let groups = view.sizes.iter().zip(&people.of_group);
-    let shares = groups.map(|(rows, n)| Share::of(*rows, *n));
-    let others = Share::of(people.left_out, people.unpublished);
+/// What cells alone tell: those of a group who are in the table, spread over the people who
+/// fit it.
+fn plain(people: &People<'_>) -> Shares {
+    let groups = people.inside.of_group.iter().zip(&people.of_group);
+    let shares = groups.map(|(inside, n)| Share::of(*inside, *n));
+    let others = Share::of(people.inside.left_out, people.unpublished);
     Shares::by_group(people, shares.chain([others]).collect())
 }

@@ -95,7 +95,7 @@ impl Shares {
         tuples: &[Vec<u32>],
         shares: impl Iterator<Item = Vec<Share>>,
     ) -> Self {
-        let mut distinct = vec![Share::of(people.left_out, people.unpublished)];
+        let mut distinct = vec![Share::of(people.inside.left_out, people.unpublished)];
         let mut of_tuple = vec![0; people.group_of.len()];
         for (tuples, shares) in tuples.iter().zip(shares) {
             for (tuple, share) in tuples.iter().zip(shares) {

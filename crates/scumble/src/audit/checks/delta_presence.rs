@@ -21,6 +21,7 @@ use crate::audit::checks::k_anonymity::without_quasi;
 use crate::audit::checks::{
     Check, decimal, malformed, says_nothing, without_population,
 };
+use crate::audit::given::needs_original;
 use crate::audit::{Case, Checked};
 use crate::error::Result;
 use crate::release::{Manifest, PromiseNote};
@@ -50,8 +51,14 @@ impl Check for DeltaPresence {
             return Err(without_quasi(promise));
         }
         let crowd = case.crowd()?.ok_or_else(|| without_population(promise))?;
-        let shares = crowd.presence.seen_by(reader);
-        let (measured, at_risk) = measured(range, shares, &crowd.people);
+        let presence = crowd.presence.as_ref().ok_or_else(|| {
+            needs_original(&format!("{} of people cannot be rechecked", promise.name))
+        })?;
+        let shares = presence.seen_by(reader);
+        let (mut measured, at_risk) = measured(range, shares, &crowd.people);
+        if let Some(word) = case.counted_word() {
+            measured["counted"] = json!(word);
+        }
         Ok(Checked::of(promise, measured, at_risk))
     }
 }
@@ -107,7 +114,7 @@ fn measured(
         false => json!({ "min": null, "max": null }),
     };
     if people.unpublished > 0 {
-        let share = people.left_out as f64 / people.unpublished as f64;
+        let share = people.inside.left_out as f64 / people.unpublished as f64;
         measured["unpublished"] = json!(share);
     }
     if !people.several.is_empty() {

@@ -93,6 +93,7 @@ impl Checked {
     fn of(promise: &PromiseNote, measured: Value, rows_at_risk: u64) -> Self {
         Self {
             name: promise.name.clone(),
+            columns: promise.columns.clone(),
             asked: promise.asked.clone(),
             measured,
             holds: rows_at_risk == 0,

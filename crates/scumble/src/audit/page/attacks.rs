@@ -110,6 +110,17 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         }
     };
     Some(match attack.name.as_str() {
+        "linkage" if attack.detail.contains_key("people") => format!(
+            "Picks a row of the group that a person is in, and is right with every row of \
+             theirs: who has many of a group’s rows is found more often than one time in as \
+             many as it has people. No group has fewer than {}{}.",
+            people(attack.count("smallest")),
+            match attack.number("alone") {
+                0.0 => String::new(),
+                alone =>
+                    format!("; {} of all people have one for themselves", share(alone)),
+            }
+        ),
         "linkage" => format!(
             "Picks the row of a person among those that fit. Nobody has fewer than {} \
              that fit{}.",

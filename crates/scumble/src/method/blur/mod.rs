@@ -10,6 +10,7 @@ mod local;
 mod nearby;
 mod noise;
 mod parts;
+mod spare;
 #[cfg(test)]
 mod testing;
 
@@ -51,6 +52,17 @@ pub struct BlurTask<'a> {
     pub parts: Option<usize>,
     /// How many rows may be left out.
     pub limit: u64,
+    /// What classes of cells ask, where rows have any.
+    pub classes: ClassRules,
+}
+
+/// What classes of cells ask of noise within them: each is a kind of rows.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ClassRules {
+    /// The kind of rows that are left out already.
+    pub absent: Option<u32>,
+    /// How many people a kind has at least, if it has any that are not left out.
+    pub least: usize,
 }
 
 /// How every row is blurred.
@@ -108,7 +120,7 @@ fn strict(
     watch: &dyn Watch,
     frames: Vec<(BlurredFrame, Frame)>,
 ) -> Result<Blurred> {
-    let spares = share_out(task, &frames)?;
+    let spares = spare::share_out(task, &frames)?;
     let mut blurred = Blurred {
         frames: Vec::with_capacity(frames.len()),
         places: vec![None; task.numbers.n_rows],
@@ -116,6 +128,8 @@ fn strict(
         drawn_as: task.numbers.same_of_person().unwrap_or_default(),
     };
     for ((mut note, frame), spare) in frames.into_iter().zip(spares) {
+        // All of it is left out.
+        let Some(spare) = spare else { continue };
         let company = needs_of(task, &frame);
         let best_guess = task.best_guess;
         let needs = RowNeeds { company: &company, best_guess, watch };
@@ -152,76 +166,6 @@ fn strict(
         .with_hint("ask for a smaller k, or allow less `suppression`"));
     }
     Ok(blurred)
-}
-
-/// How many rows each frame may leave out: those that no noise hides first, and the rest in
-/// proportion to rows.
-fn share_out(
-    task: &BlurTask<'_>,
-    frames: &[(BlurredFrame, Frame)],
-) -> Result<Vec<usize>> {
-    let limit = task.limit as usize;
-    let hopeless: Vec<usize> =
-        frames.iter().map(|(_, frame)| hopeless(task, frame)).collect();
-    let forced: usize = hopeless.iter().sum();
-    if forced > limit {
-        let worst = (0..frames.len()).max_by_key(|place| hopeless[*place]).unwrap_or(0);
-        return Err(out_of_reach(task, &frames[worst].1, forced));
-    }
-    let left = (limit - forced) as u128;
-    let total = (task.numbers.n_rows - forced).max(1) as u128;
-    let share = |(place, (_, frame)): (usize, &(BlurredFrame, Frame))| {
-        let rows = (frame.rows.len() - hopeless[place]) as u128;
-        hopeless[place] + (left * rows / total) as usize
-    };
-    Ok(frames.iter().enumerate().map(share).collect())
-}
-
-/// How many rows of a frame no noise hides.
-fn hopeless(task: &BlurTask<'_>, frame: &Frame) -> usize {
-    let mut needs = needs_of(task, frame);
-    needs.sort_unstable_by(f64::total_cmp);
-    // Equal rows count in full: ask for them only where rows by halves are too few.
-    let most = most_company(frame.shape, frame.n_all_people(), 1);
-    if needs.last().is_none_or(|need| *need < most) {
-        return 0;
-    }
-    frame.rows.len() - reachable(frame, &needs_of(task, frame)).len()
-}
-
-/// The largest set of rows in which everybody has enough company under noise without end.
-fn reachable(frame: &Frame, needs: &[f64]) -> Vec<u32> {
-    let point =
-        |row: u32| &frame.coordinates[row as usize * frame.dims..][..frame.dims];
-    let mut rows: Vec<u32> = (0..frame.rows.len() as u32).collect();
-    let order = |a: u32, b: u32| {
-        let pairs = point(a).iter().zip(point(b));
-        let other =
-            pairs.map(|(a, b)| (a + 0.0).total_cmp(&(b + 0.0))).find(|o| o.is_ne());
-        other.unwrap_or(std::cmp::Ordering::Equal)
-    };
-    rows.sort_by(|a, b| order(*a, *b));
-    loop {
-        let n_rows = rows.len();
-        let n_people = frame.n_people(rows.iter());
-        let mut kept = Vec::with_capacity(n_rows);
-        for group in rows.chunk_by(|a, b| order(*a, *b).is_eq()) {
-            let n_equal = frame.n_people(group.iter());
-            let most = most_company(frame.shape, n_people, n_equal);
-            let certain = n_equal == n_people || hides_among_all(frame.shape);
-            kept.extend(group.iter().copied().filter(|row| {
-                let wanted = needs[*row as usize];
-                // Noise that ends does not reach the most, unless equals alone suffice.
-                wanted < most
-                    || certain && wanted <= most
-                    || wanted <= need(n_equal as f64)
-            }));
-        }
-        if kept.len() == n_rows {
-            return kept;
-        }
-        rows = kept;
-    }
 }
 
 fn needs_of(task: &BlurTask<'_>, frame: &Frame) -> Vec<f64> {

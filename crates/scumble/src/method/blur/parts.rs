@@ -17,7 +17,8 @@ pub(super) fn frames(task: &BlurTask<'_>) -> Vec<(BlurredFrame, Frame)> {
         |row: u32| numbers.row(row as usize).iter().map(|value| value.is_nan());
     let kind = |row: u32| numbers.kinds.get(row as usize).copied().unwrap_or(0);
     let alike = |a: u32, b: u32| kind(a).cmp(&kind(b)).then(missing(a).cmp(missing(b)));
-    let mut rows: Vec<u32> = (0..numbers.n_rows as u32).collect();
+    let is_left = |row: &u32| task.classes.absent != Some(kind(*row));
+    let mut rows: Vec<u32> = (0..numbers.n_rows as u32).filter(is_left).collect();
     rows.par_sort_by(|a, b| alike(*a, *b));
     rows.chunk_by(|a, b| alike(*a, *b).is_eq())
         .map(|rows| {

@@ -5,7 +5,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_distr::StandardNormal;
 
 use crate::method::blur::local::deviation;
-use crate::method::blur::{BlurTask, BlurredFrame, Frame};
+use crate::method::blur::{BlurTask, BlurredFrame, ClassRules, Frame};
 use crate::space::{FrameKind, Shape};
 use crate::table::Numbers;
 
@@ -55,6 +55,7 @@ pub(super) fn task<'a>(
         levels: 4,
         parts: None,
         limit: 0,
+        classes: ClassRules::default(),
     }
 }
 

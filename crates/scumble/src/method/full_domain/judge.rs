@@ -85,6 +85,13 @@ impl<'a> Judge<'a> {
         scratch: &mut Scratch,
     ) -> Option<u64> {
         let with_values = promises.look_at_values();
+        if with_values && promises.hold_by_size(u64::MAX) == Some(true) {
+            // Mostly the sizes of groups tell, and values need not be counted.
+            let known = self.left_out_if_known(promises, price, tuples, node, scratch);
+            if let Some(left_out) = known {
+                return left_out.filter(|rows| *rows < self.n_rows);
+            }
+        }
         if with_values {
             scratch.groups.assign(tuples, &self.ladder, node);
             scratch.groups.sort_members();
@@ -106,11 +113,17 @@ impl<'a> Judge<'a> {
                 .filter(|group| scratch.fails[*group] || groups.sizes[*group] == 0)
                 .map(|group| groups.people(group))
                 .sum();
-            if !promises.hold_of_unpublished(Group {
-                rows: left_out,
-                people,
-                values: &[],
-            }) {
+            let mut values = Vec::new();
+            if with_values {
+                values = self.task.census.histograms();
+                for (tuple, group) in groups.of().pairs() {
+                    if scratch.fails[*group] {
+                        tuples.add_to(tuple, &mut values);
+                    }
+                }
+            }
+            let hidden = Group { rows: left_out, people, values: &values };
+            if !promises.hold_of_unpublished(hidden) {
                 return None;
             }
         }
@@ -131,6 +144,36 @@ impl<'a> Judge<'a> {
             Price::Whole if promises.hold(group, whole) => Some(0),
             Price::Whole => (group.rows > 0).then_some(group.rows),
         }
+    }
+
+    /// What `left_out` says; nothing if the sizes of groups do not tell.
+    fn left_out_if_known(
+        &self,
+        promises: &Promises,
+        price: Price,
+        tuples: &MergedTuples,
+        node: &LatticeNode,
+        scratch: &mut Scratch,
+    ) -> Option<Option<u64>> {
+        scratch.groups.count(tuples, &self.ladder, node);
+        scratch.fails.list().clear();
+        scratch.fails.list().resize(scratch.groups.n_groups(), false);
+        let (mut left_out, mut is_known) = (0, true);
+        for (group, rows) in scratch.groups.sizes.pairs() {
+            match promises.hold_by_size(*rows) {
+                Some(true) => {}
+                Some(false) if self.task.limit == 0 => return Some(None),
+                Some(false) if price == Price::Whole => {
+                    scratch.fails[group] = true;
+                    left_out += rows;
+                    if left_out > self.task.limit {
+                        return Some(None);
+                    }
+                }
+                _ => is_known = false,
+            }
+        }
+        is_known.then_some(Some(left_out))
     }
 
     fn left_out_by_size(
@@ -177,9 +220,12 @@ impl<'a> Judge<'a> {
                 if scratch.fails[group] {
                     continue;
                 }
-                gather(tuples, &scratch.groups, group, &mut scratch.values);
                 let (rows, people) =
                     (scratch.groups.sizes[group], scratch.groups.people(group));
+                if promises.hold_by_size(rows) == Some(true) {
+                    continue;
+                }
+                gather(tuples, &scratch.groups, group, &mut scratch.values);
                 let looked_at = Group { rows, people, values: &scratch.values };
                 let more = self.price(promises, price, looked_at, published)?;
                 if more > 0 {

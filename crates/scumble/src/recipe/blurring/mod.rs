@@ -9,8 +9,8 @@ pub(super) use notes::certified;
 
 use crate::error::{Error, Result};
 use crate::method::{
-    BlurPlan, BlurTask, CondensationTask, NumberColumn, Plan, RedrawPlan, Step, blur,
-    condense,
+    BlurPlan, BlurTask, ClassRules, CondensationTask, NumberColumn, Plan, RedrawPlan,
+    Step, blur, condense,
 };
 use crate::promise::{About, ExpectedAnonymity, Promise, Wish};
 use crate::recipe::blurring::check::{check, promised};
@@ -79,7 +79,8 @@ impl Method for Blur {
             best_guess: expected.best_guess,
             levels: spec.levels.map_or(LEVELS, |(levels, _)| levels),
             parts: spec.frames.map(|(frames, _)| frames),
-            limit: task.spec.method.suppression.share_of(rows.numbers.n_rows as u64),
+            limit: task.spec.method.suppression.share_of(rows.n_left() as u64),
+            classes: rows.classes,
         };
         let blurred = blur(task.watch.over(&blur_task))?;
         let note = making.blur_note(&blurred);
@@ -179,6 +180,8 @@ pub struct NumberRows {
     /// The kind of each row and the cells of each kind as the table has them, if others
     /// were put in their place.
     as_read: Option<(Vec<u32>, KindCells)>,
+    /// What classes of cells ask of noise within them.
+    classes: ClassRules,
 }
 
 impl NumberRows {
@@ -213,22 +216,42 @@ impl NumberRows {
             decimals,
             domains,
             as_read: None,
+            classes: ClassRules::default(),
         })
     }
 
+    /// How many rows no class of cells leaves out.
+    fn n_left(&self) -> usize {
+        let kinds = self.numbers.kinds.iter();
+        match self.classes.absent {
+            None => self.numbers.n_rows,
+            Some(absent) => kinds.filter(|kind| **kind != absent).count(),
+        }
+    }
+
     /// Puts the cells that rows are published with in the place of what the table has in
-    /// the columns that are not numbers.
+    /// the columns that are not numbers; nothing if rows are left out. A class has at least
+    /// so many people.
     pub(super) fn in_classes(
         &mut self,
-        cells_of: impl Fn(&[Box<str>]) -> Option<Vec<Box<str>>>,
+        least: usize,
+        cells_of: impl Fn(&[Box<str>]) -> Result<Option<Vec<Box<str>>>>,
     ) -> Result<()> {
         let Numbers { kinds, kind_cells, .. } = &self.numbers;
         let as_read = || (kinds.clone(), kind_cells.clone());
         let (kinds, read) = self.as_read.take().unwrap_or_else(as_read);
         let cells = read.iter().map(|values| cells_of(values));
-        let cells: Option<KindCells> = cells.collect();
-        let changed = || Error::input("the table has changed since it was first read");
-        self.numbers.set_kinds(&kinds, &cells.ok_or_else(changed)?);
+        let cells: Vec<Option<Vec<Box<str>>>> = cells.collect::<Result<_>>()?;
+        let n_cells = self.exact_names.len();
+        // No class has fewer cells, or more.
+        let absent: Vec<Box<str>> = vec!["".into(); n_cells + 1];
+        let cells: KindCells = cells
+            .into_iter()
+            .map(|cells| cells.unwrap_or_else(|| absent.clone()))
+            .collect();
+        self.numbers.set_kinds(&kinds, &cells);
+        let place = self.numbers.kind_cells.iter().position(|cells| *cells == absent);
+        self.classes = ClassRules { absent: place.map(|kind| kind as u32), least };
         self.as_read = Some((kinds, read));
         Ok(())
     }

@@ -4,6 +4,7 @@ mod cells;
 pub(super) mod looks;
 pub(super) mod notes;
 mod numbers;
+mod people;
 mod robust;
 mod weights;
 
@@ -24,10 +25,13 @@ use crate::method::{
     lattice_size,
 };
 use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises, RobustRows};
-use crate::recipe::generalize::cells::{check_lowest, in_runs, natural_cells};
+use crate::recipe::generalize::cells::{
+    check_lowest, ends, in_runs, natural_cells, set_grids,
+};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
+use crate::recipe::generalize::people::{check_weights, people_for_coins};
 use crate::recipe::generalize::robust::RobustColumns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
@@ -54,11 +58,12 @@ impl Method for Generalization {
 
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::FullDomain => &["loss", "suppression", "cells", "looks"],
+            Self::FullDomain => &["loss", "suppression", "cells", "ends", "looks"],
             Self::Mondrian => &[
                 "loss",
                 "suppression",
                 "cells",
+                "ends",
                 "column",
                 "value",
                 "strategy",
@@ -123,10 +128,7 @@ impl Method for Generalization {
 
 fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let data = data.need_counts()?;
-    if data.census.people.is_some() {
-        let why = "a population counts everybody once";
-        task.order.refuse_repeated(task.spec, data.people, name, why)?;
-    }
+    check_weights(data, task)?;
     let promises = promises(task.spec, data);
     let wanted = task.crowd.and_then(|crowd| KAnonymity::new(crowd).ok());
     let wanted = wanted.map(|crowd| Arc::new(crowd) as Arc<dyn GroupPromise>);
@@ -138,7 +140,13 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
             robust.check(&chosen.grouping, data)?;
             chosen
         }
-        None => search(name, data, &searched, &robust.rows(), task)?,
+        None => match people_for_coins(name, data, task) {
+            Some(people) => {
+                let promises = self::promises(task.spec, &people);
+                search(name, &people, &promises, &[], task)?
+            }
+            None => search(name, data, &searched, &robust.rows(), task)?,
+        },
     };
     planned(name, data, chosen, weighting(name, task.spec), &robust, task)
 }
@@ -233,6 +241,9 @@ fn planned(
     parameters.insert("loss".to_owned(), json!(spec.method.loss.name()));
     parameters
         .insert("suppression".to_owned(), json!(spec.method.suppression.to_f64()));
+    if let Some(ends) = ends(&columns) {
+        parameters.insert("ends".to_owned(), json!(ends.name()));
+    }
     let looks = looks(name, spec);
     if let Some(looks) = looks {
         parameters.insert("looks".to_owned(), json!(looks.name()));
@@ -305,7 +316,10 @@ pub(super) fn group_plan(
     let specs: Vec<ColumnSpec> = columns
         .iter()
         .zip(&data.specs)
-        .map(|(column, spec)| ColumnSpec { cells: column.cells, ..spec.clone() })
+        .map(|(column, spec)| {
+            let grid = column.grid.as_ref().map(|bound| bound.grid().clone());
+            ColumnSpec { cells: column.cells, grid, ..spec.clone() }
+        })
         .collect();
     GroupPlan::of(columns, &specs, &data.census, grouping)
 }
@@ -391,6 +405,7 @@ fn search(
             }
         }
     }
+    set_grids(name, spec, &mut columns, &data.specs)?;
     let grouping_task = method::GroupingTask {
         columns: &columns,
         census: &data.census,

@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::hierarchy::Cells;
 use crate::promise::About;
+use crate::recipe::methods::Treats;
 use crate::recipe::parts::Mixture;
 use crate::recipe::parts::family::Family;
 use crate::recipe::section::{listed, suggestion};
@@ -227,23 +228,29 @@ impl Mixture<'_> {
         }
     }
 
-    /// Rows that one method leaves out are missing in what another one counts.
+    /// Cells leave rows out before anybody else counts them, and so does noise within them.
+    /// Values by group come after both, and what they left out would be missing there.
     fn check_suppression(&self) -> Result<()> {
-        let counting = self.has(Family::Numbers) || !self.apart().is_empty();
         let leaving = self.typed.iter().find_map(|method| {
+            let named =
+                method.name.filter(|method| method.treats() == Treats::Apart)?;
             let mut keys = method.keys.iter();
-            keys.find(|(key, _)| key == "suppression").map(|(_, spot)| *spot)
+            let (_, spot) = keys.find(|(key, _)| key == "suppression")?;
+            Some((named.name(), *spot))
         });
         match leaving {
-            Some(spot) if counting => Err(self.spec.error_at(
+            Some((name, spot)) => Err(self.spec.error_at(
                 spot,
-                Error::recipe(
-                    "`suppression` does not go with several methods that count rows: what \
-                     one leaves out is missing in what another one counts",
-                )
-                .with_hint("leave it out, or take the rows out of the table"),
+                Error::recipe(format!(
+                    "`{name}` leaves no rows out beside other methods: they would be \
+                     missing in what these count"
+                ))
+                .with_hint(
+                    "leave `suppression` out; methods that generalize or blur may leave \
+                     rows out, of the whole release",
+                ),
             )),
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 }

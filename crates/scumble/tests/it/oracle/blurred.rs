@@ -4,8 +4,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble::method::{
-    BlurTask, Blurred, Frame, RowNeeds, anonymity, blur, largest_set, least_factors,
-    most_company, need,
+    BlurTask, Blurred, ClassRules, Frame, RowNeeds, anonymity, blur, largest_set,
+    least_factors, most_company, need,
 };
 use scumble::promise::Law;
 use scumble::space::{FrameKind, Shape};
@@ -236,6 +236,7 @@ fn task<'a>(numbers: &'a Numbers, wishes: &'a [f64], shape: Shape) -> BlurTask<'
         levels: 4,
         parts: None,
         limit: 0,
+        classes: ClassRules::default(),
     }
 }
 

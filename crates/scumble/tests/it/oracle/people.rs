@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::method::{BlurTask, Frame, RowNeeds, blur, draw_noise, largest_set, need};
+use scumble::method::{
+    BlurTask, ClassRules, Frame, RowNeeds, blur, draw_noise, largest_set, need,
+};
 use scumble::promise::Law;
 use scumble::random::Randomness;
 use scumble::space::{FrameKind, Shape};
@@ -81,6 +83,7 @@ fn task<'a>(numbers: &'a Numbers, wishes: &'a [f64], shape: Shape) -> BlurTask<'
         levels: 3,
         parts: None,
         limit: 0,
+        classes: ClassRules::default(),
     }
 }
 

@@ -555,9 +555,9 @@ fn what_does_not_go_together_says_why() {
         ),
         (
             [k, DIVERSE].concat(),
-            "[[method]]\nname = \"anatomy\"\n[[method]]\nname = \"mondrian\"\n\
+            "[[method]]\nname = \"mondrian\"\n[[method]]\nname = \"anatomy\"\n\
              suppression = 0.1",
-            "`suppression` does not go with several methods that count rows",
+            "`anatomy` leaves no rows out beside other methods",
         ),
     ] {
         let error = run(home.path(), &recipe(&[&promises], methods), 1).unwrap_err();

@@ -136,6 +136,8 @@ fn groups_have_k_people_and_a_value_of_a_person_counts_once() {
                     assert!(said.contains("of people cannot be rechecked without"));
                 }
             }
+            let page = std::fs::read_to_string(release.join("report.html")).unwrap();
+            assert!(page.contains("is right with every row of theirs"));
             let again = audited(&published.release, Some(&table), None).unwrap();
             assert_eq!(again.private.promises[0].measured, *measured);
         }
@@ -430,6 +432,7 @@ fn what_does_not_serve_people_says_why() {
             "input.population = \"everyone.csv\"\n{}",
             recipe(true, "k-map = 3", "")
         ),
-        "somebody has rows with different quasi values",
+        "30 people have rows with different quasi values, but each is one person of the \
+         population",
     );
 }

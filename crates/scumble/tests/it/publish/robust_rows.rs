@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use scumble::Published;
 
-use crate::builder::{folder, records, run};
+use crate::builder::{attack, folder, records, run};
 
 /// People with an age, a ward, a disease that depends on the ward, a job and HIV.
 fn table(n: u32) -> String {
@@ -23,8 +23,8 @@ fn table(n: u32) -> String {
 }
 
 const COLUMNS: &str = "id = \"identifier\"\n\
-    age = { role = \"quasi\", type = \"number\" }\n\
-    ward = { role = \"quasi\", type = \"number\" }\ndisease = \"sensitive\"\n";
+    age = { role = \"quasi\", step = 1 }\n\
+    ward = { role = \"quasi\", step = 1 }\ndisease = \"sensitive\"\n";
 
 fn recipe(columns: &str, promises: &str, rest: &str) -> String {
     format!("[columns]\n{COLUMNS}{columns}\n[promise]\n{promises}\n{rest}\n")
@@ -52,6 +52,18 @@ fn a_table_whose_whole_fails_is_cut_until_its_groups_hold() {
     assert_eq!((made.manifest.rows, made.manifest.left_out), (2_000, 0));
     let groups = made.manifest.promises[1].measured["groups"].as_u64().unwrap();
     assert!(groups > 50, "{groups}");
+    // Who knows what the promise is about is tried without being asked.
+    let known = attack(&made.audit, "background-knowledge");
+    assert_eq!(
+        (&known.detail["column"], &known.detail["bound"]),
+        (&"disease".into(), &0.5.into())
+    );
+    let found = known.detail["posterior"].as_object().unwrap().iter();
+    let own: Vec<f64> = found
+        .filter(|(set, _)| set.contains("support 100") || set.contains(" with "))
+        .map(|(_, posterior)| posterior.as_f64().unwrap())
+        .collect();
+    assert!(!own.is_empty() && own.iter().all(|p| *p <= 0.5 + 1e-9), "{own:?}");
     // Where cells are asked for anyway, no method need be named.
     let plain = run(home.path(), &recipe("", robust, ""), 1).unwrap();
     assert_eq!(plain.manifest.method_of("disease").name, "mondrian");

@@ -12,12 +12,13 @@ use crate::audit::cells::CellClasses;
 use crate::audit::{Attacked, Case, Knowledge};
 use crate::error::{Error, Result};
 
-/// Tries the attack on every sensitive column that something is known of.
+/// Tries the attack on every sensitive column that is meant and something is known of.
 pub(super) fn attack(
     case: &Case<'_>,
     view: &CellClasses,
     linked: &Linked<'_>,
     knowledge: &Knowledge,
+    is_meant: impl Fn(&str) -> bool,
 ) -> Result<Vec<Attacked>> {
     let manifest = case.manifest;
     let promised = has_file_promise(manifest);
@@ -34,6 +35,9 @@ pub(super) fn attack(
     let mut attacks = Vec::new();
     for published in view.columns() {
         let column = published.column();
+        if !is_meant(&column.name) {
+            continue;
+        }
         if let Knowledge::Stated(stated) = knowledge
             && about(stated, manifest, &column.name).is_none()
         {

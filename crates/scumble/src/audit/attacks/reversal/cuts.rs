@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty, coins};
-use crate::audit::cells::{CellClasses, People, ln_choose};
+use crate::audit::cells::{People, ln_choose};
 use crate::table::Code;
 
 /// A step here takes a logarithm and an exponential; so many steps of a convolution, which
@@ -21,12 +21,7 @@ pub(crate) enum Looks {
 }
 
 /// What follows from each group not having been cut.
-pub(crate) fn tell(
-    view: &CellClasses,
-    people: &People<'_>,
-    rule: SearchRule,
-    looks: Looks,
-) -> Told {
+pub(crate) fn tell(people: &People<'_>, rule: SearchRule, looks: Looks) -> Told {
     let tuples = people.tuples_of_groups();
     let cuts: Vec<Vec<Cut>> = tuples
         .par_iter()
@@ -37,7 +32,7 @@ pub(crate) fn tell(
         .collect();
     let mut left = MOST_STEPS;
     let mut allowed = Vec::with_capacity(cuts.len());
-    for (cuts, rows) in cuts.iter().zip(&view.sizes) {
+    for (cuts, rows) in cuts.iter().zip(&people.inside.of_group) {
         let steps = (cuts.len() as u64).saturating_mul(rows + 1).saturating_mul(STEP);
         allowed.push(steps <= left);
         left = left.saturating_sub(if steps <= left { steps } else { 0 });
@@ -46,11 +41,11 @@ pub(crate) fn tell(
         .into_par_iter()
         .map(|group| {
             let cuts = if allowed[group] { &cuts[group][..] } else { &[] };
-            let (rows, n) = (view.sizes[group], people.of_group[group]);
+            let (rows, n) = (people.inside.of_group[group], people.of_group[group]);
             tell_group(people, &tuples[group], cuts, (rows, n), rule, looks)
         })
         .collect();
-    let mut told = Told::before(view, people);
+    let mut told = Told::before(people);
     told.certainty = people.unpublished as f64;
     for (group, found) in groups.iter().enumerate() {
         told.certainty += found.certainty;
@@ -73,7 +68,7 @@ struct Cut {
     below: u64,
 }
 
-/// Every cut between values that occur.
+/// Every cut between values that occur, at lines of the grid if there is one.
 fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
     let codes = people.known.tuples[column];
     let mut values: Vec<(Code, u64)> = tuples
@@ -85,7 +80,9 @@ fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
     let mut below = 0;
     let mut last = None;
     for (code, n) in values {
-        if last.is_some_and(|last| last != code) {
+        let parted =
+            |last: Code| last != code && !people.columns[column].joins(last, code);
+        if last.is_some_and(parted) {
             cuts.push(Cut { column, code, below });
         }
         below += n;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::audit::attacks::reversal::failing::{Event, Finer};
 use crate::audit::attacks::reversal::{MOST_STEPS, SearchRule, Told, certainty};
-use crate::audit::cells::{CellClasses, People};
+use crate::audit::cells::People;
 use crate::release::MethodNote;
 use crate::table::NodeId;
 
@@ -12,13 +12,12 @@ use crate::table::NodeId;
 /// not say which node was published.
 pub(crate) fn tell(
     method: &MethodNote,
-    view: &CellClasses,
     people: &People<'_>,
     rule: SearchRule,
 ) -> Option<Told> {
     let levels = levels_of(method.levels.as_ref()?, people)?;
     let tuples = people.tuples_of_groups();
-    let mut told = Told::before(view, people);
+    let mut told = Told::before(people);
     let n_events = levels.iter().filter(|level| **level > 0).count() as u64;
     for (column, level) in levels.iter().enumerate() {
         if *level == 0 {
@@ -30,7 +29,7 @@ pub(crate) fn tell(
         };
         let finer: Vec<Finer> = tuples
             .iter()
-            .zip(&view.sizes)
+            .zip(&people.inside.of_group)
             .map(|(tuples, rows)| Finer::of(people, tuples, *rows, node))
             .collect();
         let watch = people.known.watch;
@@ -53,11 +52,10 @@ pub(crate) fn tell(
 /// it failed, or coins refused it with the least chance that keeps everybody in the range.
 pub(crate) fn tell_refused(
     method: &MethodNote,
-    view: &CellClasses,
     people: &People<'_>,
     rule: SearchRule,
 ) -> Option<Told> {
-    let mut told = Told::before(view, people);
+    let mut told = Told::before(people);
     let Some(refused) = method.parameters.get("refused") else { return Some(told) };
     let levels = levels_of(refused.as_object()?, people)?;
     let node = |tuple: u32| {
@@ -70,7 +68,7 @@ pub(crate) fn tell_refused(
     let finer: Vec<Finer> = people
         .tuples_of_groups()
         .iter()
-        .zip(&view.sizes)
+        .zip(&people.inside.of_group)
         .map(|(tuples, rows)| Finer::of(people, tuples, *rows, node))
         .collect();
     let watch = people.known.watch;
