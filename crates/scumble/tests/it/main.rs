@@ -41,6 +41,7 @@ mod audit {
     mod dependence;
     mod every_release;
     mod generalized;
+    mod minimality;
     mod pdf;
     mod presence;
     mod randomized;
@@ -63,6 +64,7 @@ mod oracle {
     mod cuts;
     mod domains;
     mod generalized;
+    mod minimality;
     mod pdf;
     mod people;
     mod presence;
