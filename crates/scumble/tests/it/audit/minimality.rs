@@ -53,13 +53,13 @@ fn count(detail: &serde_json::Map<String, Value>, key: &str) -> u64 {
     detail[key].as_u64().unwrap()
 }
 
+/// What the attack says, if it is tried: how many people it is certain of, of how many
+/// something is believed that breaks a promise, and whether that is a lower bound.
+type Told = (u64, u64, bool);
+
 /// For each table the release, and what the attack says; and how many people's value is the
 /// same in all tables that give the release.
-fn compared(
-    ones: u32,
-    promise: &str,
-    method: &str,
-) -> Vec<(u64, Option<(u64, u64, bool)>)> {
+fn compared(ones: u32, promise: &str, method: &str) -> Vec<(u64, Option<Told>)> {
     let mut by_release: BTreeMap<String, Vec<u32>> = BTreeMap::new();
     let mut found = Vec::new();
     for way in ways(8, ones) {
