@@ -47,6 +47,7 @@ mod audit {
     mod dependence;
     mod every_release;
     mod generalized;
+    mod minimality;
     mod pdf;
     mod presence;
     mod randomized;
@@ -69,6 +70,7 @@ mod oracle {
     mod cuts;
     mod domains;
     mod generalized;
+    mod minimality;
     mod pairs;
     mod pdf;
     mod people;

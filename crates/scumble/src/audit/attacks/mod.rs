@@ -14,10 +14,12 @@ mod dependence;
 pub(crate) mod homogeneity;
 pub(crate) mod inference;
 pub(crate) mod linkage;
+mod minimality;
 mod own_rows;
 pub(crate) mod presence;
 mod rank;
 mod reversal;
+mod search;
 
 pub use averaging::{Averaging, averaging};
 pub use background_knowledge::BackgroundKnowledge;
@@ -29,10 +31,12 @@ pub use dependence::Dependence;
 pub use homogeneity::Homogeneity;
 pub use inference::Inference;
 pub use linkage::Linkage;
+pub use minimality::Minimality;
 pub use own_rows::OwnRows;
 pub use presence::Presence;
 pub use rank::Rank;
 pub use reversal::Reversal;
+use reversal::nothing_left_out;
 pub(in crate::audit) use reversal::{by_coins, hides_its_search};
 
 use std::fmt::Debug;
@@ -98,7 +102,7 @@ fn found_or(
 }
 
 /// All of them, in the order of reports.
-pub static ALL: [&dyn Attack; 14] = [
+pub static ALL: [&dyn Attack; 15] = [
     &Linkage,
     &Homogeneity,
     &OwnRows,
@@ -106,6 +110,7 @@ pub static ALL: [&dyn Attack; 14] = [
     &Presence,
     &Counting,
     &Reversal,
+    &Minimality,
     &Inference,
     &Corruption,
     &Averaging,
