@@ -46,6 +46,10 @@ pub(crate) struct PublishArgs {
     /// Apply a saved plan instead of searching; the result is certified all the same.
     #[arg(long, value_name = "FILE", conflicts_with = "plan")]
     use_plan: Option<PathBuf>,
+    /// Put an apostrophe before cells that a spreadsheet would take for formulas, as the
+    /// recipe's `spreadsheet-safe` does.
+    #[arg(long)]
+    spreadsheet_safe: bool,
     /// Fix all randomness, for experiments: the release is marked as not for publication.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -58,7 +62,8 @@ pub(crate) struct PublishArgs {
 }
 
 pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
-    let spec = Spec::read(&args.recipe)?;
+    let mut spec = Spec::read(&args.recipe)?;
+    spec.release.spreadsheet_safe |= args.spreadsheet_safe;
     let folder = args.recipe.parent().unwrap_or(Path::new("")).to_path_buf();
     let plan = args.use_plan.as_deref().map(read_plan).transpose()?;
     if let Some(path) = &args.plan {

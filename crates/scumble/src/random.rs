@@ -43,34 +43,41 @@ impl Randomness {
 
     /// A stream of its own for each purpose and number.
     pub fn stream(&self, purpose: &str, number: u64) -> ChaCha20Rng {
-        self.streams(purpose).stream(number)
-    }
-
-    /// All streams of a purpose, for those who need many: the purpose is hashed once.
-    pub fn streams(&self, purpose: &str) -> PurposeStreams {
         let seed = blake3::keyed_hash(&self.secret, purpose.as_bytes());
-        PurposeStreams { start: ChaCha20Rng::from_seed(*seed.as_bytes()) }
-    }
-}
-
-/// The streams of a purpose. Never printed.
-#[derive(Clone)]
-pub struct PurposeStreams {
-    start: ChaCha20Rng,
-}
-
-impl PurposeStreams {
-    /// The stream of a number.
-    pub fn stream(&self, number: u64) -> ChaCha20Rng {
-        let mut generator = self.start.clone();
+        let mut generator = ChaCha20Rng::from_seed(*seed.as_bytes());
         generator.set_stream(number);
         generator
     }
+
+    /// A stream of which every row has a stretch of its own, of so many words of 32 bits.
+    pub fn stretches(&self, purpose: &str, words: usize) -> Stretches {
+        Stretches { generator: self.stream(purpose, 0), words: words as u128 }
+    }
 }
 
-impl fmt::Debug for PurposeStreams {
+/// A stream of which every row has a stretch of its own: what is drawn for a row depends on
+/// nothing but its number, and for rows one after the other the stream just goes on. Never
+/// printed.
+#[derive(Clone)]
+pub struct Stretches {
+    generator: ChaCha20Rng,
+    words: u128,
+}
+
+impl Stretches {
+    /// The stream, where the stretch of a row begins.
+    pub fn at(&mut self, row: u64) -> &mut ChaCha20Rng {
+        let start = u128::from(row) * self.words;
+        if self.generator.get_word_pos() != start {
+            self.generator.set_word_pos(start);
+        }
+        &mut self.generator
+    }
+}
+
+impl fmt::Debug for Stretches {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PurposeStreams")
+        f.write_str("Stretches")
     }
 }
 
@@ -225,6 +232,21 @@ mod tests {
     }
 
     #[test]
+    fn a_stretch_is_the_same_in_whatever_order_rows_come() {
+        let mut rows = Randomness::of_seed(1).stretches("rows", 6);
+        let mut draw = |row| {
+            let stretch = rows.at(row);
+            [0; 3].map(|_: u64| stretch.next_u64())
+        };
+        let in_order: Vec<[u64; 3]> = (0..100).map(&mut draw).collect();
+        let backwards: Vec<[u64; 3]> = (0..100).rev().map(&mut draw).collect();
+        assert!(in_order.iter().eq(backwards.iter().rev()));
+        let mut words = in_order.concat();
+        words.sort_unstable();
+        assert!(words.windows(2).all(|pair| pair[0] != pair[1]));
+    }
+
+    #[test]
     fn the_same_key_and_person_give_the_same_words() {
         let key = Key::of(b"sixteen bytes or more").unwrap();
         let words = |key: &Key, id: &str| {
@@ -245,9 +267,9 @@ mod tests {
     fn secrets_are_not_printed() {
         let key = Key::of(b"sixteen bytes or more").unwrap();
         let random = Randomness::of_seed(1);
-        let (words, streams) = (key.words(b"ann"), random.streams("noise"));
-        let text = format!("{key:?} {random:?} {words:?} {streams:?}");
-        assert_eq!(text, "Key Randomness KeyedWords PurposeStreams");
+        let (words, rows) = (key.words(b"ann"), random.stretches("noise", 2));
+        let text = format!("{key:?} {random:?} {words:?} {rows:?}");
+        assert_eq!(text, "Key Randomness KeyedWords Stretches");
         let error = Key::of(b"short").unwrap_err().to_string();
         assert_eq!(error, "the key has 5 bytes, but needs at least 16");
         for weak in [&[b'a'; 16][..], &[0; 64], b"abcdabcdabcdabcdabcd"] {

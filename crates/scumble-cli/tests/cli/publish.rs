@@ -283,3 +283,24 @@ fn presence_is_audited_with_the_population() {
     let other = run(path, &["audit", "release", "--population", "sample.csv"]);
     assert!(other.contains("NO, ") && other.starts_with("exit 1"), "{other}");
 }
+
+#[test]
+fn formulas_are_warned_of_or_guarded() {
+    let home = home();
+    let patients = PATIENTS.replace("ulcer", "=1+1");
+    fs::write(home.path().join("patients.csv"), patients).unwrap();
+    let plain = run(home.path(), &["publish", "recipe.toml"]);
+    let warning = "2 cells would be taken for a formula by a spreadsheet";
+    assert!(plain.contains(warning), "{plain}");
+    let arguments = ["publish", "recipe.toml", "--force", "--spreadsheet-safe"];
+    let safe = run(home.path(), &arguments);
+    assert!(safe.starts_with("exit 0") && !safe.contains(warning), "{safe}");
+    let rows = fs::read_to_string(home.path().join("release/data.csv")).unwrap();
+    assert!(rows.contains(",'=1+1\n") && !rows.contains(",=1+1\n"), "{rows}");
+    let audit = ["audit", "release", "--original", "patients.csv"];
+    assert!(run(home.path(), &audit).starts_with("exit 0"));
+    let ask =
+        ["estimate", "release", "SELECT COUNT(*) WHERE illness = '=1+1'", "--json"];
+    let answer = run(home.path(), &ask);
+    assert!(answer.starts_with("exit 0") && answer.contains("2.0"), "{answer}");
+}

@@ -1,9 +1,9 @@
 //! How risk and coarseness are spread over people: counts in few bands.
 //!
 //! # Guarantee
-//! Risks are computed from what the release's readers have: its files and, of presence, the
-//! population. Widths need the domains of the table, and company of blurred numbers the
-//! numbers of the table; both are told in bands only.
+//! Risks and widths are computed from what the release's readers have: its files and, of
+//! presence, the population. Company of blurred numbers needs the numbers of the table, and is
+//! told in bands only.
 //!
 //! # Limits
 //! A risk is what somebody can believe who knows quasi values and nothing else. Attacks that
@@ -15,15 +15,13 @@
 //! # Source
 //! docs/methods.md, "Audit and attacks".
 
-use std::borrow::Cow;
-
-use crate::audit::cells::{CellClasses, Covers};
+use crate::audit::cells::shown::ShownColumn;
+use crate::audit::cells::{CellClasses, CellColumn, ShownCells};
 use crate::audit::grouped::GroupedValues;
 use crate::audit::noisy::{NoisyFindings, NoisyTruth};
 use crate::audit::{Case, attacks};
 use crate::error::Result;
-use crate::hierarchy::Column;
-use crate::loss::{CellLoss, Lm};
+use crate::release::Manifest;
 
 /// Numbers that are equal up to this are in the same band.
 const ROUNDING: f64 = 1e-9;
@@ -146,11 +144,11 @@ pub(super) fn risks(case: &Case<'_>) -> Result<Vec<RiskBands>> {
     Ok(risks)
 }
 
-/// How wide cells and noise are.
+/// How wide cells and noise are, as readers see it.
 pub(super) fn widths(case: &Case<'_>) -> Result<Vec<Width>> {
     let (views, mut widths) = (case.views, Vec::new());
-    if let Some((classes, linked)) = views.cells()?.zip(case.linked()?) {
-        widths.extend(of_cells(classes, &linked.covers, &linked.columns));
+    if let Some(classes) = views.cells()? {
+        widths.extend(of_cells(case.manifest, classes));
     }
     widths.extend(views.noisy()?.map(|rows| rows.widths()).into_iter().flatten());
     Ok(widths)
@@ -175,23 +173,17 @@ fn of_presence(beliefs: &[f64], people: &[u64]) -> RiskBands {
 }
 
 /// How wide the cells of each quasi column are, as the loss metric has it.
-fn of_cells(
-    view: &CellClasses,
-    covers: &Covers,
-    columns: &[Cow<'_, Column>],
-) -> Vec<Width> {
-    let mut widths = Vec::with_capacity(columns.len());
-    for ((cells, covers), column) in view.quasi.iter().zip(&covers.columns).zip(columns)
-    {
-        let shares = covers.covers.iter().map(|cover| Lm.cell(column, cover));
-        let shares: Vec<f64> = shares.collect();
-        let mut width = Width::new(&column.name);
+fn of_cells(manifest: &Manifest, view: &CellClasses) -> Vec<Width> {
+    let shown = ShownCells::read(manifest, view);
+    let columns = view.quasi.iter().zip(shown.columns());
+    let width = |(cells, shown): (&CellColumn, &ShownColumn)| {
+        let mut width = Width::new(&manifest.columns[cells.place].name);
         for (cell, size) in cells.of_group.iter().zip(&view.sizes) {
-            width.add(shares[*cell as usize], *size);
+            width.add(shown.shares[*cell as usize], *size);
         }
-        widths.push(width);
-    }
-    widths
+        width
+    };
+    columns.map(width).collect()
 }
 
 #[cfg(test)]

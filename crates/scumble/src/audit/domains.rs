@@ -249,14 +249,16 @@ impl<'a> Inside<'a> {
                 _ => self.labels.contains(text) || self.members.contains(text),
             };
         }
-        let Some((named, or_missing)) = cell::named(self.cells, text) else {
+        let Some(named) = cell::named(self.cells, text) else {
             return false;
         };
         let iso = Reading { date_format: None, ..self.reading.clone() };
-        let number = |text: Option<&String>| iso.number_of(text?);
         if let (Cells::Interval, Some([low, high])) = (self.cells, self.span) {
-            let ends = number(named.first()).zip(number(named.last()));
-            return ends.is_some_and(|(start, end)| start <= high && end >= low);
+            let ends = named.ends(|text| iso.number_of(text));
+            return ends.is_some_and(|(start, end)| {
+                let reaches = if named.half_open { end > low } else { end >= low };
+                start <= high && reaches
+            });
         }
         let inside = |text: &String| match self.span {
             Some([low, high]) => {
@@ -264,6 +266,6 @@ impl<'a> Inside<'a> {
             }
             None => self.members.contains(text),
         };
-        or_missing || named.iter().any(inside)
+        named.missing || named.values.iter().any(inside)
     }
 }

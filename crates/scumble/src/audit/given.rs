@@ -134,6 +134,7 @@ fn spec(column: &PublishedColumn) -> Result<ColumnSpec> {
     ColumnSpec {
         weight: weight(column.weight),
         cells: column.cells().unwrap_or(Cells::Taxonomy),
+        grid: column.grid.clone(),
         ..ColumnSpec::new(&column.name, column.role, column.reading(), rule)
     }
     .within(column.domain.clone())

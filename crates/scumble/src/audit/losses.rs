@@ -2,15 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::audit::cells::cost;
-use crate::audit::checks::delta_presence;
+use crate::audit::cells::{ShownCells, cost};
 use crate::audit::public::Public;
 use crate::audit::{Case, apart, drawn};
 use crate::error::Result;
 use crate::loss::{CellLoss, Kl};
-
-/// Losses that cells and their sizes alone decide, whoever of a class is in the table.
-const OF_CELLS: [&str; 4] = ["loss", "precision", "discernibility", "average-group"];
 
 /// What a release costs.
 #[derive(Debug)]
@@ -32,16 +28,11 @@ impl Losses {
                 let kl = cost::kl(classes, weights, covers, columns, &linked.known)?;
                 of_cells.insert(Kl.name().to_owned(), kl);
             }
-            // Where presence is promised, no number may depend on who of a class is in the
-            // table: not the entropy of its values, not how well they fit the weights.
-            let presence = delta_presence::is_promised(case.manifest);
-            let even = classes.weights.is_none();
-            let shown = |name: &str| {
-                !presence || OF_CELLS.contains(&name) || even && name == Kl.name()
-            };
-            let open = of_cells.iter().filter(|(name, _)| shown(name));
-            public.extend(open.map(|(name, value)| (name.clone(), *value)));
             private.extend(of_cells);
+        }
+        if let Some(classes) = views.cells()? {
+            let shown = ShownCells::read(case.manifest, classes);
+            public.extend(shown.losses(case.manifest, classes));
         }
         if let values @ [_, ..] = views.apart()? {
             let of_groups = apart::losses(values, case.manifest.left_out);
@@ -53,15 +44,15 @@ impl Losses {
             public.extend(drawn::losses(drawn, None));
         }
         if let Some(rows) = views.noisy()? {
+            let told = rows.spread(&rows.published_deviations());
             let spread = match case.noisy_truth()? {
                 Some(truth) => rows.spread(&truth.deviations),
-                None => rows.spread(&rows.published_deviations()),
+                None => told,
             };
-            // A mean over all rows and columns.
             private.insert("spread".to_owned(), spread);
-            public.insert("spread".to_owned(), spread);
+            public.insert("spread".to_owned(), told);
         }
-        let because = "computed from published cells, or a mean over all rows";
+        let because = "computed from published files alone";
         Ok(Self { private, public: Public::because(because, public) })
     }
 }

@@ -73,8 +73,8 @@ pub struct Report {
     pub group_sizes: Vec<(u64, u64)>,
     /// How many people have which risk, by what is at risk.
     pub risks: Vec<RiskBands>,
-    /// How wide the cells of each quasi column are; of coarse cells only with the original,
-    /// and nothing where quasi values are published as they are.
+    /// How wide the cells of each quasi column are; nothing where quasi values are published
+    /// as they are.
     pub widths: Vec<Width>,
 }
 
@@ -199,6 +199,12 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
             Some(readers) if check.is_sharper_with_original() => {
                 let checked = check.recheck(promise, readers)?;
                 Public::because("measured as anybody can", checked)
+            }
+            Some(readers) if check.undecided(promise, readers)?.is_some() => {
+                let measured = public::rounded_value(&checked.measured);
+                let because =
+                    "a mean over noise or a sum over people, with three digits";
+                Public::because(because, Checked { measured, ..checked.clone() })
             }
             _ => Public::because("what was reached is promised", checked.clone()),
         });

@@ -6,10 +6,10 @@ use rayon::prelude::*;
 use crate::error::{Error, Result};
 use crate::hierarchy::population::{not_in_population, rows_differ};
 use crate::hierarchy::uncovered::uncovered_error;
-use crate::hierarchy::{Cells, Column, Population, Ranges, Rule};
+use crate::hierarchy::{BoundGrid, Cells, Column, Grid, Population, Ranges, Rule};
 use crate::table::{
-    Census, Code, ColumnId, Counts, Dictionary, Domain, Of, PersonCounts, PublicDomain,
-    Reading, Role, Scan, Source, TypeEvidence, scan,
+    Census, Code, ColumnId, Counts, Dictionary, Domain, Kind, Of, PersonCounts,
+    PublicDomain, Reading, Role, Scan, Source, TypeEvidence, scan,
 };
 use crate::watch::Watch;
 
@@ -34,8 +34,8 @@ pub struct ColumnSpec {
     pub weight: f64,
     /// What its published cells are.
     pub cells: Cells,
-    /// Values that belong to the domain even if the table does not have them.
-    pub also: Vec<String>,
+    /// Where ranges of its numbers or dates end, if that is known before the table is read.
+    pub grid: Option<Grid>,
     /// The ranges that stand for its numbers, if they are counted as ranges: these are then
     /// its values, with nothing above them.
     pub ranges: Option<Ranges>,
@@ -58,7 +58,7 @@ impl ColumnSpec {
             highest: None,
             weight: 1.0,
             cells: Cells::Taxonomy,
-            also: Vec::new(),
+            grid: None,
             ranges: None,
             decimals: 0,
             domain: None,
@@ -72,6 +72,15 @@ impl ColumnSpec {
             None => self.rule,
         };
         Ok(Self { rule, domain, ..self })
+    }
+
+    /// A grid with the values of the column. Fails if one has no place in it.
+    pub fn bind_grid(&self, grid: &Grid, domain: &Domain) -> Result<BoundGrid> {
+        let name = &self.name;
+        if domain.kind() == Kind::Category {
+            return Err(Error::recipe(format!("`step` of `{name}` needs numbers")));
+        }
+        grid.bind(domain).ok_or_else(|| beyond_grid(name))
     }
 }
 
@@ -193,7 +202,7 @@ impl Microdata {
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             let public = spec.domain.as_ref();
             let listed = public.and_then(|domain| domain.words(&spec.reading));
-            let also = spec.also.iter().chain(listed.unwrap_or_default());
+            let also = listed.unwrap_or_default().iter();
             let also = also.map(|text| text.as_str().into());
             let texts: Vec<Box<str>> = known().cloned().chain(also).collect();
             let found = match &spec.ranges {
@@ -339,6 +348,8 @@ fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Colu
             format!("at most {highest}"),
         ));
     }
+    let grid = spec.grid.as_ref().map(|grid| spec.bind_grid(grid, &domain));
+    let grid = grid.transpose()?;
     Ok(Column {
         name: spec.name.clone(),
         domain,
@@ -348,7 +359,16 @@ fn column(domain: Domain, spec: &ColumnSpec, rows: Of<Code, u64>) -> Result<Colu
         highest,
         weight: spec.weight,
         cells: spec.cells,
+        grid,
     })
+}
+
+/// That numbers have more digits than any grid can hold.
+pub(crate) fn beyond_grid(name: &str) -> Error {
+    Error::recipe(format!(
+        "`{name}` has numbers of too many digits for ranges on a grid"
+    ))
+    .with_hint("give the column a hierarchy of `cuts`, or publish `ends = \"tight\"`")
 }
 
 /// An error about a rule, with the column it is for.

@@ -21,10 +21,11 @@ pub fn text(column: &Column, cover: &Cover) -> String {
             }
         }
         Cover::Range { low, high, missing } => {
-            let ends = if low == high {
-                alone(column.domain.text(*low))
-            } else {
-                format!("[{}, {}]", word(low), word(high))
+            let on_grid = column.grid.as_ref().and_then(|g| g.text(*low, *high));
+            let ends = match on_grid {
+                Some(ends) => ends,
+                None if low == high => alone(column.domain.text(*low)),
+                None => format!("[{}, {}]", word(low), word(high)),
             };
             if *missing { ends + OR_MISSING } else { ends }
         }
@@ -60,7 +61,7 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
         // Distributions have a file of their own.
         Cells::Pdf => None,
         Cells::Set => {
-            let (words, missing) = named(column.cells, text)?;
+            let Named { values: words, missing, .. } = named(column.cells, text)?;
             let absent = column.domain.missing();
             let mut codes: Vec<Code> = absent.filter(|_| missing).into_iter().collect();
             for word in &words {
@@ -79,20 +80,66 @@ pub fn parse(column: &Column, level: Option<usize>, text: &str) -> Option<Cover>
     }
 }
 
-/// The values that an interval or set names, and whether it also stands for "not known". A
-/// value that stands alone is an interval and a set of one. Nothing if the cell is not well
-/// formed.
-pub fn named(cells: Cells, text: &str) -> Option<(Vec<String>, bool)> {
+/// What an interval or set names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Named {
+    /// The values: of a range its ends, of which a grid may leave one open (`-inf`, `inf`).
+    pub values: Vec<String>,
+    /// Whether it also stands for "not known".
+    pub missing: bool,
+    /// Whether it is a range of a grid, whose last end is no longer in it.
+    pub half_open: bool,
+}
+
+impl Named {
+    /// The ends of a range, read by `number`: the first and the last value, which are the same
+    /// if there is one. Nothing if they are not in order.
+    pub fn ends(&self, number: impl Fn(&str) -> Option<f64>) -> Option<(f64, f64)> {
+        let (first, last) = match &self.values[..] {
+            [only] => (only, only),
+            [first, last] => (first, last),
+            _ => return None,
+        };
+        let open = |text: &str, end: &str| self.half_open && text == end;
+        let low = match open(first, LOWEST) {
+            true => f64::NEG_INFINITY,
+            false => number(first)?,
+        };
+        let high = if open(last, HIGHEST) { f64::INFINITY } else { number(last)? };
+        let in_order = if self.half_open { low < high } else { low <= high };
+        in_order.then_some((low, high))
+    }
+}
+
+/// The ends of ranges that a grid leaves open.
+const LOWEST: &str = "-inf";
+const HIGHEST: &str = "inf";
+
+/// The values that an interval or set names. A value that stands alone is an interval and a
+/// set of one. Nothing if the cell is not well formed.
+pub fn named(cells: Cells, text: &str) -> Option<Named> {
     let (rest, missing) = match text.strip_suffix(OR_MISSING) {
         Some(rest) => (rest, true),
         None => (text, false),
     };
-    let (open, close) = if cells == Cells::Set { ('{', '}') } else { ('[', ']') };
-    let words = match rest.strip_prefix(open).and_then(|r| r.strip_suffix(close)) {
+    let between = |open, close| rest.strip_prefix(open)?.strip_suffix(close);
+    let (inside, half_open) = match cells {
+        Cells::Set => (between('{', '}'), false),
+        _ => match between('[', ']') {
+            Some(inside) => (Some(inside), false),
+            None => {
+                let ends = between('[', ')').or_else(|| {
+                    between('(', ')').filter(|inside| inside.starts_with(LOWEST))
+                });
+                (ends, ends.is_some())
+            }
+        },
+    };
+    let values = match inside {
         Some(inside) => split(inside)?,
         None => vec![single(rest)?],
     };
-    Some((words, missing))
+    (!half_open || values.len() == 2).then_some(Named { values, missing, half_open })
 }
 
 /// Of several nodes with the same label the highest: a reader cannot tell which is meant.
@@ -111,8 +158,9 @@ fn node(column: &Column, level: Option<usize>, text: &str) -> Option<Cover> {
 
 /// The values between two that the domain has; the two themselves may be lacking.
 fn range(column: &Column, text: &str) -> Option<Cover> {
-    let (words, missing) = named(Cells::Interval, text)?;
-    let (first, last) = match &words[..] {
+    let named = named(Cells::Interval, text)?;
+    let missing = named.missing;
+    let (first, last) = match &named.values[..] {
         [only] => (only, only),
         [first, last] => (first, last),
         _ => return None,
@@ -123,7 +171,18 @@ fn range(column: &Column, text: &str) -> Option<Cover> {
         let code = domain.missing()?;
         return Some(Cover::Range { low: code, high: code, missing });
     }
-    let (low, high) = (place(column, first)?.start, place(column, last)?.end);
+    let known = domain.missing().unwrap_or(Code::from_index(domain.len()));
+    let (low, high) = match named.half_open {
+        false => (place(column, first)?.start, place(column, last)?.end),
+        true => {
+            let number = |word: &str| number_of(domain.kind(), word);
+            let (low, high) = named.ends(number)?;
+            let before = |end: f64| {
+                first_code(known, |code| domain.number(code).is_some_and(|n| n < end))
+            };
+            (before(low), before(high))
+        }
+    };
     if let Some(high) = Ids::between(low, high).next_back() {
         return Some(Cover::Range { low, high, missing });
     }
@@ -135,12 +194,8 @@ fn range(column: &Column, text: &str) -> Option<Cover> {
 fn place(column: &Column, word: &str) -> Option<Range<Code>> {
     let domain = &column.domain;
     let known = domain.missing().unwrap_or(Code::from_index(domain.len()));
-    let number = match domain.kind() {
-        Kind::Category => None,
-        Kind::Number => Some(parse_number(word)?),
-        Kind::Date => Some(parse_date(word, None)?),
-    };
-    if let Some(number) = number {
+    if domain.kind() != Kind::Category {
+        let number = number_of(domain.kind(), word)?;
         let before = |below: &dyn Fn(f64) -> bool| {
             first_code(known, |code| domain.number(code).is_some_and(below))
         };
@@ -156,6 +211,21 @@ fn place(column: &Column, word: &str) -> Option<Range<Code>> {
     }
     let code = Code::first(known.index()).find(|code| domain.text(*code) == word)?;
     Some(code..code.next())
+}
+
+/// The first value of the domain that does not stand before a word, which it may lack: behind
+/// all if there is none. Nothing if the word cannot be a value of the column.
+pub fn first_from(column: &Column, word: &str) -> Option<Code> {
+    place(column, word).map(|own| own.start)
+}
+
+/// The number or day that is written so.
+pub fn number_of(kind: Kind, word: &str) -> Option<f64> {
+    match kind {
+        Kind::Category => None,
+        Kind::Number => parse_number(word),
+        Kind::Date => parse_date(word, None),
+    }
 }
 
 /// The first code below `end` that is not `before`, which holds of a beginning.
@@ -241,7 +311,7 @@ fn quoted(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::Hierarchy;
+    use crate::hierarchy::{Grid, Hierarchy, Rule};
     use crate::table::{Domain, Reading};
 
     fn column(texts: &[&str], reading: &Reading, cells: Cells) -> Column {
@@ -257,6 +327,7 @@ mod tests {
             highest: 1,
             weight: 1.0,
             cells,
+            grid: None,
         }
     }
 
@@ -279,6 +350,34 @@ mod tests {
         assert_eq!(survives(&column, &range(0, 1, true)), "[9, 10] or missing");
         assert_eq!(survives(&column, &range(1, 1, true)), "10 or missing");
         assert_eq!(survives(&column, &range(3, 3, false)), "");
+    }
+
+    #[test]
+    fn ranges_of_a_grid_read_back() {
+        let texts = ["17", "21", "23", "70", ""];
+        let mut column = column(&texts, &Reading::number(), Cells::Interval);
+        let range = |low, high, missing| {
+            let (low, high) = (Code::new(low), Code::new(high));
+            Cover::Range { low, high, missing }
+        };
+        let grid = Grid::step(5.0).expect("a step").bind(&column.domain);
+        column.grid = grid;
+        assert_eq!(survives(&column, &range(1, 2, false)), "[20, 25)");
+        assert_eq!(survives(&column, &range(0, 2, true)), "[15, 25) or missing");
+        assert_eq!(survives(&column, &range(4, 4, false)), "");
+        let cuts = Rule::cuts(vec![vec![18.0, 65.0]]).expect("ascending");
+        column.grid = Grid::of_rule(&cuts).and_then(|g| g.bind(&column.domain));
+        assert_eq!(survives(&column, &range(0, 2, false)), "(-inf, 65)");
+        assert_eq!(survives(&column, &range(3, 3, false)), "[65, inf)");
+        assert_eq!(survives(&column, &range(0, 3, true)), "(-inf, inf) or missing");
+        // A reader needs no grid.
+        column.grid = None;
+        let read = |text| parse(&column, None, text);
+        assert_eq!(read("[17, 23)"), Some(range(0, 1, false)));
+        assert_eq!(read("(-inf, inf)"), Some(range(0, 3, false)));
+        for text in ["[25, 20)", "[20, 20)", "(20, 25)", "[20)", "[inf, 5)", "[a, b)"] {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A quasi column as methods see it: domain, hierarchy, and which levels are allowed.
 
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{BoundGrid, Hierarchy};
 use crate::table::{Code, Domain, Of};
 
 /// A quasi column with its hierarchy bound to its domain.
@@ -22,6 +22,24 @@ pub struct Column {
     pub weight: f64,
     /// What its published cells are.
     pub cells: Cells,
+    /// Where its ranges may end; at any value if nothing is said.
+    pub grid: Option<BoundGrid>,
+}
+
+impl Column {
+    /// Whether a cut between two values would part a range of the grid.
+    pub fn joins(&self, one: Code, other: Code) -> bool {
+        self.grid.as_ref().is_some_and(|grid| grid.joins(one, other))
+    }
+
+    /// Where a range from one value to another begins and ends; nothing for words and for
+    /// "not known".
+    pub fn span(&self, low: Code, high: Code) -> Option<(f64, f64)> {
+        match &self.grid {
+            Some(grid) => grid.span(low, high),
+            None => self.domain.number(low).zip(self.domain.number(high)),
+        }
+    }
 }
 
 /// What published cells are.

@@ -35,7 +35,7 @@ impl CellLoss for Lm {
                 span.and_then(|span| width_share(column, span))
             }
             Cover::Range { low, high, missing } => {
-                let ends = column.domain.number(*low).zip(column.domain.number(*high));
+                let ends = column.span(*low, *high);
                 let share = ends.and_then(|ends| width_share(column, ends));
                 share.map(|share| if *missing { share + one_more } else { share })
             }

@@ -27,7 +27,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::random::{PurposeStreams, Randomness};
+use crate::random::{Randomness, Stretches};
 use crate::space::Space;
 use crate::table::{GroupId, Numbers, Of, RowId, snapped};
 use crate::watch::Watched;
@@ -59,12 +59,11 @@ impl Condensed {
     pub fn values(&self, decimals: &[u32], randomness: &Randomness) -> Vec<f64> {
         let n_rows: usize = self.groups.iter().map(Vec::len).sum();
         let mut values = vec![0.0; n_rows * decimals.len()];
-        let streams = GroupMoments::streams(randomness);
+        let mut stretches = GroupMoments::stretches(randomness, decimals.len());
         for (rows, moments) in self.groups.iter().zip(&self.moments) {
             for row in rows {
                 let place = &mut values[row.index() * decimals.len()..];
-                let drawn =
-                    moments.draw(decimals, streams.stream(u64::from(row.get())));
+                let drawn = moments.draw(decimals, stretches.at(row.get().into()));
                 place[..decimals.len()].copy_from_slice(&drawn);
             }
         }
@@ -237,18 +236,19 @@ impl GroupMoments {
         }
     }
 
-    /// Where chance comes from: a stream for the number of each row.
-    pub fn streams(randomness: &Randomness) -> PurposeStreams {
-        randomness.streams("condensed rows")
+    /// Where chance comes from: a stretch of a stream for each row, with a number of two
+    /// words for each column.
+    pub fn stretches(randomness: &Randomness, n_columns: usize) -> Stretches {
+        randomness.stretches("condensed rows", 2 * n_columns)
     }
 
-    /// What is published of the row of this stream: drawn evenly along each axis, with its
+    /// What is published of the row of this stretch: drawn evenly along each axis, with its
     /// variance, and rounded.
-    pub fn draw(&self, decimals: &[u32], mut stream: ChaCha20Rng) -> Vec<f64> {
+    pub fn draw(&self, decimals: &[u32], stretch: &mut ChaCha20Rng) -> Vec<f64> {
         let mut drawn = self.mean.clone();
         for axis in &self.axes {
             // An even choice between -1/2 and 1/2 has a variance of a twelfth.
-            let step = (stream.random::<f64>() - 0.5) * 12f64.sqrt();
+            let step = (stretch.random::<f64>() - 0.5) * 12f64.sqrt();
             for (value, part) in drawn.iter_mut().zip(axis) {
                 *value += step * part;
             }
@@ -344,10 +344,10 @@ mod tests {
         };
         let mean = in_units(&moments.mean);
         moments.axes.iter_mut().flatten().for_each(|part| *part *= twist);
-        let streams = GroupMoments::streams(&Randomness::of_seed(8));
+        let mut stretches = GroupMoments::stretches(&Randomness::of_seed(8), 3);
         let draws = 20_000;
         let drawn: Vec<Vec<f64>> = (0..draws)
-            .map(|row| in_units(&moments.draw(&[9; 3], streams.stream(row))))
+            .map(|row| in_units(&moments.draw(&[9; 3], stretches.at(row))))
             .collect();
         let moment =
             |a: usize, b: usize, rows: &mut dyn Iterator<Item = &[f64]>, n: f64| {

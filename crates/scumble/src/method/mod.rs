@@ -144,7 +144,18 @@ pub fn cover(column: &Column, codes: &[Code], at_least: Option<usize>) -> Cover 
                 other => other,
             }
         }
-        (Cells::Interval, _) => Cover::range_over(&column.domain, codes),
+        (Cells::Interval, at_least) => match (&column.grid, at_least) {
+            (None, _) => Cover::range_over(&column.domain, codes),
+            // The value itself, which all of the group share.
+            (Some(_), Some(0)) => Cover::node_over(&column.hierarchy, codes),
+            (Some(grid), _) => match Cover::range_over(&column.domain, codes) {
+                Cover::Range { low, high, missing } => {
+                    let (low, high) = grid.outward(low, high);
+                    Cover::Range { low, high, missing }
+                }
+                other => other,
+            },
+        },
         (Cells::Set | Cells::Pdf, _) => Cover::Set(codes.to_vec()),
     }
 }

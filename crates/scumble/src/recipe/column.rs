@@ -29,6 +29,9 @@ pub struct ColumnSpec {
     pub highest: Option<usize>,
     /// How much its loss counts; positive and finite.
     pub weight: Option<f64>,
+    /// How far the lines are apart at which ranges of its numbers end, if said; positive and
+    /// finite.
+    pub step: Option<f64>,
     /// The values the column may have, whatever the table has, if said.
     pub domain: Option<DomainSpec>,
     /// Where the domain stands, if there is one.
@@ -91,7 +94,8 @@ impl ColumnSpec {
             }
             None => self.hierarchy.as_ref().map(|_| Kind::Category),
         };
-        self.kind.or(ruled).or(listed)
+        let stepped = self.step.map(|_| Kind::Number);
+        self.kind.or(ruled).or(listed).or(stepped)
     }
 
     /// What is said of it for a [`crate::table::Schema`].
@@ -116,6 +120,7 @@ impl ColumnSpec {
             lowest: None,
             highest: None,
             weight: None,
+            step: None,
             domain: None,
             domain_spot: None,
         };
@@ -134,6 +139,7 @@ impl ColumnSpec {
         let lowest = section.take("lowest");
         let highest = section.take("highest");
         let weight = section.take("weight");
+        let step = section.take("step");
         let domain = section.take("domain");
         let role = section.need("role")?;
         section.done()?;
@@ -154,6 +160,7 @@ impl ColumnSpec {
             );
         }
         column.weight = weight.map(|item| positive(&item)).transpose()?;
+        column.step = step.map(|item| positive(&item)).transpose()?;
         column.domain_spot = domain.as_ref().map(Item::spot);
         column.domain = domain.map(|item| DomainSpec::read(&item)).transpose()?;
         Ok(column)

@@ -47,7 +47,7 @@ pub(super) fn follow(
     }
 }
 
-/// Makes the columns those of a plan, and their domains large enough for it.
+/// Makes the columns those of a plan.
 fn fit(columns: &mut [ColumnSpec], plan: &GroupPlan) -> Result<()> {
     let quasi: Vec<&mut ColumnSpec> =
         columns.iter_mut().filter(|column| column.role == Role::Quasi).collect();
@@ -69,7 +69,7 @@ fn fit(columns: &mut [ColumnSpec], plan: &GroupPlan) -> Result<()> {
         column.rule = planned.rule.clone();
         column.cells = planned.cells;
         column.lowest = planned.lowest;
-        column.also = plan.also(place);
+        column.grid = planned.grid.clone();
     }
     Ok(())
 }

@@ -24,6 +24,8 @@ pub struct MethodSpec {
     pub suppression: Decimal,
     /// What published cells look like, if said.
     pub cells: Option<Cells>,
+    /// Where ranges of numbers and dates end.
+    pub ends: RangeEnds,
     /// Which column Mondrian cuts first.
     pub column: ColumnChoice,
     /// Where Mondrian cuts it.
@@ -44,6 +46,30 @@ pub struct MethodSpec {
     pub columns: Option<Vec<(String, Spot)>>,
     /// The keys that are there, `name` and `columns` aside, and where they stand.
     pub keys: Vec<(String, Spot)>,
+}
+
+/// Where published ranges of numbers and dates end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RangeEnds {
+    /// On lines that are public.
+    #[default]
+    Grid,
+    /// For comparison only: at the least and the largest value of a group, which are
+    /// somebody's.
+    Tight,
+}
+
+impl RangeEnds {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Grid, Self::Tight];
+
+    /// Its name in recipes and manifests.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Tight => "tight",
+        }
+    }
 }
 
 /// How cuts, or levels, are looked at under a promise about presence.
@@ -99,6 +125,8 @@ pub struct ReleaseSpec {
     pub directory: String,
     /// The format of its rows.
     pub format: DataFormat,
+    /// Whether cells that a spreadsheet would take for formulas get an apostrophe.
+    pub spreadsheet_safe: bool,
 }
 
 const CELLS: [(&str, Cells); 4] = [
@@ -128,6 +156,7 @@ impl Default for MethodSpec {
             loss: Loss::Cells(&loss::Lm),
             suppression: Decimal::ZERO,
             cells: None,
+            ends: RangeEnds::Grid,
             column: ColumnChoice::Widest,
             value: ValueChoice::Balanced,
             search: false,
@@ -150,6 +179,7 @@ impl MethodSpec {
         let loss = section.take("loss");
         let suppression = section.take("suppression");
         let cells = section.take("cells");
+        let ends = section.take("ends");
         let column = section.take("column");
         let value = section.take("value");
         let strategy = section.take("strategy");
@@ -188,6 +218,10 @@ impl MethodSpec {
         }
         if let Some(item) = cells {
             (method.cells, method.pdf) = cells_of(&item)?;
+        }
+        if let Some(item) = ends {
+            let known = RangeEnds::ALL.map(|ends| (ends.name(), ends));
+            method.ends = item.choice("way for ranges to end", &known)?;
         }
         if let Some(item) = strategy {
             item.choice("strategy", &[("search", ())])?;
@@ -276,7 +310,8 @@ fn cells_of(item: &Item<'_>) -> Result<(Option<Cells>, Option<PdfSpec>)> {
 
 impl Default for ReleaseSpec {
     fn default() -> Self {
-        Self { directory: "release".to_owned(), format: DataFormat::Csv }
+        let directory = "release".to_owned();
+        Self { directory, format: DataFormat::Csv, spreadsheet_safe: false }
     }
 }
 
@@ -284,6 +319,7 @@ impl ReleaseSpec {
     pub(super) fn read(section: &mut Section<'_>) -> Result<Self> {
         let directory = section.take("directory");
         let format = section.take("format");
+        let safe = section.take("spreadsheet-safe");
         section.done()?;
         let mut release = Self::default();
         if let Some(item) = directory {
@@ -294,6 +330,11 @@ impl ReleaseSpec {
         }
         if let Some(item) = format {
             release.format = item.choice("format", &FORMATS)?;
+        }
+        if let Some(item) = safe {
+            let truth = item.value.get_ref().as_bool();
+            release.spreadsheet_safe =
+                truth.ok_or_else(|| item.mistyped("true or false"))?;
         }
         Ok(release)
     }

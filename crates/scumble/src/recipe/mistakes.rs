@@ -60,7 +60,7 @@ fn an_unknown_key_gets_the_nearest_one() {
     assert_eq!(
         in_columns("\"é\" = { role = \"quasi\", colour = 1 }"),
         "r:4:25: unknown key `colour` in `é`\nknown: `type`, `format`, `hierarchy`, \
-         `lowest`, `highest`, `weight`, `domain`, `role`"
+         `lowest`, `highest`, `weight`, `step`, `domain`, `role`"
     );
 }
 

@@ -40,7 +40,7 @@ pub use compare::{
     Point, Questions, RiskFound, RiskKind, Vary, Workload, Yardstick, YardstickOptions,
     risks,
 };
-pub use method::{Looks, MethodSpec, PdfSpec, ReleaseSpec, Weights};
+pub use method::{Looks, MethodSpec, PdfSpec, RangeEnds, ReleaseSpec, Weights};
 pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};

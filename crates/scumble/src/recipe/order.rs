@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, ColumnSpec, Microdata, Rule, Tree};
+use crate::hierarchy::{Cells, ColumnSpec, Grid, Microdata, Rule, Tree};
 use crate::promise::{About, GroupPromise, OfPeople, Promises};
 use crate::recipe::domains::Domains;
 use crate::recipe::methods::Treats;
 use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::randomize::ranges_of;
-use crate::recipe::{HierarchySpec, Spec};
+use crate::recipe::{HierarchySpec, RangeEnds, Spec};
 use crate::release::PublishedColumn;
 use crate::table::{
-    Inputs, PersonCounts, PublicDomain, ReadOptions, Reading, Role, Source,
+    Inputs, Kind, PersonCounts, PublicDomain, ReadOptions, Reading, Role, Source,
 };
 use crate::watch::Watch;
 
@@ -302,17 +302,42 @@ fn check_roles(spec: &Spec) -> Result<()> {
             return at(Error::recipe("`mondrian` cannot keep `highest`")
                 .with_hint("use `full-domain`, or leave `highest` out"));
         }
+        if let Some(step) = column.step {
+            check_step(spec, column, step).or_else(at)?;
+        }
         if column.domain.is_some()
             && matches!(column.role, Role::Identifier | Role::Drop)
         {
             return at(Error::recipe("a `domain` is for columns that are published"));
         }
-        if column.format.is_some() && column.kind != Some(crate::table::Kind::Date) {
+        if column.format.is_some() && column.kind != Some(Kind::Date) {
             return at(Error::recipe("`format` is for columns of type `date`"));
         }
     }
     check_presence(spec)?;
     check_pdf(spec)
+}
+
+/// That a step is for numbers whose ranges end on a grid of their own.
+fn check_step(
+    spec: &Spec,
+    column: &crate::recipe::ColumnSpec,
+    step: f64,
+) -> Result<()> {
+    if column.role != Role::Quasi || column.said_kind() != Some(Kind::Number) {
+        return Err(Error::recipe("`step` is for quasi columns of numbers"));
+    }
+    if column.hierarchy.is_some() {
+        return Err(Error::recipe("`step` is for columns without a hierarchy")
+            .with_hint(
+                "ranges end where those of the lowest level of the hierarchy do",
+            ));
+    }
+    if spec.method.ends == RangeEnds::Tight {
+        return Err(Error::recipe("`step` needs `ends = \"grid\"`")
+            .with_hint("tight ranges end at values of the table"));
+    }
+    Grid::step(step).map(|_| ())
 }
 
 fn column_spec(
@@ -332,7 +357,7 @@ fn column_spec(
     let at = |error| spec.error_at(typed.hierarchy_spot.unwrap_or(typed.spot), error);
     let said = typed.said_kind();
     let reading = Reading {
-        kind: said.unwrap_or(crate::table::Kind::Category),
+        kind: said.unwrap_or(Kind::Category),
         missing: spec.input.missing.clone(),
         date_format: typed.format.clone(),
     };
@@ -352,7 +377,7 @@ fn column_spec(
             .cells
             .filter(|c| *c != Cells::Pdf)
             .unwrap_or(Cells::Taxonomy),
-        also: Vec::new(),
+        grid: typed.step.map(Grid::step).transpose()?,
         ranges: None,
         decimals: 0,
         domain: None,

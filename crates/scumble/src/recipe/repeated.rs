@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher};
 
-use hashbrown::DefaultHashBuilder;
+use hashbrown::{DefaultHashBuilder, HashMap};
 
 use crate::audit::{Original, people_of_groups};
 use crate::error::Result;
@@ -81,9 +81,15 @@ fn alike(
         },
         watch,
     )?;
-    let mut names: Vec<u64> = folded.states.into_iter().flatten().collect();
-    names.sort_unstable();
-    Ok(names.chunk_by(|a, b| a == b).map(|same| same.len() as u64).collect())
+    let n_names = folded.states.iter().map(Vec::len).sum();
+    let mut rows: HashMap<u64, u64> = HashMap::with_capacity(n_names);
+    for name in folded.states.into_iter().flatten() {
+        *rows.entry(name).or_default() += 1;
+    }
+    // In an order that is the same every time, which sums of floats need.
+    let mut rows: Vec<u64> = rows.into_values().collect();
+    rows.sort_unstable();
+    Ok(rows)
 }
 
 /// How many rows share the noise of a row, on average over the rows, for each column with

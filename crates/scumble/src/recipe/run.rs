@@ -11,11 +11,11 @@ use crate::recipe::made::{Context, Made, plan};
 use crate::recipe::methods::{Gathered, Planned, Task};
 use crate::recipe::order::{Order, check_person};
 use crate::recipe::parts::parts;
-use crate::recipe::{Published, Request, repeated};
+use crate::recipe::{Published, Request, Spec, repeated};
 use crate::release::{
-    Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, Draft, FORMAT, Manifest,
-    Parameters, PersonNote, PublishedColumn, Release, SOFTWARE, StepBinding, Treatment,
-    write_cells, write_datapackage, write_rows, write_values,
+    Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, DataFormat, Draft, FORMAT,
+    Manifest, Parameters, PersonNote, PublishedColumn, Release, SOFTWARE, StepBinding,
+    Treatment, write_cells, write_datapackage, write_rows, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -40,17 +40,19 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     }
 
     let making = Making { context: &context, draft: &draft, is_divided };
-    let (joined, mut manifest, audit) = loop {
+    let (joined, mut manifest, audit, formulas) = loop {
         let joined = join(spec, whole.as_ref(), &mut made);
         watch.stage(Stage::Write, made[0].order.source.bytes());
-        let manifest = making.write(&joined, &made)?;
+        let (manifest, formulas) = making.write(&joined, &made)?;
         watch.stage(Stage::Audit, 0);
         let audit = making.audit(&made, &manifest)?;
         let weaker = match uncertified(&audit.private) {
             true => making.weaker(&made)?,
             false => None,
         };
-        let Some((place, weaker)) = weaker else { break (joined, manifest, audit) };
+        let Some((place, weaker)) = weaker else {
+            break (joined, manifest, audit, formulas);
+        };
         joined.divide(&mut made);
         made[place].planned = weaker;
     };
@@ -69,6 +71,13 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let release = Release::of(draft.store().clone())?;
     let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;
     notes.extend(in_the_clear(&manifest));
+    notes.extend((formulas > 0).then(|| {
+        let cells = if formulas == 1 { "1 cell".into() } else { format!("{formulas} cells") };
+        format!(
+            "{cells} would be taken for a formula by a spreadsheet (they begin with `=`, `+`, \
+             `-` or `@`): `spreadsheet-safe` puts an apostrophe before them"
+        )
+    }));
     if let Some(people) = order.people(&Quiet(watch))?.filter(|p| p.unnamed > 0) {
         notes.push(format!(
             "{} name nobody: each counts as a person of its own",
@@ -110,8 +119,8 @@ struct Making<'a> {
 
 impl Making<'_> {
     /// Applies the plan and writes all files. The manifest does not say yet what the audit
-    /// found.
-    fn write(&self, joined: &Joined, made: &[Made<'_>]) -> Result<Manifest> {
+    /// found. Beside it, how many cells a spreadsheet would take for formulas.
+    fn write(&self, joined: &Joined, made: &[Made<'_>]) -> Result<(Manifest, u64)> {
         let Context { request, randomness, watch } = *self.context;
         let person = match &request.spec.input.person {
             None => None,
@@ -133,7 +142,7 @@ impl Making<'_> {
             experiment: request.seed.is_some(),
             rows: 0,
             left_out: 0,
-            data: DataFile::of(request.spec.release.format),
+            data: data_file(request.spec)?,
             columns: joined.columns.clone(),
             classes: joined.classes.clone(),
             sampled: made.iter().find_map(|made| made.planned.sampled.clone()),
@@ -165,6 +174,7 @@ impl Making<'_> {
             randomness,
         };
         let written = write_rows(binding, &manifest.data, self.draft, watch)?;
+        let (mut met, formulas) = (written.formulas, manifest.data.formulas());
         manifest.rows = written.rows;
         manifest.left_out = made[0].data.n_rows() - written.rows;
         // What one step leaves out is missing in the sub-tables of another.
@@ -178,7 +188,8 @@ impl Making<'_> {
         for made in made {
             let (cells, data) = (&made.planned.cells, made.data.counts());
             if let (Some(cells), Some(data)) = (cells, data) {
-                write_cells(store, &data.quasi, cells.iter().map(Vec::as_slice))?;
+                let cells = cells.iter().map(Vec::as_slice);
+                met += write_cells((store, formulas), &data.quasi, cells)?;
                 files.push(CELLS_FILE.to_owned());
             }
         }
@@ -187,7 +198,8 @@ impl Making<'_> {
             if let (Step::Apart(apart), Some(data)) = (step, known.data) {
                 let own = notes.iter().filter(|note| note.column == apart.column);
                 for note in own {
-                    write_values(apart, data, &note.file, self.draft)?;
+                    met +=
+                        write_values(apart, data, (&note.file, formulas), self.draft)?;
                     files.push(note.file.clone());
                 }
             }
@@ -197,7 +209,7 @@ impl Making<'_> {
             manifest.checksums.insert(file, checksum);
         }
         manifest.write(store)?;
-        Ok(manifest)
+        Ok((manifest, met))
     }
 
     /// Audits what was written, with the table at hand.
@@ -250,6 +262,17 @@ impl Making<'_> {
         }
         Ok(None)
     }
+}
+
+/// The file of the rows.
+fn data_file(spec: &Spec) -> Result<DataFile> {
+    let file = DataFile::of(spec.release.format);
+    let spreadsheet_safe = spec.release.spreadsheet_safe;
+    if spreadsheet_safe && file.format != DataFormat::Csv {
+        return Err(Error::recipe("`spreadsheet-safe` is for CSV files")
+            .with_hint("spreadsheets do not open Parquet files: leave it out"));
+    }
+    Ok(DataFile { spreadsheet_safe, ..file })
 }
 
 /// What a steward must know if nothing hides whose row is whose, and a sensitive column is

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, ColumnSpec, Ranges, Rule};
+use crate::hierarchy::{Cells, ColumnSpec, Grid, Ranges, Rule};
+use crate::release::sink::Formulas;
 use crate::release::{Class, Store, Treatment};
 use crate::table::{Kind, PublicDomain, Reading, Role};
 
@@ -78,6 +79,10 @@ pub struct DataFile {
     pub file: String,
     /// How it is written.
     pub format: DataFormat,
+    /// Whether an apostrophe stands before cells that a spreadsheet would take for formulas,
+    /// and before an apostrophe, in all CSV files of the release.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub spreadsheet_safe: bool,
 }
 
 impl DataFile {
@@ -87,7 +92,15 @@ impl DataFile {
             DataFormat::Csv => "data.csv",
             DataFormat::Parquet => "data.parquet",
         };
-        Self { file: file.to_owned(), format }
+        Self { file: file.to_owned(), format, spreadsheet_safe: false }
+    }
+
+    /// What becomes of formulas.
+    pub(crate) fn formulas(&self) -> Formulas {
+        match self.spreadsheet_safe {
+            true => Formulas::Guarded,
+            false => Formulas::Kept,
+        }
     }
 }
 
@@ -130,6 +143,9 @@ pub struct PublishedColumn {
     /// if they have noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain: Option<PublicDomain>,
+    /// Where its ranges end, if these are on a grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
     /// What was done to it.
     pub treatment: Treatment,
 }
@@ -147,6 +163,7 @@ impl PublishedColumn {
             weight: None,
             decimals: None,
             domain: None,
+            grid: None,
             treatment: Treatment::Kept,
         }
     }

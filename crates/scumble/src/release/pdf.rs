@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Column;
-use crate::release::sink::{Sink, line, quoted};
+use crate::release::sink::{Formulas, Sink, line, quoted};
 use crate::release::{Class, DataFormat, Parameters, Release, Store};
 use crate::table::{Code, ColumnForm, Role};
 use crate::watch::{Quiet, Watch};
@@ -57,13 +57,13 @@ pub struct PdfCells {
 
 /// Writes the distributions of groups 1, 2, ... .
 pub fn write_cells<'a>(
-    store: &Store,
+    (store, formulas): (&Store, Formulas),
     columns: &[Column],
     groups: impl Iterator<Item = &'a [Weighted]>,
-) -> Result<()> {
+) -> Result<u64> {
     let forms = [ColumnForm::Text; HEADER.len()];
     let out = store.create(CELLS_FILE)?;
-    let mut sink = Sink::new(out, DataFormat::Csv, &HEADER, &forms)?;
+    let mut sink = Sink::new(out, DataFormat::Csv, formulas, &HEADER, &forms)?;
     for (number, cells) in (1u64..).zip(groups) {
         let number = number.to_string();
         for (column, cell) in columns.iter().zip(cells) {

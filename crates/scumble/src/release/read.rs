@@ -101,7 +101,8 @@ impl Release {
     /// A file of the release, as a table.
     pub(super) fn table(&self, name: &str, delimiter: Option<u8>) -> Result<Source> {
         self.check_name(name)?;
-        let options = ReadOptions { delimiter, ..ReadOptions::default() };
+        let guarded = self.manifest.data.spreadsheet_safe;
+        let options = ReadOptions { delimiter, guarded, ..ReadOptions::default() };
         self.store.source(name, &options)
     }
 

@@ -14,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 
 use crate::error::{Error, Result};
 use crate::release::DataFormat;
-use crate::table::ColumnForm;
+use crate::table::{ColumnForm, formulas, guarded};
 
 /// Rows of one batch of a Parquet file.
 const BATCH: usize = 65_536;
@@ -27,8 +27,44 @@ pub(crate) struct Output {
 
 /// Takes finished CSV lines.
 pub(crate) enum Sink {
-    Csv { file: BufWriter<Box<dyn Write + Send>>, name: String },
+    Csv(CsvSink),
     Parquet(Box<ParquetSink>),
+}
+
+/// What becomes of cells that a spreadsheet would take for formulas.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Formulas {
+    /// They are written as they are.
+    Kept,
+    /// They get a guard.
+    Guarded,
+}
+
+/// Writes lines as they come.
+pub(crate) struct CsvSink {
+    file: BufWriter<Box<dyn Write + Send>>,
+    name: String,
+    formulas: Formulas,
+    /// How many cells a spreadsheet would take for formulas.
+    met: u64,
+}
+
+impl CsvSink {
+    fn write(&mut self, lines: &[u8], times: u64) -> Result<()> {
+        let guarded = match self.formulas {
+            Formulas::Guarded => guarded(lines),
+            Formulas::Kept => {
+                self.met += formulas(lines) * times;
+                None
+            }
+        };
+        let lines = guarded.as_deref().unwrap_or(lines);
+        for _ in 0..times {
+            let written = self.file.write_all(lines);
+            written.map_err(|error| Error::io("write", self.name.clone(), error))?;
+        }
+        Ok(())
+    }
 }
 
 /// Collects lines into batches of columns.
@@ -53,18 +89,20 @@ impl Sink {
         let name = path.display().to_string();
         let file = File::create(path)
             .map_err(|error| Error::io("write", name.clone(), error))?;
-        Self::new(Output { out: Box::new(file), name }, format, header, forms)
+        let out = Output { out: Box::new(file), name };
+        Self::new(out, format, Formulas::Kept, header, forms)
     }
 
     /// Begins a file. `forms` tells what each column was in the input.
     pub(crate) fn new(
         Output { out, name }: Output,
         format: DataFormat,
+        formulas: Formulas,
         header: &[&str],
         forms: &[ColumnForm],
     ) -> Result<Self> {
         match format {
-            DataFormat::Csv => Self::stream(out, &name, header),
+            DataFormat::Csv => Self::csv(out, &name, formulas, header),
             DataFormat::Parquet => {
                 let fields: Vec<Field> = header
                     .iter()
@@ -99,24 +137,26 @@ impl Sink {
         name: &str,
         header: &[&str],
     ) -> Result<Self> {
-        let mut file = BufWriter::with_capacity(1 << 20, out);
-        let name = name.to_owned();
+        Self::csv(out, name, Formulas::Kept, header)
+    }
+
+    fn csv(
+        out: Box<dyn Write + Send>,
+        name: &str,
+        formulas: Formulas,
+        header: &[&str],
+    ) -> Result<Self> {
+        let file = BufWriter::with_capacity(1 << 20, out);
+        let mut sink = CsvSink { file, name: name.to_owned(), formulas, met: 0 };
         let cells: Vec<Vec<u8>> = header.iter().map(|cell| quoted(cell)).collect();
-        file.write_all(&line(cells.iter().map(Vec::as_slice)))
-            .map_err(|error| Error::io("write", name.clone(), error))?;
-        Ok(Self::Csv { file, name })
+        sink.write(&line(cells.iter().map(Vec::as_slice)), 1)?;
+        Ok(Self::Csv(sink))
     }
 
     /// Writes a line, several times.
     pub(super) fn write(&mut self, line: &[u8], times: u64) -> Result<()> {
         match self {
-            Self::Csv { file, name } => {
-                for _ in 0..times {
-                    file.write_all(line)
-                        .map_err(|error| Error::io("write", name.clone(), error))?;
-                }
-                Ok(())
-            }
+            Self::Csv(sink) => sink.write(line, times),
             Self::Parquet(sink) => {
                 for _ in 0..times {
                     sink.lines.extend_from_slice(line);
@@ -133,9 +173,7 @@ impl Sink {
     /// Writes lines that stand one after another.
     pub(crate) fn write_lines(&mut self, lines: &[u8], n_lines: usize) -> Result<()> {
         match self {
-            Self::Csv { file, name } => file
-                .write_all(lines)
-                .map_err(|error| Error::io("write", name.clone(), error)),
+            Self::Csv(sink) => sink.write(lines, 1),
             Self::Parquet(sink) => {
                 sink.lines.extend_from_slice(lines);
                 sink.n_lines += n_lines;
@@ -144,17 +182,19 @@ impl Sink {
         }
     }
 
-    /// Completes the file.
-    pub(crate) fn finish(self) -> Result<()> {
+    /// Completes the file, and says how many of its cells a spreadsheet would take for
+    /// formulas.
+    pub(crate) fn finish(self) -> Result<u64> {
         match self {
-            Self::Csv { mut file, name } => {
-                file.flush().map_err(|error| Error::io("write", name, error))
+            Self::Csv(CsvSink { mut file, name, met, .. }) => {
+                file.flush().map_err(|error| Error::io("write", name, error))?;
+                Ok(met)
             }
             Self::Parquet(mut sink) => {
                 sink.flush()?;
                 let name = sink.name.clone();
                 sink.writer.close().map_err(|error| parquet_error(&name, &error))?;
-                Ok(())
+                Ok(0)
             }
         }
     }
@@ -225,21 +265,27 @@ fn parquet_error(file: &str, error: &parquet::errors::ParquetError) -> Error {
 
 /// A cell as it stands in a CSV line.
 pub(super) fn quoted(cell: &str) -> Vec<u8> {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\"")).into_bytes()
-    } else {
-        cell.as_bytes().to_vec()
-    }
+    let mut line = Vec::with_capacity(cell.len() + 2);
+    push_quoted(&mut line, cell);
+    line
 }
 
 /// Adds a cell as it stands in a CSV line.
 pub(crate) fn push_quoted(line: &mut Vec<u8>, cell: &str) {
+    let mut rest = cell.as_bytes();
     let special = |byte: &u8| matches!(byte, b',' | b'"' | b'\n' | b'\r');
-    if cell.as_bytes().iter().any(special) {
-        line.extend_from_slice(&quoted(cell));
-    } else {
-        line.extend_from_slice(cell.as_bytes());
+    if !rest.iter().any(special) {
+        line.extend_from_slice(rest);
+        return;
     }
+    line.push(b'"');
+    while let Some(quote) = memchr::memchr(b'"', rest) {
+        line.extend_from_slice(&rest[..=quote]);
+        line.push(b'"');
+        rest = &rest[quote + 1..];
+    }
+    line.extend_from_slice(rest);
+    line.push(b'"');
 }
 
 /// A CSV line with its end. A line with one empty cell would be a blank line, which readers

@@ -13,7 +13,7 @@ use crate::hierarchy::Microdata;
 use crate::method::{ApartPlan, GroupPlan, Step, SubtableId};
 use crate::release::apply::{Binding, BoundPlan, Hand, StepBinding};
 use crate::release::shuffle::{Pile, Shuffle};
-use crate::release::sink::{Sink, line, quoted};
+use crate::release::sink::{Formulas, Sink, line, quoted};
 use crate::release::{DataFile, DataFormat, Draft, SENSITIVE_HEADER};
 use crate::table::{ClassId, Code, ColumnForm, ColumnId, EntryId, Of, TupleId};
 use crate::watch::Watch;
@@ -32,6 +32,8 @@ pub struct Written {
     /// For each step of the plan, how many of them are of each of its sub-tables; nothing
     /// if rows were written from counts.
     pub drawn: Vec<Of<SubtableId, u64>>,
+    /// How many cells a spreadsheet would take for formulas, and have no guard.
+    pub formulas: u64,
 }
 
 /// Writes the rows, and says how many there are.
@@ -48,7 +50,8 @@ pub fn write_rows(
     let bound = BoundPlan::new(binding, counted.is_none(), watch)?;
     let header = binding.layout.header();
     let out = draft.create(&file.file)?;
-    let mut sink = Sink::new(out, file.format, &header, &bound.forms())?;
+    let forms = bound.forms();
+    let mut sink = Sink::new(out, file.format, file.formulas(), &header, &forms)?;
     let mut drawn = Vec::new();
     let rows = match counted {
         Some(data) => {
@@ -78,8 +81,8 @@ pub fn write_rows(
             shuffle.write(piles, &mut sink, watch)?
         }
     };
-    sink.finish()?;
-    Ok(Written { rows, drawn })
+    let formulas = sink.finish()?;
+    Ok(Written { rows, drawn, formulas })
 }
 
 /// What was counted, if it is the same for all steps. Columns that stand apart are counted
@@ -378,9 +381,9 @@ fn apart_classes(plan: &ApartPlan) -> Classes {
 pub fn write_values(
     plan: &ApartPlan,
     data: &Microdata,
-    file: &str,
+    (file, formulas): (&str, Formulas),
     draft: &Draft,
-) -> Result<()> {
+) -> Result<u64> {
     let named = |column: &crate::hierarchy::Column| column.name == plan.column;
     let place = data.sensitive.iter().position(named);
     let place = place.ok_or_else(|| Error::input("there is no sensitive column"))?;
@@ -389,7 +392,8 @@ pub fn write_values(
         data.sensitive[place].domain.texts().iter().map(|text| quoted(text)).collect();
     let forms = [ColumnForm::Text; SENSITIVE_HEADER.len()];
     let out = draft.create(file)?;
-    let mut sink = Sink::new(out, DataFormat::Csv, &SENSITIVE_HEADER, &forms)?;
+    let mut sink =
+        Sink::new(out, DataFormat::Csv, formulas, &SENSITIVE_HEADER, &forms)?;
     let classes = apart_classes(plan);
     for wave in classes.numbers().chunks(WAVE) {
         let written: Vec<(Vec<u8>, usize)> = wave

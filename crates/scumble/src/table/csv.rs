@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::table::csv::blocks::{Block, Blocks, LONGEST, RowEnds};
-use crate::table::csv::cells::{RowFormat, Stop, read_record};
+use crate::table::csv::cells::{Cells, RowFormat, Stop};
 use crate::table::held::PieceId;
 use crate::table::source::{Fault, ReadOptions, RowPlace, Work};
 use crate::table::store::TableBytes;
@@ -182,6 +182,9 @@ fn read_block<S>(
                 .with_hint("save the file as UTF-8")
         })),
         Err(Stop::Refused(error)) => Err(Fault::new(number, place, |_| error)),
+        Err(Stop::Unclosed) => Err(Fault::new(number, place, |row| {
+            Error::input(format!("row {row}: a quote is opened but never closed"))
+        })),
         Err(Stop::Ragged(n_cells)) => Err(Fault::new(number, place, move |row| {
             ragged(row, n_cells, n_columns, delimiter)
         })),
@@ -245,7 +248,7 @@ impl Head<'_> {
                     return Err(Error::input("the file is empty"));
                 }
                 rest => {
-                    let ends = RowEnds::of(rest, delimiter, true);
+                    let ends = RowEnds::of_rows(rest, delimiter, 1);
                     let is_complete = ends.last > 0 || self.whole;
                     if at + ends.first > LONGEST {
                         let message =
@@ -274,9 +277,8 @@ fn names(line: &[u8], delimiter: u8) -> Result<Vec<String>> {
         Error::input("the header is not valid UTF-8")
             .with_hint("save the file as UTF-8")
     })?;
-    let (mut record, mut rewritten) = (Vec::new(), String::new());
-    read_record(line, &mut 0, delimiter, &mut record, &mut rewritten);
-    Ok(record.iter().map(|span| span.of(line, &rewritten).to_owned()).collect())
+    let cells = Cells::of(line.as_bytes(), delimiter);
+    Ok(cells.map(|cell| cell.text(line).into_owned()).collect())
 }
 
 #[cfg(test)]

@@ -7,8 +7,11 @@
 //! open.
 
 use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hashbrown::DefaultHashBuilder;
 
 /// The checksums of what was read of a file.
 #[derive(Debug)]
@@ -17,6 +20,7 @@ pub(super) struct Held {
     bytes: u64,
     pieces: Mutex<Pieces>,
     changed: AtomicBool,
+    hasher: DefaultHashBuilder,
 }
 
 #[derive(Debug, Default)]
@@ -30,13 +34,19 @@ struct Pieces {
 /// Where a piece begins, and how much was asked for.
 pub(super) type PieceId = (u64, usize);
 
-/// The first half of BLAKE3: two pieces that differ have the same one by chance never.
-type Checksum = [u8; 16];
+/// Two pieces that differ have the same one with a chance of 2^-64. It is about accidents: who
+/// can write to the table need not deceive us. So it is a hash that costs next to nothing.
+type Checksum = u64;
 
 impl Held {
     /// Nothing was read yet of a file of this size.
     pub(super) fn new(bytes: u64) -> Self {
-        Self { bytes, pieces: Mutex::default(), changed: AtomicBool::new(false) }
+        Self {
+            bytes,
+            pieces: Mutex::default(),
+            changed: AtomicBool::new(false),
+            hasher: DefaultHashBuilder::default(),
+        }
     }
 
     /// How large the file was when it was opened.
@@ -46,8 +56,7 @@ impl Held {
 
     /// A piece was read.
     pub(super) fn see(&self, place: PieceId, bytes: &[u8]) {
-        let mut checksum = [0; 16];
-        checksum.copy_from_slice(&blake3::hash(bytes).as_bytes()[..16]);
+        let checksum = self.hasher.hash_one(bytes);
         let mut pieces = self.pieces();
         let is_whole = pieces.is_whole;
         let same = match pieces.known.get(&place) {

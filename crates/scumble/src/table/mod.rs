@@ -10,6 +10,7 @@ mod census;
 mod counts;
 mod csv;
 mod domain;
+mod guard;
 mod held;
 mod index;
 mod inputs;
@@ -29,6 +30,7 @@ pub use self::arrow::ColumnForm;
 pub use census::{Census, Histogram};
 pub use counts::Counts;
 pub use domain::{Domain, Unreadable};
+pub(crate) use guard::{formulas, guarded};
 pub use index::{
     ClassId, Code, ColumnId, EntryId, GroupId, Id, Ids, NodeId, Of, RowId, TupleId,
 };

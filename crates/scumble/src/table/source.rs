@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::table::arrow::{ColumnForm, described};
 use crate::table::batches::Batches;
 use crate::table::csv::Text;
+use crate::table::guard::unguarded;
 use crate::table::index::ColumnId;
 use crate::table::left_out::LeftOutRows;
 use crate::table::parquet::Parquet;
@@ -24,6 +25,9 @@ use crate::words::no_column;
 pub struct ReadOptions {
     /// What stands between the cells of a text file; found out if not given.
     pub delimiter: Option<u8>,
+    /// Whether cells of a text file may have a guard against spreadsheets, which is no part of
+    /// them.
+    pub guarded: bool,
     /// How much a worker takes at a time; only tests have a reason to choose.
     #[doc(hidden)]
     pub block_bytes: Option<usize>,
@@ -40,6 +44,8 @@ pub(super) struct Opened {
     header: Vec<String>,
     forms: Vec<ColumnForm>,
     bytes: u64,
+    /// Whether guards before cells are taken away.
+    guarded: bool,
     format: Format,
 }
 
@@ -119,21 +125,22 @@ impl Source {
     /// A table in Arrow batches, all with the same columns; `name` is what messages call it.
     pub fn from_batches(name: &str, batches: Vec<RecordBatch>) -> Result<Self> {
         let batches = Batches::new(batches).map_err(|error| error.in_file(name))?;
-        let (header, forms) = described(batches.schema());
+        let described = described(batches.schema());
         let bytes = batches.bytes();
-        Self::new(name, header, forms, bytes, Format::Batches(batches))
+        Self::new(name, described, bytes, false, Format::Batches(batches))
     }
 
     fn new(
         name: &str,
-        header: Vec<String>,
-        forms: Vec<ColumnForm>,
+        (header, forms): (Vec<String>, Vec<ColumnForm>),
         bytes: u64,
+        guarded: bool,
         format: Format,
     ) -> Result<Self> {
         check_header(&header).map_err(|error| error.in_file(name))?;
         let name = name.to_owned();
-        Ok(Self(Arc::new(Opened { name, header, forms, bytes, format }), None))
+        let opened = Opened { name, header, forms, bytes, guarded, format };
+        Ok(Self(Arc::new(opened), None))
     }
 
     /// The same table again, as long as anybody has it open.
@@ -178,14 +185,18 @@ impl Source {
         };
         if is_parquet {
             let parquet = Parquet::open(store).map_err(|error| error.in_file(name))?;
-            let (header, forms) = described(parquet.schema());
-            return Self::new(name, header, forms, bytes, Format::Parquet(parquet));
+            let described = described(parquet.schema());
+            return Self::new(name, described, bytes, false, Format::Parquet(parquet));
         }
         let tabs = (ending == "tsv").then_some(b'\t');
-        let (text, header) = Text::open(store, options.delimiter.or(tabs), options)
+        let (text, mut header) = Text::open(store, options.delimiter.or(tabs), options)
             .map_err(|error| error.in_file(name))?;
         let forms = vec![ColumnForm::Text; header.len()];
-        Self::new(name, header, forms, bytes, Format::Text(text))
+        let guarded = options.guarded;
+        if guarded {
+            header.iter_mut().for_each(|name| *name = unguarded(name).to_owned());
+        }
+        Self::new(name, (header, forms), bytes, guarded, Format::Text(text))
     }
 
     /// The table as the user named it.
@@ -247,10 +258,17 @@ impl Source {
             Some(left_out) if left_out.contains(place) => Ok(()),
             _ => row(state, place, cells),
         };
+        let n_columns = self.0.header.len();
         let work = match &self.0.format {
-            Format::Text(text) => {
-                text.fold(columns, self.0.header.len(), start, row, watch)
+            Format::Text(text) if self.0.guarded => {
+                let row = |state: &mut S, place: RowPlace, cells: &[&str]| {
+                    let own: Vec<&str> =
+                        cells.iter().map(|cell| unguarded(cell)).collect();
+                    row(state, place, &own)
+                };
+                text.fold(columns, n_columns, start, row, watch)
             }
+            Format::Text(text) => text.fold(columns, n_columns, start, row, watch),
             Format::Parquet(parquet) => parquet.fold(columns, start, row, watch),
             Format::Batches(batches) => batches.fold(columns, start, row, watch),
         };

@@ -337,6 +337,7 @@ fn number_column(cells: Cells) -> Column {
         hierarchy,
         weight: 1.0,
         cells,
+        grid: None,
     }
 }
 

@@ -19,6 +19,8 @@ mod publish {
     mod buckets;
     mod domains;
     pub(crate) mod every_way;
+    mod formulas;
+    mod grid;
     mod left_out;
     mod memory;
     mod mixtures;
@@ -29,6 +31,7 @@ mod publish {
     mod randomized;
     mod randomized_numbers;
     mod robust_rows;
+    mod told;
 }
 
 mod fault {

@@ -58,6 +58,7 @@ fn key(name: &str) -> (&'static str, &'static str) {
         "loss" => ("loss = \"discernibility\"", ""),
         "suppression" => ("suppression = 0.4", ""),
         "cells" => ("cells = \"set\"", ""),
+        "ends" => ("ends = \"tight\"", ""),
         "column" => ("column = \"best\"", ""),
         "value" => ("value = \"balanced-values\"", ""),
         "strategy" => ("strategy = \"search\"", ""),

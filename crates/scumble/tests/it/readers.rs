@@ -91,6 +91,7 @@ proptest! {
         let options = ReadOptions {
             delimiter: Some(delimiter),
             block_bytes: Some(block_bytes),
+            ..ReadOptions::default()
         };
         let source = Source::from_bytes("t.csv", bytes, &options).unwrap();
         let columns = all_columns(&source);
@@ -114,7 +115,7 @@ proptest! {
         block_bytes in 1..200usize,
     ) {
         let options =
-            ReadOptions { delimiter: Some(b','), block_bytes: Some(block_bytes) };
+            ReadOptions { delimiter: Some(b','), block_bytes: Some(block_bytes), ..ReadOptions::default() };
         let source = Source::from_bytes("t.csv", written(&table, b',', false), &options);
         let source = source.unwrap();
         let columns = all_columns(&source);
@@ -162,7 +163,7 @@ proptest! {
         let cut = cut.index(bytes.len());
         bytes.splice(cut..cut, junk.iter().copied());
         let read = |block_bytes, threads| {
-            let options = ReadOptions { delimiter: Some(b','), block_bytes };
+            let options = ReadOptions { delimiter: Some(b','), block_bytes, ..ReadOptions::default() };
             let source = Source::from_bytes("t.csv", bytes.clone(), &options)?;
             with_threads(threads, || rows(&source, &all_columns(&source)))
         };

@@ -27,7 +27,7 @@ use serde_json::{Map, Value, json};
 
 use crate::audit::attacks::inference::commonest;
 use crate::audit::attacks::{Attack, NOT_RANDOMIZED, PublicAttacks, Stopped};
-use crate::audit::drawn::{Believed, DrawnColumn, Matrix, scaled};
+use crate::audit::drawn::{Believed, DrawnColumn, Matrix};
 use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::random::Randomness;
@@ -86,6 +86,7 @@ fn foretold(column: &DrawnColumn, believed: &[Believed]) -> [(f64, f64); LOOKS.l
     let mut draws = Randomness::of_seed(1).stream("audit averaging", 0);
     let rows: Vec<f64> = column.tables.iter().map(|t| t.n_published()).collect();
     let mut told = [(0.0, 0.0f64); LOOKS.len()];
+    let mut weights = Vec::new();
     for _ in 0..people {
         let place = pick(&mut draws, rows.iter().copied());
         let (table, shares) = (&column.tables[place], &believed[place].shares);
@@ -95,7 +96,8 @@ fn foretold(column: &DrawnColumn, believed: &[Believed]) -> [(f64, f64); LOOKS.l
         for (look, (right, surest)) in LOOKS.iter().zip(&mut told) {
             while releases < *look {
                 let published = publish(&mut draws, &table.matrix, value);
-                multiply(&mut belief, |value| table.matrix.entry(published, value));
+                table.matrix.weigh(published, &belief, &mut weights);
+                believe(&mut belief, &weights);
                 releases += 1;
             }
             let (guess, likely) = likeliest(&belief);
@@ -106,14 +108,15 @@ fn foretold(column: &DrawnColumn, believed: &[Believed]) -> [(f64, f64); LOOKS.l
     told
 }
 
-/// Multiplies a belief by how likely each value leads to what was published, and says whether
-/// any does; if not, the belief stays.
-fn multiply(belief: &mut Vec<f64>, likely: impl Fn(usize) -> f64) -> bool {
-    let weights = belief.iter().enumerate().map(|(value, held)| held * likely(value));
-    let next: Vec<f64> = weights.collect();
-    let possible = next.iter().sum::<f64>() > 0.0;
+/// Scales `weights` to a belief and says whether anything is possible; if not, the belief stays.
+fn believe(belief: &mut [f64], weights: &[f64]) -> bool {
+    let total: f64 = weights.iter().sum();
+    let possible = total > 0.0;
     if possible {
-        *belief = scaled(next);
+        belief
+            .iter_mut()
+            .zip(weights)
+            .for_each(|(held, weight)| *held = weight / total);
     }
     possible
 }

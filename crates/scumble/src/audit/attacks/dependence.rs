@@ -24,13 +24,14 @@
 //!
 //! # Cost
 //! One pass over the rows, or two; then at most [`MOST_ROWS`] of them, each O(values) for a
-//! round and a column.
+//! column, and for a round of learning where that tells more than chance explains.
 //!
 //! # Source
 //! Ours; docs/methods.md, "Dependence".
 
 mod classes;
 mod learn;
+mod outcome;
 mod problem;
 mod rows;
 mod strata;
@@ -38,8 +39,10 @@ mod strata;
 use hashbrown::HashMap;
 use serde_json::json;
 
+use self::classes::class_columns;
 use self::learn::{guesses, learned};
-use self::problem::{Guess, Problem, Told};
+use self::outcome::Outcome;
+use self::problem::{Problem, Told};
 use self::rows::{Coded, Feature, Rows, hashed};
 use crate::audit::apart::ApartValues;
 use crate::audit::attacks::{Attack, PublicAttacks, Stopped};
@@ -50,13 +53,10 @@ use crate::release::{GROUP_COLUMN, PublishedColumn, Treatment};
 use crate::table::Role;
 
 /// More rows are not looked at.
-const MOST_ROWS: usize = 100_000;
+const MOST_ROWS: usize = 10_000;
 
 /// Nor more values, over all rows.
-const MOST_VALUES: usize = 8_000_000;
-
-/// Who is believed in as much is as good as known.
-const SURE: f64 = 0.95;
+const MOST_VALUES: usize = 1_000_000;
 
 /// Tries to guess protected columns from others.
 #[derive(Debug)]
@@ -163,6 +163,8 @@ fn targets<'a>(case: &Case<'a>) -> Result<Vec<Target<'a>>> {
 #[derive(Debug)]
 struct View<'a> {
     rows: Rows,
+    /// Whether all rows of a class are among them, if one is.
+    whole_classes: bool,
     names: Vec<&'a str>,
     /// What is seen of each column that may tell something.
     features: Vec<Feature>,
@@ -198,7 +200,11 @@ impl<'a> View<'a> {
         };
         let mut names: Vec<&str> =
             manifest.header().into_iter().filter(is_group).collect();
-        names.extend(quasi.iter().map(|column| &*column.name));
+        // Those that tell classes first.
+        let by = class_columns(case);
+        let (own, others): (Vec<&str>, Vec<&str>) =
+            quasi.iter().map(|column| &*column.name).partition(|n| by.contains(n));
+        names.extend(own.into_iter().chain(others));
         let told: Vec<&PublishedColumn> =
             telling.iter().copied().filter(in_rows).collect();
         names.extend(told.iter().map(|column| &*column.name));
@@ -207,17 +213,30 @@ impl<'a> View<'a> {
         let most = match apart.len() {
             // Whole groups of one column are not whole groups of another.
             2.. => usize::MAX,
-            _ => (MOST_VALUES / n_values.max(1)).clamp(5_000, MOST_ROWS),
+            _ => (MOST_VALUES / n_values.max(1)).clamp(2_000, MOST_ROWS),
+        };
+        // Classes stay whole if none is a large part of the sample.
+        let is_shown = |target: &Target<'_>| matches!(target, Target::Shown(_));
+        let largest = match case.views.cells()? {
+            Some(classes) if targets.iter().all(is_shown) => classes.sizes.iter().max(),
+            _ => None,
+        };
+        let whole_classes = largest.is_some_and(|rows| *rows <= most as u64 / 10);
+        let together = match case.views.present.apart {
+            true => 1,
+            false if whole_classes => by.len(),
+            false => 0,
         };
         let rows = Rows::read(
             case.views.rows(),
             &names,
             (manifest.rows, most),
-            case.views.present.apart,
+            together,
             case.watch,
         )?;
         let mut view = Self {
             rows,
+            whole_classes,
             names,
             features: Vec::new(),
             strata: Feature::certain("", vec![], 0, false),
@@ -230,8 +249,11 @@ impl<'a> View<'a> {
             .iter()
             .map(|column| Feature::of(column, view.coded(&column.name)))
             .collect();
-        let all: Vec<&Feature> = features.iter().collect();
-        view.strata = strata::strata(&quasi, &all, view.rows.n);
+        // In rows with the same cells, quasi cells have told what they can.
+        if targets.iter().any(|target| !matches!(target, Target::Shown(_))) {
+            let all: Vec<&Feature> = features.iter().collect();
+            view.strata = strata::strata(&quasi, &all, view.rows.n);
+        }
         view.features = features;
         for name in subtables {
             let coded = view.coded(name);
@@ -313,6 +335,7 @@ impl<'a> View<'a> {
                 "column": names.join(" + "), "gain": found.success - without.success,
                 "by": used.first(), "columns": used, "sure": found.sure,
                 "sure_without": without.sure, "rows": self.rows.n,
+                "sampled": self.rows.sampled,
                 "expected": !matches!(problem.told, Told::Shown),
             })),
         })
@@ -408,32 +431,6 @@ impl<'a> View<'a> {
                     half_of: by_row().collect(),
                 })
             }
-        }
-    }
-}
-
-/// How guesses fare.
-#[derive(Debug, Clone, Copy)]
-struct Outcome {
-    success: f64,
-    worst: f64,
-    sure: f64,
-}
-
-impl Outcome {
-    fn of(problem: &Problem<'_>, guesses: &[Guess]) -> Self {
-        let rows = guesses.len().max(1) as f64;
-        let right = guesses.iter().zip(&problem.published).map(|(guess, published)| {
-            match problem.told {
-                Told::Shown => f64::from(u8::from(guess.value == *published)),
-                Told::Drawn(_) | Told::Apart(_) => guess.belief,
-            }
-        });
-        let sure = guesses.iter().filter(|guess| guess.belief >= SURE).count();
-        Self {
-            success: right.sum::<f64>() / rows,
-            worst: guesses.iter().map(|guess| guess.belief).fold(0.0, f64::max),
-            sure: sure as f64 / rows,
         }
     }
 }

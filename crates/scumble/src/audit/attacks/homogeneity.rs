@@ -62,12 +62,15 @@ impl Attack for Homogeneity {
     }
 
     fn shown(&self, tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
-        let mut found = tried.to_vec();
         let apart = readers.apart()?;
-        found.truncate(found.len().saturating_sub(apart.len()));
+        let of_cells = &tried[..tried.len().saturating_sub(apart.len())];
+        let mut found = match (&readers.manifest.person, readers.views.cells()?) {
+            (None, Some(classes)) => by_group(classes).into_iter().collect(),
+            _ => Public::rounded(of_cells).to_vec(),
+        };
         found.extend(apart.into_iter().map(|(values, truth)| of_apart(values, truth)));
         let because =
-            "of cells a share over all people, of values apart what readers compute";
+            "counted on published groups; of people shares over all of them, rounded";
         Ok(Public::because(because, found))
     }
 }
@@ -97,6 +100,28 @@ fn of_people(view: &CellClasses, people: &GroupPeople) -> Option<Attacked> {
         }
     };
     let columns = (0..view.sensitive.len()).map(of_column);
+    columns.max_by(|a, b| (a.success - a.chance).total_cmp(&(b.success - b.chance)))
+}
+
+/// The same where everybody has a row: the value that most rows of a group have.
+fn by_group(view: &CellClasses) -> Option<Attacked> {
+    let rows = view.rows.max(1) as f64;
+    let of_column = |values: GroupedValues<'_>| {
+        let most = values.each(|values| commonest(values).support);
+        let certain = values.each(|v| if v.n_present() == 1 { v.total() } else { 0 });
+        let worst = values.each(largest_share).into_iter().fold(0.0, f64::max);
+        Attacked {
+            name: "homogeneity".into(),
+            success: most.iter().sum::<u64>() as f64 / rows,
+            chance: commonest(&values.whole()).support as f64 / rows,
+            worst,
+            detail: detail(json!({
+                "column": values.column().name,
+                "certain": certain.iter().sum::<u64>() as f64 / rows,
+            })),
+        }
+    };
+    let columns = view.columns().map(of_column);
     columns.max_by(|a, b| (a.success - a.chance).total_cmp(&(b.success - b.chance)))
 }
 

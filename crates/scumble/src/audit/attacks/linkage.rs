@@ -64,10 +64,15 @@ impl Attack for Linkage {
         Ok(vec![linked.truth.linkage(&linked.guesses, classes.rows, k)])
     }
 
-    fn shown(&self, tried: &[Attacked], _: &Case<'_>) -> Result<PublicAttacks> {
-        let because =
-            "candidates are counted on published cells, and no value is compared";
-        Ok(Public::because(because, tried.to_vec()))
+    fn shown(&self, tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
+        let Some(classes) = readers.views.cells()? else {
+            return Ok(Public::because("counted on published groups", tried.to_vec()));
+        };
+        if readers.manifest.person.is_some() {
+            return Ok(Public::rounded(tried));
+        }
+        let k = k_anonymity::first(readers.manifest);
+        Ok(Public::because("counted on published groups", vec![by_group(classes, k)]))
     }
 }
 
@@ -91,6 +96,30 @@ fn of_people(people: &GroupPeople, rows: u64, k: Option<u64>) -> Attacked {
         success: people.shares.iter().sum::<f64>() / n,
         chance: 1.0 / rows.max(1) as f64,
         worst: people.shares.iter().copied().fold(0.0, f64::max),
+        detail,
+    }
+}
+
+/// The same where everybody has a row: how many candidates there are at least, whoever knows
+/// which group a person is in, and whatever other groups the cells of a person fit.
+fn by_group(view: &CellClasses, k: Option<u64>) -> Attacked {
+    let rows = view.rows.max(1) as f64;
+    let smallest = view.sizes.iter().min().copied().unwrap_or(0);
+    let of = |small: &dyn Fn(u64) -> bool| {
+        view.sizes.iter().filter(|size| small(**size)).sum::<u64>() as f64 / rows
+    };
+    let mut detail = detail(json!({
+        "alone": of(&|size| size == 1), "no_candidates": 0.0, "smallest": smallest,
+        "people": view.rows, "sampled": false,
+    }));
+    if let Some(k) = k {
+        detail.insert("below_k".to_owned(), json!(of(&|size| size < k)));
+    }
+    Attacked {
+        name: "linkage".to_owned(),
+        success: view.n_groups() as f64 / rows,
+        chance: 1.0 / rows,
+        worst: 1.0 / smallest.max(1) as f64,
         detail,
     }
 }

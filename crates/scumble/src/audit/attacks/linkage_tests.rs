@@ -25,6 +25,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         weight: None,
         decimals: None,
         domain: None,
+        grid: None,
         treatment: match role {
             Role::Quasi => Treatment::Coarse { cells: Cells::Set, level: None },
             _ => Treatment::Kept,
@@ -36,7 +37,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         experiment: false,
         rows: rows.lines().count() as u64,
         left_out: 0,
-        data: DataFile { file: "data.csv".into(), format: DataFormat::Csv },
+        data: DataFile::of(DataFormat::Csv),
         columns: vec![
             column("x", Role::Quasi),
             column("y", Role::Quasi),

@@ -183,6 +183,7 @@ mod tests {
             highest: 2,
             weight: 1.0,
             cells,
+            grid: None,
         }
     }
 

@@ -106,6 +106,25 @@ impl Matrix {
         }
     }
 
+    /// What is believed of each original value, times how likely it is published as
+    /// `published`.
+    pub(crate) fn weigh(
+        &self,
+        published: usize,
+        belief: &[f64],
+        weights: &mut Vec<f64>,
+    ) {
+        weights.clear();
+        let row = match self {
+            Self::Mixed { other, .. } => other,
+            Self::General(rows) => &rows[published],
+        };
+        weights.extend(belief.iter().zip(row).map(|(held, entry)| held * entry));
+        if let Self::Mixed { .. } = self {
+            weights[published] = belief[published] * self.entry(published, published);
+        }
+    }
+
     /// How likely each value is published, if original values have these shares.
     pub(crate) fn published(&self, shares: &[f64]) -> Vec<f64> {
         match self {

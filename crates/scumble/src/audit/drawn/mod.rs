@@ -13,7 +13,7 @@ mod tests;
 
 pub(crate) use columns::{DrawnColumn, Subtable, canonical};
 pub(crate) use matrix::Matrix;
-pub(crate) use shares::{margin, scaled};
+pub(crate) use shares::margin;
 pub(crate) use truth::TrueCounts;
 
 use std::collections::BTreeMap;

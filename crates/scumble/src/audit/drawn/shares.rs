@@ -185,7 +185,7 @@ pub(crate) fn likely(
 }
 
 /// The same, summing to 1.
-pub(crate) fn scaled(mut weights: Vec<f64>) -> Vec<f64> {
+pub(super) fn scaled(mut weights: Vec<f64>) -> Vec<f64> {
     let total: f64 = weights.iter().sum();
     if total > 0.0 {
         weights.iter_mut().for_each(|weight| *weight /= total);

@@ -78,6 +78,7 @@ fn kept(manifest: &Manifest, column: &PublishedColumn) -> &'static str {
 /// What the cells of a coarse column are.
 fn cells(column: &PublishedColumn) -> String {
     let cells = match column.cells() {
+        Some(Cells::Interval) if column.grid.is_some() => "ranges on a public grid",
         Some(Cells::Interval) => "ranges between values that occur",
         Some(Cells::Set) => "sets of values that occur",
         Some(Cells::Pdf) => "values that occur, with weights",

@@ -41,7 +41,7 @@ use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
     Class, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn, cell,
 };
-use crate::table::{Kind, Of, Reading, Role, parse_date, parse_number};
+use crate::table::{Kind, Of, Reading, Role};
 
 /// What the cells of a column stand for.
 #[derive(Debug)]
@@ -137,7 +137,7 @@ impl ColumnCells {
         matches!(self.meanings[cell as usize], Meaning::Like(_))
             || self.lattice.is_some()
                 && !self.bounded
-                && (text.ends_with(", inf)") || text.starts_with("(-inf"))
+                && (text.contains(", inf)") || text.starts_with("(-inf"))
     }
 
     /// The truth of a test for every cell: what it is for all numbers of the cell, nothing
@@ -277,7 +277,10 @@ fn words(
         let (named, or_missing) = match form {
             Form::Taxonomy => (vec![text.to_string()], false),
             _ if **text == *ROOT_LABEL => (Vec::new(), false),
-            _ => cell::named(form, text).ok_or(place)?,
+            _ => {
+                let named = cell::named(form, text).ok_or(place)?;
+                (named.values, named.missing)
+            }
         };
         // What is not known may be none of the values that are listed.
         let own = named.into_iter().filter(|text| !listed_all || missing(text));
@@ -294,6 +297,7 @@ fn words(
         highest: 0,
         weight: 1.0,
         cells: form,
+        grid: None,
         domain,
     };
     let level = listed.level().filter(|_| !masked);
@@ -327,13 +331,12 @@ fn numbers(
             if let Some((low, high)) = rule.span(text) {
                 return Some((low, high, true, false));
             }
-            let number = number_of(text, &reading)?;
+            let number = cell::number_of(reading.kind, text)?;
             return Some((number, number, false, false));
         }
-        let (words, missing) = cell::named(form, text)?;
-        let (first, last) = (words.first()?, words.last()?);
-        let (low, high) = (number_of(first, &reading)?, number_of(last, &reading)?);
-        (words.len() <= 2 && low <= high).then_some((low, high, false, missing))
+        let named = cell::named(form, text)?;
+        let (low, high) = named.ends(|word| cell::number_of(reading.kind, word))?;
+        Some((low, high, named.half_open, named.missing))
     };
     let decimals = match listed.decimals {
         _ if listed.kind == Kind::Date => 0,
@@ -398,12 +401,4 @@ fn numbers(
         (lattice.low, lattice.high) = (0.0, 0.0);
     }
     Ok((lattice, meanings))
-}
-
-fn number_of(text: &str, reading: &Reading) -> Option<f64> {
-    match reading.kind {
-        Kind::Number => parse_number(text),
-        Kind::Date => parse_date(text, None),
-        Kind::Category => None,
-    }
 }

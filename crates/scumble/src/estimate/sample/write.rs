@@ -102,7 +102,7 @@ impl DrawnWriter {
 
     /// Completes what is written.
     pub fn finish(self) -> Result<()> {
-        self.sink.finish()
+        self.sink.finish().map(|_| ())
     }
 }
 

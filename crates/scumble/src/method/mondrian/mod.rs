@@ -141,7 +141,8 @@ struct Cutter<'a> {
     spare: Mutex<Vec<Vec<Histogram>>>,
 }
 
-/// The values of a part in one column, ascending, with the part's tuples in that order.
+/// The values of a part in one column, ascending, with the part's tuples in that order. Values
+/// between two lines of a grid are one, called by the first.
 struct SortedTuples {
     tuples: Vec<TupleId>,
     /// Code and where its tuples begin.
@@ -254,13 +255,15 @@ impl Cutter<'_> {
 
     fn sort(&self, part: &[TupleId], column: usize) -> SortedTuples {
         let codes = &self.task.census.quasi[column];
+        let bound = &self.task.columns[column];
         let mut keyed: Vec<u64> =
             part.iter().map(|tuple| pair(codes[*tuple], *tuple)).collect();
         keyed.sort_unstable();
         let mut values: Vec<(Code, usize)> = Vec::new();
         for (place, key) in keyed.iter().enumerate() {
             let (code, _): (Code, TupleId) = unpair(*key);
-            if values.last().is_none_or(|(last, _)| *last != code) {
+            let new = |last: Code| last != code && !bound.joins(last, code);
+            if values.last().is_none_or(|(last, _)| new(*last)) {
                 values.push((code, place));
             }
         }

@@ -167,7 +167,9 @@ impl Chooser<'_> {
         let whole = costs.of_part(&spread);
         for column in 0..self.columns.len() {
             let mut cuts = Vec::new();
-            for (rank, below) in spread.cuts(column, part.sizes.people) {
+            for (rank, below) in
+                spread.cuts((column, &self.columns[column]), part.sizes.people)
+            {
                 let look = *looks.entry(below).or_insert_with(|| {
                     LookRule::of(part.sizes, below, self.range, |rows| {
                         self.keep(part.sizes, below, rows)
@@ -231,7 +233,7 @@ impl PartValues {
 
     /// Before which values a column may be cut, and how many people are below: all cuts, or
     /// those next to as many quantiles as are thought of.
-    fn cuts(&self, column: usize, people: u64) -> Vec<(u32, u64)> {
+    fn cuts(&self, (column, bound): (usize, &Column), people: u64) -> Vec<(u32, u64)> {
         let RankedValues { codes, ranks } = &self.columns[column];
         let mut counts = vec![0; codes.len()];
         for (rank, people) in ranks.iter().zip(&self.people) {
@@ -242,7 +244,11 @@ impl PartValues {
             below += n;
             (rank, below)
         });
-        let cuts: Vec<(u32, u64)> = cuts.take(codes.len() - 1).collect();
+        let cuts = cuts.take(codes.len() - 1);
+        let parts_a_range = |(rank, _): &(u32, u64)| {
+            bound.joins(codes[*rank as usize - 1], codes[*rank as usize])
+        };
+        let cuts: Vec<(u32, u64)> = cuts.filter(|cut| !parts_a_range(cut)).collect();
         if cuts.len() <= MOST_CUTS {
             return cuts;
         }

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, Column, Cover, cell};
+use crate::hierarchy::{Cells, Column, Cover, beyond_grid, cell};
 use crate::method::plan::group::LEFT_OUT;
 use crate::method::{
     Branch, BranchId, GroupPlan, PlanBranch, PlanCell, PlanColumn, PlanGroup,
@@ -46,10 +46,8 @@ struct BoundLevels {
     levels: Vec<usize>,
     /// For each column and node of its level, the number of its label.
     labels: Vec<Of<NodeId, u32>>,
-    /// The group of each tuple of labels.
-    groups: HashMap<Vec<u32>, GroupId>,
-    /// Tuples of labels that are left out.
-    left_out: HashSet<Vec<u32>>,
+    /// The group of each tuple of labels; nothing if it is left out.
+    groups: HashMap<Vec<u32>, Option<GroupId>>,
 }
 
 impl BoundLevels {
@@ -71,14 +69,12 @@ impl BoundLevels {
             (texts.len() == columns.len()).then(|| all.collect()).flatten()
         };
         let groups = plan.groups.pairs();
-        Self {
-            groups: groups
-                .filter_map(|(place, group)| Some((found(&group.labels)?, place)))
-                .collect(),
-            left_out: plan.left_out.iter().filter_map(|texts| found(texts)).collect(),
-            levels: levels.to_vec(),
-            labels,
-        }
+        let groups = groups.map(|(place, group)| (found(&group.labels), Some(place)));
+        // What is left out is so even if there is a group.
+        let left_out = plan.left_out.iter().map(|texts| (found(texts), None));
+        let groups = groups.chain(left_out);
+        let groups = groups.filter_map(|(labels, group)| Some((labels?, group)));
+        Self { groups: groups.collect(), levels: levels.to_vec(), labels }
     }
 }
 
@@ -120,6 +116,12 @@ impl GroupPlan {
             all.truncate(own);
             found.truncate(own);
             codes.push(all.into_iter().zip(found).collect());
+            let grid = match &planned.grid {
+                Some(grid) => {
+                    Some(grid.bind(&domain).ok_or_else(|| beyond_grid(&planned.name))?)
+                }
+                None => None,
+            };
             columns.push(Column {
                 name: planned.name.clone(),
                 rows: Of::repeat(0, domain.len()),
@@ -129,6 +131,7 @@ impl GroupPlan {
                 hierarchy,
                 weight: 1.0,
                 cells: planned.cells,
+                grid,
             });
         }
         let covers = self.bound_covers(&columns)?;
@@ -163,8 +166,7 @@ impl GroupPlan {
                 BoundRoute::Levels(BoundLevels::new(self, &columns, levels))
             }
             PlanRoute::Cuts(branches) => {
-                let known = value_codes(&columns);
-                let cuts = bound_route(&columns, &self.columns, &known, branches)?;
+                let cuts = bound_route(&columns, &self.columns, branches)?;
                 BoundRoute::Cuts(cuts)
             }
         };
@@ -195,24 +197,30 @@ impl BoundGroups<'_> {
     /// cells for it.
     pub fn find(&self, codes: &[Code]) -> Option<FoundGroup> {
         match &self.route {
-            BoundRoute::Levels(BoundLevels { levels, labels, groups, left_out }) => {
-                let above = self.columns.iter().zip(codes).zip(levels);
-                let nodes = above.map(|((column, code), level)| {
-                    column.hierarchy.node(*level, *code)
-                });
-                let nodes: Vec<NodeId> = nodes.collect();
-                let labels = labels.iter().zip(&nodes);
-                let labels: Vec<u32> =
-                    labels.map(|(labels, node)| labels[*node]).collect();
-                if left_out.contains(&labels) {
-                    return None;
+            BoundRoute::Levels(BoundLevels { levels, labels, groups }) => {
+                let node = |column: usize| {
+                    let hierarchy = &self.columns[column].hierarchy;
+                    hierarchy.node(levels[column], codes[column])
+                };
+                // Rows are many, and columns few.
+                let (mut few, mut many) = ([0; 16], Vec::new());
+                let own = match few.get_mut(..labels.len()) {
+                    Some(few) => few,
+                    None => {
+                        many.resize(labels.len(), 0);
+                        many.as_mut_slice()
+                    }
+                };
+                for (column, (own, labels)) in own.iter_mut().zip(labels).enumerate() {
+                    *own = labels[node(column)];
                 }
-                match groups.get(&labels) {
-                    Some(group) => self.fitting(*group, codes),
+                match groups.get(&*own) {
+                    Some(group) => self.fitting((*group)?, codes),
                     None if self.plain => {
-                        let nodes = nodes.into_iter().zip(levels);
-                        let covers = nodes
-                            .map(|(node, level)| Cover::Node { level: *level, node });
+                        let covers =
+                            levels.iter().enumerate().map(|(column, level)| {
+                                Cover::Node { level: *level, node: node(column) }
+                            });
                         Some(FoundGroup::New(covers.collect()))
                     }
                     None => None,
@@ -293,7 +301,6 @@ fn covers(
 pub(super) fn bound_route(
     columns: &[Column],
     planned: &[PlanColumn],
-    known: &[ValueCodes<'_>],
     branches: &Of<BranchId, PlanBranch>,
 ) -> Result<Of<BranchId, Branch>> {
     let bound = branches.iter().map(|branch| match branch {
@@ -301,11 +308,10 @@ pub(super) fn bound_route(
             Ok(Branch::Group(Some(*group).filter(|group| *group != LEFT_OUT)))
         }
         PlanBranch::Cut { column, value, below, rest } => {
-            let code = code_of(
-                &columns[*column],
-                value.as_deref(),
-                finder(&known[*column], &planned[*column].reading),
-            )?;
+            let (bound, reading) = (&columns[*column], &planned[*column].reading);
+            // The table may lack the value itself.
+            let find = |value: &str| cell::first_from(bound, &reading.one_text(value));
+            let code = code_of(bound, value.as_deref(), find)?;
             Ok(Branch::Cut { column: *column, code, below: *below, rest: *rest })
         }
     });
@@ -343,7 +349,7 @@ pub(super) fn follow(
 }
 
 /// Values whose cell is at least the one of the plan.
-pub(super) fn mentioned(
+fn mentioned(
     column: &Column,
     cell: &PlanCell,
     find: impl Fn(&str) -> Option<Code>,
@@ -377,15 +383,15 @@ pub(super) fn mentioned(
 }
 
 /// The codes of the values of a column.
-pub(super) type ValueCodes<'a> = HashMap<&'a str, Code>;
+type ValueCodes<'a> = HashMap<&'a str, Code>;
 
 /// The codes of the values of each column.
-pub(super) fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
+fn value_codes(columns: &[Column]) -> Vec<ValueCodes<'_>> {
     columns.iter().map(|column| column.domain.index()).collect()
 }
 
 /// Finds values of a column as they are typed.
-pub(super) fn finder<'a>(
+fn finder<'a>(
     known: &'a ValueCodes<'_>,
     reading: &'a Reading,
 ) -> impl Fn(&str) -> Option<Code> + 'a {

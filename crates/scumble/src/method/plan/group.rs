@@ -4,7 +4,7 @@
 use hashbrown::HashSet;
 use serde::{Deserialize, Serialize};
 
-use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Rule};
+use crate::hierarchy::{Cells, Column, ColumnSpec, Cover, Grid, Rule};
 use crate::method::{Branch, BranchId, Grouping, Route};
 use crate::table::{Census, ClassId, Code, GroupId, Of, Reading, TupleId};
 
@@ -34,6 +34,9 @@ pub struct PlanColumn {
     pub cells: Cells,
     /// The finest level that may be published.
     pub lowest: usize,
+    /// Where its ranges end, if that is on a grid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<Grid>,
 }
 
 /// How a row finds its group.
@@ -166,6 +169,7 @@ impl GroupPlan {
             rule: spec.rule.clone(),
             cells: spec.cells,
             lowest: spec.lowest,
+            grid: spec.grid.clone(),
         });
         Self { columns: columns.collect(), route, groups, left_out }
     }
@@ -198,23 +202,6 @@ impl GroupPlan {
         whole && fits
     }
 
-    /// Every value of a column that the plan mentions.
-    pub fn values(&self, column: usize) -> Vec<String> {
-        self.values_of(column, |_| true)
-    }
-
-    /// The values of a column that another table needs beside its own, to be grouped by the
-    /// plan. By levels, nodes are found from the rows: a value that stands for one in the
-    /// plan would only make the domain, and with it every loss, look larger.
-    pub fn also(&self, column: usize) -> Vec<String> {
-        self.values_of(column, |cell| !self.is_found_from_rows(cell))
-    }
-
-    /// Whether a cell is found from rows, without the values that the plan mentions.
-    pub(super) fn is_found_from_rows(&self, cell: &PlanCell) -> bool {
-        matches!((&self.route, cell), (PlanRoute::Levels(_), PlanCell::Node { .. }))
-    }
-
     /// Whether a cell of a column stands for "not known", perhaps among others.
     pub(super) fn mentions_missing(&self, column: usize) -> bool {
         self.groups.iter().any(|group| match &group.cells[column] {
@@ -224,8 +211,8 @@ impl GroupPlan {
         })
     }
 
-    /// The values of cuts, and of these cells.
-    fn values_of(&self, column: usize, of: impl Fn(&PlanCell) -> bool) -> Vec<String> {
+    /// Every value of a column that the plan mentions.
+    pub fn values(&self, column: usize) -> Vec<String> {
         let mut values: HashSet<&str> = HashSet::new();
         if let PlanRoute::Cuts(branches) = &self.route {
             for branch in branches {
@@ -237,9 +224,8 @@ impl GroupPlan {
                 }
             }
         }
-        let cells = self.groups.iter().map(|group| &group.cells[column]);
-        for cell in cells.filter(|cell| of(cell)) {
-            match cell {
+        for group in &self.groups {
+            match &group.cells[column] {
                 PlanCell::Node { value, .. } => values.extend(value.as_deref()),
                 PlanCell::Range { low, high, .. } => {
                     values.extend(low.as_deref().into_iter().chain(high.as_deref()));
@@ -282,7 +268,12 @@ fn plan_branch(
     match *branch {
         Branch::Group(group) => PlanBranch::Group(group.unwrap_or(LEFT_OUT)),
         Branch::Cut { column, code, below, rest } => {
-            let value = value_of(&columns[column], &specs[column].reading, code);
+            let (bound, reading) = (&columns[column], &specs[column].reading);
+            let line = bound.grid.as_ref().and_then(|grid| grid.line_below(code));
+            let value = match line {
+                Some(line) => Some(reading.as_typed(line)),
+                None => value_of(bound, reading, code),
+            };
             PlanBranch::Cut { column, value, below, rest }
         }
     }

@@ -5,20 +5,17 @@ use hashbrown::{HashMap, HashSet};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Cover};
 use crate::method::leave_out::{leave_out_failing, unpublished};
-use crate::method::plan::bind::{
-    ValueCodes, bound_route, check_levels, finder, follow, mentioned, value_codes,
-};
+use crate::method::plan::bind::{bound_route, check_levels, follow};
 use crate::method::plan::group::labels;
 use crate::method::{
-    Branch, BranchId, GroupPlan, Grouping, PlanBranch, PlanGroup, PlanRoute, Route,
-    cover,
+    Branch, BranchId, GroupPlan, Grouping, PlanBranch, PlanRoute, Route, cover,
 };
 use crate::promise::{Group, Promises};
 use crate::table::{Census, Code, GroupId, NodeId, Of, TupleId};
 
 impl GroupPlan {
-    /// Groups another table of the same kind. Cells are those of the plan, widened where a
-    /// row of the table needs it; groups that break a promise are left out, as long as
+    /// Groups another table of the same kind. Cells are those of its own rows: what is in the
+    /// plan of other tables tells about these. Groups that break a promise are left out, as long as
     /// that is allowed.
     pub fn grouping(
         &self,
@@ -90,23 +87,17 @@ impl GroupPlan {
         }
         let left_out: HashSet<&[String]> =
             self.left_out.iter().map(Vec::as_slice).collect();
-        let planned: HashMap<&[String], &PlanGroup> =
-            self.groups.iter().map(|group| (group.labels.as_slice(), group)).collect();
-
         let mut grouping = Grouping {
             group_of: Of::repeat(None, census.n_tuples()),
             covers: Of::new(),
             route: Route::Levels(levels.to_vec()),
         };
-        let known = value_codes(columns);
         for tuples in members {
             let labels = labels(columns, census, levels, tuples[0]);
             if left_out.contains(labels.as_slice()) {
                 continue;
             }
-            let group = planned.get(labels.as_slice()).copied();
-            let covers =
-                self.widened(columns, &known, census, &tuples, group, Some(levels))?;
+            let covers = cells(columns, census, &tuples, Some(levels));
             let group = grouping.covers.push(covers);
             for tuple in tuples {
                 grouping.group_of[tuple] = Some(group);
@@ -121,8 +112,7 @@ impl GroupPlan {
         census: &Census,
         branches: &Of<BranchId, PlanBranch>,
     ) -> Result<Grouping> {
-        let known = value_codes(columns);
-        let route = bound_route(columns, &self.columns, &known, branches)?;
+        let route = bound_route(columns, &self.columns, branches)?;
         let mut members: Of<GroupId, Vec<TupleId>> =
             Of::repeat(Vec::new(), self.groups.len());
         for tuple in census.tuples() {
@@ -133,14 +123,12 @@ impl GroupPlan {
         let mut covers: Of<GroupId, Vec<Cover>> = Of::new();
         let mut group_of = Of::repeat(None, census.n_tuples());
         let mut number_of: Of<GroupId, Option<GroupId>> = Of::new();
-        for (tuples, group) in members.iter().zip(&self.groups) {
+        for tuples in &members {
             if tuples.is_empty() {
                 number_of.push(None);
                 continue;
             }
-            let cells =
-                self.widened(columns, &known, census, tuples, Some(group), None)?;
-            let number = Some(covers.push(cells));
+            let number = Some(covers.push(cells(columns, census, tuples, None)));
             tuples.iter().for_each(|tuple| group_of[*tuple] = number);
             number_of.push(number);
         }
@@ -152,30 +140,21 @@ impl GroupPlan {
         });
         Ok(Grouping { group_of, covers, route: Route::Cuts(route.collect()) })
     }
+}
 
-    /// The cells of some tuples, together with those of the plan.
-    fn widened(
-        &self,
-        columns: &[Column],
-        known: &[ValueCodes<'_>],
-        census: &Census,
-        tuples: &[TupleId],
-        group: Option<&PlanGroup>,
-        levels: Option<&[usize]>,
-    ) -> Result<Vec<Cover>> {
-        let mut covers = Vec::with_capacity(columns.len());
-        for (place, column) in columns.iter().enumerate() {
-            let mut codes: Vec<Code> =
-                tuples.iter().map(|tuple| census.quasi[place][*tuple]).collect();
-            let cell = group.map(|group| &group.cells[place]);
-            if let Some(cell) = cell.filter(|cell| !self.is_found_from_rows(cell)) {
-                let find = finder(&known[place], &self.columns[place].reading);
-                codes.extend(mentioned(column, cell, find)?);
-            }
-            codes.sort_unstable();
-            codes.dedup();
-            covers.push(cover(column, &codes, levels.map(|levels| levels[place])));
-        }
-        Ok(covers)
-    }
+/// The cells of some tuples.
+fn cells(
+    columns: &[Column],
+    census: &Census,
+    tuples: &[TupleId],
+    levels: Option<&[usize]>,
+) -> Vec<Cover> {
+    let columns = columns.iter().zip(&census.quasi).enumerate();
+    let cells = columns.map(|(place, (column, codes))| {
+        let mut own: Vec<Code> = tuples.iter().map(|tuple| codes[*tuple]).collect();
+        own.sort_unstable();
+        own.dedup();
+        cover(column, &own, levels.map(|levels| levels[place]))
+    });
+    cells.collect()
 }

@@ -1,8 +1,8 @@
 //! What the cells of a column are, if the recipe does not say.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata, Rule};
-use crate::recipe::Spec;
+use crate::hierarchy::{Cells, Column, ColumnSpec, Grid, Microdata, Rule, beyond_grid};
+use crate::recipe::{RangeEnds, Spec};
 use crate::table::{Code, Kind};
 
 /// Whether the known values of each node stand together in the order of the domain.
@@ -34,6 +34,45 @@ pub(super) fn natural_cells(column: &Column, spec: &ColumnSpec, apart: bool) -> 
             Cells::Set
         }
         _ => Cells::Taxonomy,
+    }
+}
+
+/// Gives columns whose cells are ranges of numbers or dates the lines at which these end: those
+/// of the recipe, of the hierarchy, or round ones. Distributions tell values anyway, and ranges
+/// of a tree's numbers lie within its nodes if levels are searched.
+pub(super) fn set_grids(
+    name: &str,
+    spec: &Spec,
+    columns: &mut [Column],
+    specs: &[ColumnSpec],
+) -> Result<()> {
+    for (column, said) in columns.iter_mut().zip(specs) {
+        let by_levels = name == "full-domain" && matches!(said.rule, Rule::Tree(_));
+        let on_grid = has_ranges(column) && !by_levels && spec.method.pdf.is_none();
+        if spec.method.ends == RangeEnds::Tight || !on_grid {
+            column.grid = None;
+        } else if column.grid.is_none() {
+            let grid =
+                Grid::of_rule(&said.rule).or_else(|| Grid::round(&column.domain));
+            let grid = grid.ok_or_else(|| beyond_grid(&column.name))?;
+            column.grid = Some(said.bind_grid(&grid, &column.domain)?);
+        }
+    }
+    Ok(())
+}
+
+/// Whether the cells of a column are ranges of numbers or dates.
+pub(super) fn has_ranges(column: &Column) -> bool {
+    column.cells == Cells::Interval && column.domain.kind() != Kind::Category
+}
+
+/// Where the ranges of these columns end, if there are any.
+pub(super) fn ends(columns: &[Column]) -> Option<RangeEnds> {
+    let mut ranges = columns.iter().filter(|column| has_ranges(column)).peekable();
+    ranges.peek()?;
+    match ranges.any(|column| column.grid.is_none()) {
+        true => Some(RangeEnds::Tight),
+        false => Some(RangeEnds::Grid),
     }
 }
 

@@ -25,7 +25,9 @@ use crate::method::{
     lattice_size,
 };
 use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises, RobustRows};
-use crate::recipe::generalize::cells::{check_lowest, in_runs, natural_cells};
+use crate::recipe::generalize::cells::{
+    check_lowest, ends, in_runs, natural_cells, set_grids,
+};
 use crate::recipe::generalize::notes::{
     generalized, names, not_promised, promise_notes, published_columns, weights_note,
 };
@@ -56,11 +58,12 @@ impl Method for Generalization {
 
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::FullDomain => &["loss", "suppression", "cells", "looks"],
+            Self::FullDomain => &["loss", "suppression", "cells", "ends", "looks"],
             Self::Mondrian => &[
                 "loss",
                 "suppression",
                 "cells",
+                "ends",
                 "column",
                 "value",
                 "strategy",
@@ -238,6 +241,9 @@ fn planned(
     parameters.insert("loss".to_owned(), json!(spec.method.loss.name()));
     parameters
         .insert("suppression".to_owned(), json!(spec.method.suppression.to_f64()));
+    if let Some(ends) = ends(&columns) {
+        parameters.insert("ends".to_owned(), json!(ends.name()));
+    }
     let looks = looks(name, spec);
     if let Some(looks) = looks {
         parameters.insert("looks".to_owned(), json!(looks.name()));
@@ -310,7 +316,10 @@ pub(super) fn group_plan(
     let specs: Vec<ColumnSpec> = columns
         .iter()
         .zip(&data.specs)
-        .map(|(column, spec)| ColumnSpec { cells: column.cells, ..spec.clone() })
+        .map(|(column, spec)| {
+            let grid = column.grid.as_ref().map(|bound| bound.grid().clone());
+            ColumnSpec { cells: column.cells, grid, ..spec.clone() }
+        })
         .collect();
     GroupPlan::of(columns, &specs, &data.census, grouping)
 }
@@ -396,6 +405,7 @@ fn search(
             }
         }
     }
+    set_grids(name, spec, &mut columns, &data.specs)?;
     let grouping_task = method::GroupingTask {
         columns: &columns,
         census: &data.census,

@@ -6,8 +6,9 @@ use crate::hierarchy::{self, Cells, Column, Microdata, Rule};
 use crate::method::pdf::{Pdf, Whose};
 use crate::method::{Grouping, Route, Weighting};
 use crate::promise::{About, Adversary};
+use crate::recipe::generalize::cells::{ends, has_ranges};
 use crate::recipe::order::{Order, Origin};
-use crate::recipe::{ColumnSpec, Looks, PromiseSpec, Search, Spec};
+use crate::recipe::{ColumnSpec, Looks, PromiseSpec, RangeEnds, Search, Spec};
 use crate::release::{
     CELLS_FILE, PromiseNote, PublishedColumn, Treatment, WeightsNote,
 };
@@ -45,6 +46,9 @@ pub(in crate::recipe) fn published_columns(
         PublishedColumn {
             hierarchy: rule,
             weight: weight.filter(|weight| *weight != 1.0),
+            grid: place
+                .and_then(|place| quasi[place].grid.as_ref())
+                .map(|bound| bound.grid().clone()),
             decimals: place
                 .filter(|_| spec.method.pdf.is_none())
                 .and_then(|place| decimals(&data.specs[place], &quasi[place])),
@@ -213,12 +217,25 @@ pub(in crate::recipe) fn not_promised(
         );
     }
     let own = spec.presence().is_none();
-    let shown = columns.iter().any(|column| column.cells != Cells::Taxonomy);
-    if own && (shown || spec.method.pdf.is_some()) {
+    let shown = |column: &Column| {
+        column.cells != Cells::Taxonomy && column.grid.is_none() && !has_ranges(column)
+    };
+    if own && (columns.iter().any(shown) || spec.method.pdf.is_some()) {
         list.push(
-            "values that occur: cells that are ranges, sets or distributions show values of the table, and \
-             ends of ranges are somebody's",
+            "values that occur: cells that are sets, distributions or ranges of words show \
+             values of the table",
         );
+    }
+    match ends(columns) {
+        Some(RangeEnds::Grid) if own => list.push(
+            "where values lie: ranges are as tight as their grid allows, so that somebody's \
+             value is in the first step of each, and somebody's in the last",
+        ),
+        Some(RangeEnds::Tight) if own && spec.method.pdf.is_none() => list.push(
+            "values that occur: the ends of tight ranges are somebody's values, and nearly \
+             always those of one person of the group; they are for comparison only",
+        ),
+        _ => {}
     }
     if spec.columns.iter().any(|column| column.role == Role::Other) {
         list.push(

@@ -67,7 +67,7 @@ struct BoundSubtable {
     values: Vec<ValueId>,
     sampler: Sampler,
     key: Option<Key>,
-    /// The key of the numbers that are drawn from ranges.
+    /// The key of the numbers that are drawn from ranges, if any are.
     number_key: Option<Key>,
 }
 
@@ -108,6 +108,9 @@ impl<'a> BoundDraw<'a> {
             codes
         });
         let keyed = keyed.map(|keyed| keyed.key);
+        let numbers: Vec<_> =
+            (0..places.len()).map(|part| numbers(plan, part)).collect();
+        let has_numbers = numbers.iter().any(Option::is_some);
         let names = || plan.columns.iter().map(|column| column.name.as_str());
         let part = |table: &Subtable| {
             let key_of = |purpose: &'static str| {
@@ -121,7 +124,7 @@ impl<'a> BoundDraw<'a> {
                 values: table.values.clone(),
                 sampler: Sampler::new(&table.operator),
                 key: key_of("noise"),
-                number_key: key_of("number"),
+                number_key: has_numbers.then(|| key_of("number")).flatten(),
             }
         };
         Ok(Self {
@@ -131,7 +134,7 @@ impl<'a> BoundDraw<'a> {
             part_key: keyed
                 .map(|key| key.narrowed(["sub-table"].into_iter().chain(names()))),
             routes: Of::new(),
-            numbers: (0..places.len()).map(|part| numbers(plan, part)).collect(),
+            numbers,
             inputs: places,
             id,
             missing,
@@ -222,13 +225,16 @@ impl<'a> BoundDraw<'a> {
                 let value = part.values[drawn as usize];
                 // Numbers depend on the published range, and on the words of no clock: as
                 // often as a person is published with a range, it is with one number of it.
-                streams.id.extend_from_slice(&original.to_le_bytes());
-                streams.id.extend_from_slice(&value.get().to_le_bytes());
                 let numbers = match &part.number_key {
-                    Some(key) => self.numbers(value, &mut key.words(&streams.id)),
+                    Some(key) => {
+                        streams.id.extend_from_slice(&original.to_le_bytes());
+                        streams.id.extend_from_slice(&value.get().to_le_bytes());
+                        let numbers = self.numbers(value, &mut key.words(&streams.id));
+                        streams.id.truncate(length);
+                        numbers
+                    }
                     None => Vec::new(),
                 };
-                streams.id.truncate(length);
                 Decided::Drawn(value, subtable, numbers)
             }
             None => self.drawn(original, subtable, &mut streams.noise),

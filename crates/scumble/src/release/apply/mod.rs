@@ -30,7 +30,7 @@ use crate::method::{
     ApartPlan, BlurPlan, GroupMoments, NoiseDrawer, NumberColumn, Plan, RedrawPlan,
     Step, SubtableId,
 };
-use crate::random::{PurposeStreams, Randomness};
+use crate::random::{Randomness, Stretches};
 use crate::release::Layout;
 use crate::release::apply::emit::{CellSource, output};
 use crate::release::apply::group::{BoundGroup, GroupCells};
@@ -112,7 +112,7 @@ enum BoundStep<'a> {
     Draw(BoundDraw<'a>),
     Apart { group_of_row: Vec<Option<GroupId>>, plan: &'a ApartPlan },
     Blur { drawer: NoiseDrawer<'a>, inputs: Vec<usize>, plan: &'a BlurPlan },
-    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32>, streams: PurposeStreams },
+    Redraw { plan: &'a RedrawPlan, decimals: Vec<u32> },
 }
 
 impl BoundStep<'_> {
@@ -131,8 +131,8 @@ pub(super) struct Hand {
     pub(super) streams: Streams,
     decided: Vec<Decided>,
     codes: Vec<Code>,
-    /// The groups of tuples of codes that were seen before, for each step that groups.
-    known: HashMap<(usize, Vec<Code>), Option<Arc<GroupCells>>>,
+    /// For each step that groups, the groups that are not in the plan, by tuples of codes.
+    unplanned: HashMap<(usize, Vec<Code>), Arc<GroupCells>>,
     truth: Vec<f64>,
     text: String,
     row: usize,
@@ -163,6 +163,8 @@ pub(super) struct Streams {
     /// For each step that has sub-tables, what decides on them.
     parts: Vec<(usize, ChaCha20Rng)>,
     pub(super) noise: ChaCha20Rng,
+    /// What numbers are drawn anew by.
+    redrawn: Option<Stretches>,
     pub(super) id: Vec<u8>,
 }
 
@@ -173,6 +175,7 @@ impl Streams {
             order: randomness.stream("order", 0),
             parts: Vec::new(),
             noise: randomness.stream("noise", 0),
+            redrawn: None,
             id: Vec::new(),
         }
     }
@@ -268,11 +271,9 @@ impl<'a> BoundPlan<'a> {
                         .collect::<Result<_>>()?,
                     plan,
                 },
-                Step::Redraw(plan) => BoundStep::Redraw {
-                    plan,
-                    decimals: decimals(&plan.columns),
-                    streams: GroupMoments::streams(binding.randomness),
-                },
+                Step::Redraw(plan) => {
+                    BoundStep::Redraw { plan, decimals: decimals(&plan.columns) }
+                }
             });
         }
         let mut outputs = Vec::new();
@@ -289,7 +290,7 @@ impl<'a> BoundPlan<'a> {
             streams: Streams::new(self.binding.randomness),
             decided: vec![Decided::Open; self.steps.len()],
             codes: Vec::new(),
-            known: HashMap::new(),
+            unplanned: HashMap::new(),
             truth: Vec::new(),
             text: String::new(),
             row: 0,
@@ -349,10 +350,14 @@ impl<'a> BoundPlan<'a> {
                     drawer.draw(hand.row, &hand.truth, &mut drawn, randomness);
                     Decided::Numbers(drawn)
                 }
-                BoundStep::Redraw { plan, decimals, streams } => {
+                BoundStep::Redraw { plan, decimals } => {
                     let group = plan.group_of_row.get(hand.row).ok_or_else(changed)?;
-                    let stream = streams.stream(hand.row as u64);
-                    Decided::Numbers(plan.groups[*group].draw(decimals, stream))
+                    let stretches = hand.streams.redrawn.get_or_insert_with(|| {
+                        let randomness = self.binding.randomness;
+                        GroupMoments::stretches(randomness, decimals.len())
+                    });
+                    let stretch = stretches.at(hand.row as u64);
+                    Decided::Numbers(plan.groups[*group].draw(decimals, stretch))
                 }
             };
         }

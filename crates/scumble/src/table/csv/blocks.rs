@@ -1,8 +1,9 @@
 //! Blocks of whole rows, cut from a text file in order.
 
-use memchr::{memchr, memchr2, memrchr};
+use memchr::{memchr, memrchr};
 
 use crate::error::Error;
+use crate::table::csv::cells::Cells;
 use crate::table::source::Fault;
 use crate::table::store::TableBytes;
 
@@ -28,7 +29,10 @@ impl Block {
 
     fn room(&mut self, more: usize) -> &mut [u8] {
         let end = self.len + more;
-        if self.buffer.len() < end {
+        if self.buffer.is_empty() {
+            // Fresh memory is clear already.
+            self.buffer = vec![0; end];
+        } else if self.buffer.len() < end {
             self.buffer.resize(end, 0);
         }
         &mut self.buffer[self.len..end]
@@ -40,14 +44,14 @@ pub(super) struct Blocks<'a> {
     store: &'a TableBytes,
     delimiter: u8,
     block_bytes: usize,
+    // How large the file is, as far as is known.
+    bytes: u64,
     // Where the next byte to read stands.
     position: u64,
     // Read already, but not a whole row yet.
     tail: Vec<u8>,
     number: u32,
     finished: bool,
-    // A fault behind the last block handed out.
-    fault: Option<Fault>,
 }
 
 impl<'a> Blocks<'a> {
@@ -62,18 +66,17 @@ impl<'a> Blocks<'a> {
             store,
             delimiter,
             block_bytes,
+            bytes: store.len().unwrap_or(u64::MAX),
             position,
             tail: Vec::new(),
             number: 0,
             finished: false,
-            fault: None,
         }
     }
 
     /// Hands out nothing more.
     pub(super) fn stop(&mut self) {
         self.finished = true;
-        self.fault = None;
     }
 
     /// Puts the next block into `block`; false if there is none.
@@ -81,9 +84,6 @@ impl<'a> Blocks<'a> {
     /// A row longer than `LONGEST` is always the first of its block: until a row's end is
     /// found, a block only grows to twice its size, and never beyond that bound.
     pub(super) fn next(&mut self, block: &mut Block) -> Result<bool, Fault> {
-        if let Some(fault) = self.fault.take() {
-            return Err(fault);
-        }
         if self.finished {
             return Ok(false);
         }
@@ -94,7 +94,10 @@ impl<'a> Blocks<'a> {
         block.len = self.tail.len();
         self.tail.clear();
 
-        let mut want = self.block_bytes;
+        // No more than there is: clearing a large buffer would cost more than a small file.
+        let left = self.bytes.saturating_sub(self.position).saturating_add(1);
+        let mut want =
+            self.block_bytes.min(usize::try_from(left).unwrap_or(usize::MAX));
         loop {
             let read = self.store.read_at(self.position, block.room(want));
             let read = read.map_err(|error| {
@@ -105,16 +108,15 @@ impl<'a> Blocks<'a> {
             block.len += read;
             self.position += read as u64;
             block.quoted = memchr(b'"', block.bytes()).is_some();
+            self.finished = read < want;
+            if self.finished && block.len <= LONGEST {
+                break;
+            }
             let ends = RowEnds::of(block.bytes(), self.delimiter, block.quoted);
             if block.len > LONGEST && ends.first > LONGEST {
                 return Err(too_long(number));
             }
-            if read < want {
-                self.finished = true;
-                if ends.open {
-                    block.len = ends.last;
-                    self.fault = Some(unclosed(number + u32::from(block.len > 0)));
-                }
+            if self.finished {
                 break;
             }
             if ends.last > 0 {
@@ -125,7 +127,7 @@ impl<'a> Blocks<'a> {
             want = block.len;
         }
         if block.len == 0 {
-            return self.fault.take().map_or(Ok(false), Err);
+            return Ok(false);
         }
         self.number += 1;
         Ok(true)
@@ -156,39 +158,22 @@ impl RowEnds {
     }
 
     fn of_quoted(bytes: &[u8], delimiter: u8) -> Self {
+        Self::of_rows(bytes, delimiter, usize::MAX)
+    }
+
+    /// The same of at most so many rows, with quotes.
+    pub(super) fn of_rows(bytes: &[u8], delimiter: u8, most: usize) -> Self {
         let mut ends = Self { first: bytes.len(), last: 0, open: false };
-        let mut at = 0;
-        while at < bytes.len() {
-            if bytes[at] == b'"' {
-                match closing_quote(bytes, at + 1) {
-                    Some(quote) => at = quote + 1,
-                    None => {
-                        ends.open = true;
-                        break;
-                    }
-                }
-            }
-            let Some(length) = memchr2(delimiter, b'\n', &bytes[at..]) else { break };
-            at += length + 1;
-            if bytes[at - 1] == b'\n' {
-                if ends.last == 0 {
-                    ends.first = at;
-                }
-                ends.last = at;
+        let rows = Cells::of(bytes, delimiter).filter(|cell| cell.is_last).take(most);
+        for row in rows {
+            ends.open = row.is_open;
+            // The last row may be cut off.
+            if !row.is_open && bytes.get(row.stop) == Some(&b'\n') {
+                ends.last = row.stop + 1;
+                ends.first = ends.first.min(ends.last);
             }
         }
         ends
-    }
-}
-
-/// The quote that ends a quoted cell whose content starts at `at`.
-pub(super) fn closing_quote(bytes: &[u8], mut at: usize) -> Option<usize> {
-    loop {
-        let quote = at + memchr(b'"', bytes.get(at..)?)?;
-        if bytes.get(quote + 1) != Some(&b'"') {
-            return Some(quote);
-        }
-        at = quote + 2;
     }
 }
 
@@ -196,12 +181,6 @@ fn too_long(block: u32) -> Fault {
     Fault::new(block, 0, |row| {
         Error::input(format!("row {row} is longer than {} MB", LONGEST >> 20))
             .with_hint("a quote may be opened there and never closed")
-    })
-}
-
-fn unclosed(block: u32) -> Fault {
-    Fault::new(block, 0, |row| {
-        Error::input(format!("row {row}: a quote is opened but never closed"))
     })
 }
 

@@ -1,9 +1,8 @@
 //! From a block of text to the cells of its rows.
 
-use memchr::memchr2;
+use std::borrow::Cow;
 
 use crate::error::Error;
-use crate::table::csv::blocks::closing_quote;
 
 /// What a table's rows look like, and which of their cells are wanted.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +16,8 @@ pub(super) struct RowFormat<'a> {
 pub(super) enum Stop {
     /// The row has this many cells.
     Ragged(usize),
+    /// A quote of the row is never closed.
+    Unclosed,
     /// Who asked for the rows refused one.
     Refused(Error),
 }
@@ -48,7 +49,7 @@ impl RowFormat<'_> {
             row(&cells).map_err(Stop::Refused)
         };
         for (chunk, start) in bytes.chunks(64).zip((0..).step_by(64)) {
-            let mut found = occurrences(chunk, self.delimiter);
+            let mut found = occurrences(chunk, [self.delimiter, b'\n']);
             while found != 0 {
                 let at = start + found.trailing_zeros() as usize;
                 found &= found - 1;
@@ -70,131 +71,218 @@ impl RowFormat<'_> {
         Ok(())
     }
 
-    /// The same for a block with quotes, which must not end inside them.
-    ///
-    /// All cells are found before the first is shown, because those with doubled quotes
-    /// are written anew, and a text cannot grow while cells point into it.
+    /// The same for a block with quotes.
     pub(super) fn quoted_rows(
         &self,
         text: &str,
         mut row: impl FnMut(&[&str]) -> Result<(), Error>,
     ) -> Result<(), Stop> {
-        let mut rewritten = String::new();
-        let mut spans = Vec::new();
-        let mut n_rows = 0;
-        let mut ragged = None;
-        let mut record = Vec::with_capacity(self.n_columns);
-        let mut at = 0;
-        while at < text.len() {
-            record.clear();
-            if !read_record(text, &mut at, self.delimiter, &mut record, &mut rewritten)
-            {
+        let mut cells = vec![""; self.columns.len()];
+        let mut record = vec![Cell::default(); self.n_columns];
+        let (mut n_cells, mut is_odd, mut line) = (0, false, 0);
+        for cell in Cells::of(text.as_bytes(), self.delimiter) {
+            if cell.is_open {
+                return Err(Stop::Unclosed);
+            }
+            if let Some(known) = record.get_mut(n_cells) {
+                *known = cell;
+            }
+            n_cells += 1;
+            is_odd |= cell.is_odd;
+            if !cell.is_last {
                 continue;
             }
-            if record.len() != self.n_columns {
-                ragged = Some(record.len());
-                break;
+            let is_blank = n_cells == 1 && cell.start == line && cell.end == line;
+            if !is_blank && n_cells != self.n_columns {
+                return Err(Stop::Ragged(n_cells));
             }
-            spans.extend(self.columns.iter().map(|column| record[*column]));
-            n_rows += 1;
-        }
-        let mut cells = vec![""; self.columns.len()];
-        for place in 0..n_rows {
-            let spans = &spans[place * cells.len()..];
-            for (cell, span) in cells.iter_mut().zip(spans) {
-                *cell = span.of(text, &rewritten);
+            if is_blank {
+            } else if is_odd {
+                let wanted = self.columns.iter();
+                let own: Vec<Cow<'_, str>> =
+                    wanted.map(|column| record[*column].text(text)).collect();
+                let own: Vec<&str> = own.iter().map(|cell| &**cell).collect();
+                row(&own).map_err(Stop::Refused)?;
+            } else {
+                for (cell, column) in cells.iter_mut().zip(self.columns) {
+                    *cell = &text[record[*column].start..record[*column].end];
+                }
+                row(&cells).map_err(Stop::Refused)?;
             }
-            row(&cells).map_err(Stop::Refused)?;
+            (n_cells, is_odd, line) = (0, false, cell.stop + 1);
         }
-        ragged.map_or(Ok(()), |n_cells| Err(Stop::Ragged(n_cells)))
+        Ok(())
     }
 }
 
-/// A cell of a block.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Span {
-    /// As it stands in the block.
-    Plain(usize, usize),
-    /// In the text of rewritten cells.
-    Rewritten(usize, usize),
+/// A cell among bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cell {
+    /// Where its text starts: behind a quote, if it has one.
+    start: usize,
+    /// Where its text ends.
+    end: usize,
+    /// The delimiter or line end behind it, or the end of all.
+    pub(super) stop: usize,
+    /// Whether it is the last of its row.
+    pub(super) is_last: bool,
+    /// Whether its text is not what stands there: quotes in it are doubled, or something
+    /// stands behind the closing quote. It then starts with its quote.
+    is_odd: bool,
+    /// Whether its quote is never closed.
+    pub(super) is_open: bool,
 }
 
-impl Span {
-    pub(super) fn of<'t>(self, text: &'t str, rewritten: &'t str) -> &'t str {
-        match self {
-            Self::Plain(start, end) => &text[start..end],
-            Self::Rewritten(start, end) => &rewritten[start..end],
+impl Cell {
+    /// The text of the cell.
+    pub(super) fn text(self, all: &str) -> Cow<'_, str> {
+        let text = &all[self.start..self.end];
+        if !self.is_odd {
+            return Cow::Borrowed(text);
         }
-    }
-}
-
-/// Reads the record at `at` and moves behind it; false if its line is blank.
-pub(super) fn read_record(
-    text: &str,
-    at: &mut usize,
-    delimiter: u8,
-    record: &mut Vec<Span>,
-    rewritten: &mut String,
-) -> bool {
-    let bytes = text.as_bytes();
-    let line = *at;
-    loop {
-        let start = *at;
-        let quote = match bytes.get(start) {
-            Some(b'"') => closing_quote(bytes, start + 1),
-            _ => None,
-        };
-        let behind = quote.map_or(start, |quote| quote + 1);
-        let stop = memchr2(delimiter, b'\n', &bytes[behind..]);
-        let stop = stop.map_or(bytes.len(), |length| behind + length);
-        let is_last = bytes.get(stop) != Some(&delimiter);
-        let end = if is_last { without_return(bytes, behind, stop) } else { stop };
-        record.push(match quote {
-            None => Span::Plain(start, end),
-            Some(quote) => {
-                let inside = &text[start + 1..quote];
-                if behind == end && !inside.contains('"') {
-                    Span::Plain(start + 1, quote)
-                } else {
+        let (mut own, mut rest) = (String::with_capacity(text.len()), &text[1..]);
+        while let Some((before, behind)) = rest.split_once('"') {
+            own.push_str(before);
+            match behind.strip_prefix('"') {
+                Some(behind) => {
+                    own.push('"');
+                    rest = behind;
+                }
+                None => {
                     // What stands behind the closing quote belongs to the cell.
-                    let from = rewritten.len();
-                    rewritten.push_str(&inside.replace("\"\"", "\""));
-                    rewritten.push_str(&text[behind..end]);
-                    Span::Rewritten(from, rewritten.len())
+                    rest = behind;
+                    break;
                 }
             }
-        });
-        *at = (stop + 1).min(bytes.len());
-        if is_last {
-            return !(record.len() == 1 && quote.is_none() && end == line);
         }
-        if stop + 1 == bytes.len() {
-            // The file ends with a delimiter: one empty cell follows.
-            record.push(Span::Plain(bytes.len(), bytes.len()));
-            return true;
+        own.push_str(rest);
+        Cow::Owned(own)
+    }
+}
+
+/// The cells of a text, one after the other.
+///
+/// Cells are a few bytes long, so a search that starts anew for each spends its time on
+/// starting: delimiters, line ends and quotes are found 64 bytes at a time.
+pub(super) struct Cells<'a> {
+    bytes: &'a [u8],
+    delimiter: u8,
+    /// Where the next cell starts; beyond the end if there is none.
+    at: usize,
+    /// Where the bytes of `found` start, and a bit for each of them that is special.
+    chunk: usize,
+    found: u64,
+}
+
+impl<'a> Cells<'a> {
+    pub(super) fn of(bytes: &'a [u8], delimiter: u8) -> Self {
+        let mut cells = Self { bytes, delimiter, at: 0, chunk: 0, found: 0 };
+        match bytes.get(..bytes.len().min(64)) {
+            None | Some([]) => cells.at = 1,
+            Some(chunk) => cells.found = occurrences(chunk, [delimiter, b'\n', b'"']),
+        }
+        cells
+    }
+
+    /// Where the next special byte stands.
+    #[inline]
+    fn mark(&mut self) -> Option<usize> {
+        while self.found == 0 {
+            self.chunk += 64;
+            let rest = self.bytes.get(self.chunk..).filter(|rest| !rest.is_empty())?;
+            let chunk = &rest[..rest.len().min(64)];
+            self.found = occurrences(chunk, [self.delimiter, b'\n', b'"']);
+        }
+        let at = self.chunk + self.found.trailing_zeros() as usize;
+        self.found &= self.found - 1;
+        Some(at)
+    }
+
+    /// The quote that ends the cell whose quote stands at `start`, and whether there are
+    /// doubled ones before it.
+    #[inline]
+    fn closing_quote(&mut self) -> Option<(usize, bool)> {
+        let mut doubled = false;
+        // The first mark is the quote at the start.
+        self.mark()?;
+        loop {
+            let at = self.mark()?;
+            if self.bytes[at] != b'"' {
+                continue;
+            }
+            if self.bytes.get(at + 1) != Some(&b'"') {
+                return Some((at, doubled));
+            }
+            doubled = true;
+            self.mark()?;
         }
     }
 }
 
-/// A bit for each of up to 64 bytes that is the delimiter or a line end.
-///
-/// Cells are a few bytes long, so a search that starts anew for each spends its time on
-/// starting; here eight bytes are compared at once without a branch.
+impl Iterator for Cells<'_> {
+    type Item = Cell;
+
+    #[inline]
+    fn next(&mut self) -> Option<Cell> {
+        let (bytes, first) = (self.bytes, self.at);
+        if first > bytes.len() {
+            return None;
+        }
+        let quote = match bytes.get(first) {
+            Some(b'"') => match self.closing_quote() {
+                Some(quote) => Some(quote),
+                None => {
+                    let stop = bytes.len();
+                    self.at = stop + 1;
+                    let cell =
+                        Cell { start: first, end: stop, stop, ..Cell::default() };
+                    return Some(Cell { is_open: true, is_last: true, ..cell });
+                }
+            },
+            _ => None,
+        };
+        let stop = loop {
+            match self.mark() {
+                None => break bytes.len(),
+                // A quote inside of a cell is nothing special.
+                Some(at) if bytes[at] == b'"' => {}
+                Some(at) => break at,
+            }
+        };
+        let is_last = bytes.get(stop) != Some(&self.delimiter);
+        // Behind the last line end there is no cell, behind the last delimiter there is.
+        let is_end = is_last && stop + 1 >= bytes.len();
+        self.at = if is_end { bytes.len() + 1 } else { stop + 1 };
+        let least = quote.map_or(first, |(quote, _)| quote + 1);
+        let end = if is_last { without_return(bytes, least, stop) } else { stop };
+        let cell = Cell { start: first, end, stop, is_last, ..Cell::default() };
+        Some(match quote {
+            None => cell,
+            Some((quote, false)) if quote + 1 == end => {
+                Cell { start: first + 1, end: quote, ..cell }
+            }
+            Some(_) => Cell { is_odd: true, ..cell },
+        })
+    }
+}
+
+/// A bit for each of up to 64 bytes that is one of these: eight bytes are compared at once,
+/// without a branch.
 #[inline]
-fn occurrences(chunk: &[u8], delimiter: u8) -> u64 {
-    let delimiters = u64::from(delimiter) * EVERY_BYTE;
-    let line_ends = u64::from(b'\n') * EVERY_BYTE;
+fn occurrences<const N: usize>(chunk: &[u8], special: [u8; N]) -> u64 {
+    let wanted = special.map(|byte| u64::from(byte) * EVERY_BYTE);
     let (words, rest) = chunk.as_chunks::<8>();
     let mut found = 0;
     for (place, word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(*word);
-        let equal = zero_bytes(word ^ delimiters) | zero_bytes(word ^ line_ends);
+        let equal =
+            wanted.iter().fold(0, |equal, byte| equal | zero_bytes(word ^ byte));
         // The product moves the eight marks, one a byte, side by side into the top byte.
         let bits = (equal >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         found |= bits << (8 * place);
     }
     for (place, byte) in rest.iter().enumerate() {
-        if *byte == delimiter || *byte == b'\n' {
+        if special.contains(byte) {
             found |= 1 << (8 * words.len() + place);
         }
     }
@@ -265,7 +353,7 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).chain(*b",,\n\n,").cycle().take(999).collect();
         for start in 0..300 {
             for chunk in bytes[start..].chunks(64) {
-                let found = occurrences(chunk, b',');
+                let found = occurrences(chunk, [b',', b'\n']);
                 for (place, byte) in chunk.iter().enumerate() {
                     let expected = matches!(byte, b',' | b'\n');
                     assert_eq!(found >> place & 1 == 1, expected);

@@ -1,6 +1,6 @@
 //! Finding out what stands between the cells.
 
-use crate::table::csv::blocks::{RowEnds, closing_quote};
+use crate::table::csv::cells::Cells;
 
 /// In the order in which they are preferred.
 const CANDIDATES: [u8; 4] = [b',', b';', b'\t', b'|'];
@@ -13,11 +13,7 @@ const LINES: usize = 50;
 pub(super) fn delimiter(head: &[u8], whole: bool) -> u8 {
     let mut best = (b',', (0, 0));
     for candidate in CANDIDATES {
-        let end = match whole {
-            true => head.len(),
-            false => RowEnds::of(head, candidate, true).last,
-        };
-        let counts = counts(&head[..end], candidate);
+        let counts = counts(head, candidate, whole);
         let usual = counts.first().copied().unwrap_or(0);
         let steady = counts.iter().filter(|count| **count == usual).count();
         if usual > 0 && (steady, usual) > best.1 {
@@ -27,29 +23,25 @@ pub(super) fn delimiter(head: &[u8], whole: bool) -> u8 {
     best.0
 }
 
-/// How often the candidate stands between cells in each of the first lines.
-fn counts(bytes: &[u8], candidate: u8) -> Vec<usize> {
+/// How often the candidate stands between cells in each of the first lines; the last counts
+/// only if it is `whole`.
+fn counts(bytes: &[u8], candidate: u8, whole: bool) -> Vec<usize> {
     let mut counts = Vec::new();
-    let (mut count, mut line, mut at) = (0, 0, 0);
-    while at < bytes.len() && counts.len() < LINES {
-        if bytes[at] == b'"' {
-            match closing_quote(bytes, at + 1) {
-                Some(quote) => at = quote + 1,
-                None => break,
-            }
+    let (mut count, mut line) = (0, 0);
+    for cell in Cells::of(bytes, candidate) {
+        let is_cut = cell.is_last && cell.stop == bytes.len() && !whole;
+        if cell.is_open || is_cut || counts.len() == LINES {
+            break;
         }
-        let stop = memchr::memchr2(candidate, b'\n', &bytes[at..]);
-        at = stop.map_or(bytes.len(), |length| at + length);
-        if bytes.get(at) == Some(&candidate) {
+        if !cell.is_last {
             count += 1;
-        } else {
-            let is_blank = matches!(&bytes[line..at], b"" | b"\r");
-            if !is_blank {
-                counts.push(count);
-            }
-            (count, line) = (0, at + 1);
+            continue;
         }
-        at += 1;
+        let is_blank = matches!(&bytes[line..cell.stop], b"" | b"\r");
+        if !is_blank {
+            counts.push(count);
+        }
+        (count, line) = (0, cell.stop + 1);
     }
     counts
 }

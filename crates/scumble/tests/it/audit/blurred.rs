@@ -330,7 +330,13 @@ fn releases_by_the_rule_hold() {
             let measured = &report.promises[0].measured;
             assert!(measured["k"].as_f64().unwrap() >= make.k);
             assert!(measured["mean"].as_f64().unwrap() >= make.k);
-            assert_eq!(public.promises[0].measured, *measured);
+            // What needs the table is published with three digits.
+            for name in ["k", "mean"] {
+                let told = public.promises[0].measured[name].as_f64().unwrap();
+                let own = measured[name].as_f64().unwrap();
+                assert!((told - own).abs() <= 0.005 * own, "{told} {own}");
+                assert_eq!(told, format!("{told:.2e}").parse::<f64>().unwrap());
+            }
             let names: Vec<&str> =
                 public.attacks.iter().map(|attack| &*attack.name).collect();
             assert_eq!(names, ["calibration"]);

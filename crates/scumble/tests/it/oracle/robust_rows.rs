@@ -69,11 +69,11 @@ impl Knowledge {
     }
 }
 
-/// Whether a cell such as `3` or `[2, 4]` covers a number.
+/// Whether a cell such as `[2, 5)` covers a number.
 fn covers(cell: &str, number: u32) -> bool {
-    let ends = cell.trim_matches(['[', ']']);
+    let ends = cell.trim_matches(['[', ')']);
     let ends: Vec<u32> = ends.split(", ").map(|end| end.parse().unwrap()).collect();
-    ends[0] <= number && number <= ends[ends.len() - 1]
+    ends[0] <= number && number < ends[1]
 }
 
 /// Adds up all arrangements: for each person and disease, what those weigh that give it to
@@ -176,7 +176,7 @@ fn every_group_of_cells_passes_enumeration() {
         };
         let (r, bound) = [("1.25", (5, 4)), ("1.5", (3, 2)), ("2", (2, 1))][round % 3];
         let home = folder(&[("table.csv", &table), ("known.csv", &file)]);
-        let number = "{ role = \"quasi\", type = \"number\" }";
+        let number = "{ role = \"quasi\", step = 1 }";
         let recipe = |robust: &str, method: &str| {
             format!(
                 "[columns]\nward = {number}\nage = {number}\ndisease = \"sensitive\"\n\

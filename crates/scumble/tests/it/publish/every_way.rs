@@ -12,12 +12,12 @@ use scumble::table::{Input, Said, Schema, Source};
 use scumble::watch::Unwatched;
 use scumble::{Plan, Published};
 
-const SEED: u64 = 5;
+pub(super) const SEED: u64 = 5;
 const ROWS: usize = 240;
 
 /// Texts that are the same value are written in several ways, some are missing, and `note`
 /// tells rows apart.
-fn table() -> Vec<[String; 7]> {
+pub(super) fn table() -> Vec<[String; 7]> {
     let row = |row: usize| {
         let age = match row % 19 {
             0 => String::new(),
@@ -36,9 +36,10 @@ fn table() -> Vec<[String; 7]> {
     (0..ROWS).map(row).collect()
 }
 
-const NAMES: [&str; 7] = ["age", "zip", "town", "illness", "weight", "cost", "note"];
+pub(super) const NAMES: [&str; 7] =
+    ["age", "zip", "town", "illness", "weight", "cost", "note"];
 
-fn lines(rows: &[[String; 7]]) -> Vec<u8> {
+pub(super) fn lines(rows: &[[String; 7]]) -> Vec<u8> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(NAMES).unwrap();
     rows.iter().for_each(|row| writer.write_record(row).unwrap());

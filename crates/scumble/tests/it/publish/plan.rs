@@ -69,7 +69,7 @@ fn a_plan_is_applied_to_other_rows_and_certified() {
 }
 
 /// The plan's table has values that this one lacks: they are no part of its domain, so what
-/// is published about the loss is what an auditor finds.
+/// is published about the loss is what a reader finds.
 #[test]
 fn the_loss_of_a_plan_that_is_used_again_is_that_of_its_own_table() {
     let home = folder(&[("table.csv", &table(400, 0))]);
@@ -78,7 +78,7 @@ fn the_loss_of_a_plan_that_is_used_again_is_that_of_its_own_table() {
     fs::write(home.path().join("table.csv"), &text).unwrap();
     let method = "name = \"full-domain\", suppression = 0.9";
     let again = run(home.path(), method, Some(plan)).unwrap();
-    let found = audited(&again.release, Some(&text), None).unwrap().private;
+    let found = audited(&again.release, Some(&text), None).unwrap().public;
     assert_eq!(again.manifest.loss, found.loss);
 }
 

@@ -40,7 +40,7 @@ fn seeded(
 ) -> Result<Published> {
     let recipe = format!(
         "[input]\ntable = \"table\"\npopulation = \"city\"\nkey = \"id\"\n[columns]\n\
-         id = \"identifier\"\nage = {{ role = \"quasi\", type = \"number\" }}\n\
+         id = \"identifier\"\nage = {{ role = \"quasi\", step = 1 }}\n\
          town = \"quasi\"\nillness = \"sensitive\"\n[promise]\n{promise}\n\
          [method]\n{method}\n"
     );

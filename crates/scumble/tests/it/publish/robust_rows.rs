@@ -23,8 +23,8 @@ fn table(n: u32) -> String {
 }
 
 const COLUMNS: &str = "id = \"identifier\"\n\
-    age = { role = \"quasi\", type = \"number\" }\n\
-    ward = { role = \"quasi\", type = \"number\" }\ndisease = \"sensitive\"\n";
+    age = { role = \"quasi\", step = 1 }\n\
+    ward = { role = \"quasi\", step = 1 }\ndisease = \"sensitive\"\n";
 
 fn recipe(columns: &str, promises: &str, rest: &str) -> String {
     format!("[columns]\n{COLUMNS}{columns}\n[promise]\n{promises}\n{rest}\n")

@@ -21,7 +21,7 @@
 
 use serde_json::json;
 
-use crate::audit::attacks::averaging::{likeliest, multiply};
+use crate::audit::attacks::averaging::{believe, likeliest};
 use crate::audit::cells::another_table;
 use crate::audit::drawn::{
     Believed, Drawn, DrawnColumn, Matrix, Subtable, canonical, overall,
@@ -277,7 +277,7 @@ impl<'a> Sighting<'a> {
 /// Multiplies a belief over the values of the first release by the likelihood of what
 /// releases that share their draws have published. What a sub-table does not have is
 /// impossible.
-fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
+fn update(belief: &mut [f64], sightings: &[Sighting<'_>]) {
     let Some(first) = sightings.first() else { return };
     let kept: Option<Vec<(&[f64], usize)>> = sightings
         .iter()
@@ -288,8 +288,9 @@ fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
         .collect();
     let general = kept.is_none();
     if let Some(kept) = kept.filter(|_| sightings.len() > 1) {
-        let likely =
-            |value| first.place(value).map_or(0.0, |place| together(&kept, place));
+        let likely = |value: usize| {
+            first.place(value).map_or(0.0, |place| together(&kept, place))
+        };
         if multiply(belief, likely) {
             return;
         }
@@ -308,6 +309,14 @@ fn update(belief: &mut Vec<f64>, sightings: &[Sighting<'_>]) {
             place.map_or(0.0, |place| sighting.table.matrix.entry(published, place))
         });
     }
+}
+
+/// Multiplies a belief by how likely each value leads to what was published, and says whether
+/// any does; if not, the belief stays.
+fn multiply(belief: &mut [f64], likely: impl Fn(usize) -> f64) -> bool {
+    let weights = belief.iter().enumerate().map(|(value, held)| held * likely(value));
+    let weights: Vec<f64> = weights.collect();
+    believe(belief, &weights)
 }
 
 /// How likely a value is published as it was by matrices that share a clock: the one that

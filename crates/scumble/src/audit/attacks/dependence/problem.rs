@@ -1,6 +1,10 @@
 //! A protected column as a question: what is believed of its value in every row, before and
 //! after something else of the row is seen.
 
+use std::ops::Range;
+
+use hashbrown::HashMap;
+
 use super::learn::Learned;
 use super::rows::Feature;
 use crate::audit::drawn::DrawnColumn;
@@ -39,18 +43,16 @@ pub(super) enum Told<'a> {
 }
 
 /// Rows that a reader cannot tell apart but for what is published of the value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Context {
     prior: u32,
     seen: Vec<u32>,
-    // What is published, and how many rows of each half have it.
+    // What is published, ascending, and how many rows of each half have it.
     published: Vec<(u32, [f64; 2])>,
-}
-
-impl Context {
-    fn n(&self, half: usize) -> f64 {
-        self.published.iter().map(|(_, n)| n[half]).sum()
-    }
+    // How many rows of each half there are.
+    rows: [f64; 2],
+    // Where its beliefs stand among those of all contexts.
+    start: usize,
 }
 
 /// All rows, by what is seen of them.
@@ -76,36 +78,50 @@ pub(super) struct Guess {
 impl<'a> Contexts<'a> {
     /// Sorts rows by what is seen.
     pub(super) fn of(problem: &'a Problem<'a>, seen: &[&Feature]) -> Self {
-        let n_rows = problem.prior_of.len();
-        let mut rows: Vec<u32> = (0..n_rows as u32).collect();
-        let key = |row: &u32| {
-            let row = *row as usize;
-            std::iter::once(problem.prior_of[row])
-                .chain(seen.iter().map(move |feature| feature.of_row[row]))
-        };
-        rows.sort_unstable_by(|a, b| {
-            let last = |row: &u32| problem.published[*row as usize];
-            key(a).cmp(key(b)).then_with(|| last(a).cmp(&last(b)))
-        });
-        let mut all: Vec<Context> = Vec::new();
-        let (mut of_row, mut last) = (vec![0; n_rows], None);
-        for row in rows {
-            let is_new = last.is_none_or(|last: u32| !key(&last).eq(key(&row)));
-            if is_new {
-                let seen = key(&row).skip(1).collect();
-                let prior = problem.prior_of[row as usize];
-                all.push(Context { prior, seen, published: Vec::new() });
+        let mut of_row = problem.prior_of.clone();
+        let mut n_contexts = problem.priors.len();
+        for feature in seen {
+            let mut index: HashMap<(u32, u32), u32> = HashMap::new();
+            for (context, code) in of_row.iter_mut().zip(&feature.of_row) {
+                let next = index.len() as u32;
+                *context = *index.entry((*context, *code)).or_insert(next);
             }
-            last = Some(row);
-            of_row[row as usize] = (all.len() - 1) as u32;
-            let Some(context) = all.last_mut() else { continue };
-            let found = problem.published[row as usize];
-            if context.published.last().is_none_or(|(known, _)| *known != found) {
-                context.published.push((found, [0.0; 2]));
-            }
-            if let Some((_, n)) = context.published.last_mut() {
-                n[usize::from(problem.half_of[row as usize])] += 1.0;
-            }
+            n_contexts = index.len();
+        }
+        // The rows of each context side by side.
+        let mut starts = vec![0; n_contexts + 1];
+        of_row.iter().for_each(|context| starts[*context as usize + 1] += 1);
+        for context in 0..n_contexts {
+            starts[context + 1] += starts[context];
+        }
+        let (mut rows, mut next) = (vec![0; of_row.len()], starts.clone());
+        for (row, context) in of_row.iter().enumerate() {
+            rows[next[*context as usize]] = row;
+            next[*context as usize] += 1;
+        }
+        let (mut all, mut n_beliefs) = (Vec::with_capacity(n_contexts), 0);
+        let mut told: Vec<(u32, bool)> = Vec::new();
+        for ends in starts.windows(2) {
+            let own = &rows[ends[0]..ends[1]];
+            let Some(first) = own.first() else {
+                all.push(Context::default());
+                continue;
+            };
+            told.clear();
+            told.extend(
+                own.iter().map(|r| (problem.published[*r], problem.half_of[*r])),
+            );
+            told.sort_unstable();
+            let counted = told.chunk_by(|a, b| a.0 == b.0).map(|same| {
+                let second = same.iter().filter(|(_, half)| *half).count();
+                (same[0].0, [(same.len() - second) as f64, second as f64])
+            });
+            let published: Vec<(u32, [f64; 2])> = counted.collect();
+            let rows = [0, 1].map(|half| published.iter().map(|(_, n)| n[half]).sum());
+            let prior = problem.prior_of[*first];
+            let seen = seen.iter().map(|feature| feature.of_row[*first]).collect();
+            all.push(Context { prior, seen, published, rows, start: n_beliefs });
+            n_beliefs += problem.priors[prior as usize].len();
         }
         let mut members = Vec::new();
         if let Told::Apart(groups) = &problem.told {
@@ -125,7 +141,7 @@ impl<'a> Contexts<'a> {
         half: usize,
     ) -> impl Iterator<Item = (usize, &[u32], f64)> {
         let all = self.all.iter().enumerate();
-        let counted = all.map(move |(place, c)| (place, &*c.seen, c.n(half)));
+        let counted = all.map(move |(place, c)| (place, &*c.seen, c.rows[half]));
         counted.filter(|(.., n)| *n > 0.0)
     }
 
@@ -139,36 +155,51 @@ impl<'a> Contexts<'a> {
         matches!(self.problem.told, Told::Shown)
     }
 
+    /// Where the beliefs of a context stand among those of all.
+    pub(super) fn own(&self, context: usize) -> Range<usize> {
+        let start = self.all[context].start;
+        start..start + self.n_values(context)
+    }
+
+    /// How many contexts there are.
+    pub(super) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    fn n_values(&self, context: usize) -> usize {
+        // Without rows there is nothing to believe.
+        match self.all[context].published.is_empty() {
+            true => 0,
+            false => self.values(context).len(),
+        }
+    }
+
     /// The values that rows of a context can have.
     pub(super) fn values(&self, context: usize) -> &'a [(u32, f64)] {
         &self.problem.priors[self.all[context].prior as usize]
     }
 
-    /// What is believed in each context after what is seen of the first columns, as learned
-    /// from one half; not scaled.
-    pub(super) fn beliefs(
-        &self,
-        learned: &[Learned<'_>],
-        half: usize,
-    ) -> Vec<Vec<f64>> {
-        let believe = |(place, context): (usize, &Context)| {
-            let values = self.values(place).iter();
-            let belief = |(value, share): &(u32, f64)| {
+    /// What is believed after what is seen of the first columns, as learned from one half,
+    /// one context after the other; not scaled.
+    pub(super) fn beliefs(&self, learned: &[Learned<'_>], half: usize) -> Vec<f64> {
+        let mut beliefs = Vec::new();
+        for (place, context) in self.all.iter().enumerate() {
+            let values = self.values(place).iter().take(self.n_values(place));
+            beliefs.extend(values.map(|(value, share)| {
                 let known = learned.iter().zip(&context.seen);
                 known.fold(*share, |belief, (learned, seen)| {
                     belief * learned.factor(half, *seen, *value)
                 })
-            };
-            values.map(belief).collect()
-        };
-        self.all.iter().enumerate().map(believe).collect()
+            }));
+        }
+        beliefs
     }
 
     /// Counts values by what is published: calls `each` with a context, the place of a value
     /// and the rows of the half that have it, as far as these scaled `beliefs` tell.
     pub(super) fn counted(
         &self,
-        beliefs: &[Vec<f64>],
+        beliefs: &[f64],
         half: usize,
         mut each: impl FnMut(usize, usize, f64),
     ) {
@@ -186,7 +217,8 @@ impl<'a> Contexts<'a> {
                 for (place, _, _) in self.of_half(half) {
                     let context = &self.all[place];
                     let matrix = &column.tables[context.prior as usize].matrix;
-                    let expected = matrix.published(&beliefs[place]);
+                    let own = &beliefs[self.own(place)];
+                    let expected = matrix.published(own);
                     let mut weights = vec![0.0; expected.len()];
                     for (published, n) in &context.published {
                         let at = *published as usize;
@@ -194,7 +226,7 @@ impl<'a> Contexts<'a> {
                     }
                     let gathered = matrix.gathered(&weights);
                     for (value, sum) in gathered.into_iter().enumerate() {
-                        each(place, value, beliefs[place][value] * sum);
+                        each(place, value, own[value] * sum);
                     }
                 }
             }
@@ -209,7 +241,7 @@ impl<'a> Contexts<'a> {
     /// and the places, names and rows of values.
     fn dealt(
         &self,
-        beliefs: &[Vec<f64>],
+        beliefs: &[f64],
         half: usize,
         mut each: impl FnMut(usize, usize, &[(usize, u32, f64)]),
     ) {
@@ -223,7 +255,8 @@ impl<'a> Contexts<'a> {
             // How much better a value fits a row than anybody.
             let fit = |context: u32, value: u32| {
                 let value = value as usize;
-                beliefs[context as usize][value] / prior[value].1.max(f64::MIN_POSITIVE)
+                let start = self.all[context as usize].start;
+                beliefs[start + value] / prior[value].1.max(f64::MIN_POSITIVE)
             };
             let rows = members.iter().map(|(context, n)| {
                 let fits = values.iter().map(|(value, _)| fit(*context, *value));
@@ -271,12 +304,48 @@ impl<'a> Contexts<'a> {
         })
     }
 
+    /// Calls `each` with what may be published in a context and how likely that is by a
+    /// scaled belief. False if it means different things in different contexts: where values
+    /// stand apart, and where there are several sub-tables.
+    pub(super) fn foresee(
+        &self,
+        context: usize,
+        belief: &[f64],
+        mut each: impl FnMut(usize, f64),
+    ) -> bool {
+        match &self.problem.told {
+            Told::Shown => {
+                let values = self.values(context).iter().zip(belief);
+                values.for_each(|((value, _), share)| each(*value as usize, *share));
+                true
+            }
+            Told::Drawn(column) => match column.tables.as_slice() {
+                [table] => {
+                    let shares = table.matrix.published(belief).into_iter();
+                    shares.enumerate().for_each(|(place, share)| each(place, share));
+                    true
+                }
+                _ => false,
+            },
+            Told::Apart(_) => false,
+        }
+    }
+
+    /// What is published in a context, and how many rows of a half have it.
+    pub(super) fn published(
+        &self,
+        context: usize,
+        half: usize,
+    ) -> impl Iterator<Item = (u32, f64)> {
+        self.all[context].published.iter().map(move |(value, n)| (*value, n[half]))
+    }
+
     /// How likely scaled `beliefs` make what is published of the rows of a half, in nats.
-    pub(super) fn likelihood(&self, beliefs: &[Vec<f64>], half: usize) -> f64 {
+    pub(super) fn likelihood(&self, beliefs: &[f64], half: usize) -> f64 {
         const LEAST: f64 = 1e-9;
         let mut sum = 0.0;
         for (place, _, _) in self.of_half(half) {
-            let (context, belief) = (&self.all[place], &beliefs[place]);
+            let (context, belief) = (&self.all[place], &beliefs[self.own(place)]);
             let expected = match &self.problem.told {
                 Told::Drawn(column) => {
                     column.tables[context.prior as usize].matrix.published(belief)
@@ -309,11 +378,7 @@ impl<'a> Contexts<'a> {
     }
 
     /// The best guess about each row of a half by scaled `beliefs`; others get none.
-    pub(super) fn guesses(
-        &self,
-        beliefs: &[Vec<f64>],
-        half: usize,
-    ) -> Vec<Option<Guess>> {
+    pub(super) fn guesses(&self, beliefs: &[f64], half: usize) -> Vec<Option<Guess>> {
         // By context, in the order of what is published there.
         let mut by_context: Vec<Vec<Option<Guess>>> = self
             .all
@@ -329,7 +394,8 @@ impl<'a> Contexts<'a> {
         match &self.problem.told {
             Told::Shown => {
                 for (place, guesses) in by_context.iter_mut().enumerate() {
-                    let values = self.values(place).iter().zip(&beliefs[place]);
+                    let values =
+                        self.values(place).iter().zip(&beliefs[self.own(place)]);
                     let guess = best(&mut values.map(|((value, _), b)| (*value, *b)));
                     guesses.fill(guess);
                 }
@@ -338,13 +404,14 @@ impl<'a> Contexts<'a> {
                 for (place, _, _) in self.of_half(half) {
                     let context = &self.all[place];
                     let matrix = &column.tables[context.prior as usize].matrix;
-                    let expected = matrix.published(&beliefs[place]);
+                    let own = &beliefs[self.own(place)];
+                    let expected = matrix.published(own);
                     let published =
                         context.published.iter().zip(&mut by_context[place]);
                     for ((published, _), guess) in published {
                         let published = *published as usize;
                         let total = expected[published].max(f64::MIN_POSITIVE);
-                        let values = self.values(place).iter().zip(&beliefs[place]);
+                        let values = self.values(place).iter().zip(own);
                         let after = values.enumerate().map(|(at, ((value, _), b))| {
                             (*value, b * matrix.entry(published, at) / total)
                         });

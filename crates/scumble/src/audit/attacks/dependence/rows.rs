@@ -38,13 +38,14 @@ pub(super) struct Coded {
 }
 
 impl Rows {
-    /// Reads about `most` rows, all if there are no more. Which, a hash decides: of the first
-    /// column's text, so that rows with the same text stay together, or of the row's place.
+    /// Reads about `most` rows, all if there are no more. Which, a hash decides: of the texts
+    /// of the first columns, so that rows with the same texts stay `together`, or of the row's
+    /// place if there are none.
     pub(super) fn read(
         source: &Source,
         names: &[&str],
         (rows, most): (u64, usize),
-        together: bool,
+        together: usize,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let columns = names.iter().map(|name| source.column(name));
@@ -53,44 +54,86 @@ impl Rows {
         let share = (most as f64 / rows.max(1) as f64 * u64::MAX as f64) as u64;
         let is_taken = |spot: RowPlace, cells: &[&str]| {
             let place = (u64::from(spot.block) << 32) | u64::from(spot.row);
-            let key = match together {
-                true => cells.first().map_or(0, |text| hashed(text.as_bytes())),
-                false => hashed(&place.to_le_bytes()),
+            let key = || match together {
+                0 => hashed(&place.to_le_bytes()),
+                n => cells[..n].iter().fold(0, |key: u64, cell| {
+                    key.rotate_left(1) ^ hashed(cell.as_bytes())
+                }),
             };
-            !sampled || key <= share
+            !sampled || key() <= share
+        };
+        let start = || Taken {
+            places: Vec::new(),
+            columns: vec![(HashMap::new(), Vec::new()); names.len()],
         };
         let folded = source.fold(
             &columns,
-            Vec::new,
-            |taken: &mut Vec<(RowPlace, Vec<Box<str>>)>, spot, cells| {
+            start,
+            |taken: &mut Taken, spot, cells| {
                 if is_taken(spot, cells) {
-                    taken.push((
-                        spot,
-                        cells.iter().map(|cell| (*cell).into()).collect(),
-                    ));
+                    taken.push(spot, cells);
                 }
                 Ok(())
             },
             watch,
         )?;
-        let mut taken: Vec<(RowPlace, Vec<Box<str>>)> =
-            folded.states.into_iter().flatten().collect();
         // Which worker saw a row is up to chance.
-        taken.sort_unstable_by_key(|(spot, _)| (spot.block, spot.row));
-        let coded = (0..names.len())
-            .map(|place| Coded::of(taken.iter().map(|(_, cells)| &*cells[place])));
-        Ok(Self { n: taken.len(), sampled, columns: coded.collect() })
+        let workers = folded.states;
+        let mut order: Vec<(RowPlace, usize, usize)> = Vec::new();
+        for (worker, taken) in workers.iter().enumerate() {
+            let rows = taken.places.iter().enumerate();
+            order.extend(rows.map(|(row, place)| (*place, worker, row)));
+        }
+        order.sort_unstable();
+        let coded = (0..names.len()).map(|place| Coded::of(&workers, place, &order));
+        Ok(Self { n: order.len(), sampled, columns: coded.collect() })
+    }
+}
+
+/// The rows that a worker takes.
+struct Taken {
+    places: Vec<RowPlace>,
+    /// For each column its texts, numbered as they came, and which each row has.
+    columns: Vec<(HashMap<String, u32>, Vec<u32>)>,
+}
+
+impl Taken {
+    fn push(&mut self, place: RowPlace, cells: &[&str]) {
+        self.places.push(place);
+        for ((texts, codes), cell) in self.columns.iter_mut().zip(cells) {
+            let next = texts.len() as u32;
+            codes.push(*texts.entry_ref(*cell).or_insert(next));
+        }
     }
 }
 
 impl Coded {
-    /// Numbers texts in their order.
-    pub(super) fn of<'a>(texts: impl Iterator<Item = &'a str> + Clone) -> Self {
-        let mut all: Vec<&str> = texts.clone().collect();
+    /// Numbers the texts of a column in their order, for rows in this order.
+    fn of(
+        workers: &[Taken],
+        column: usize,
+        order: &[(RowPlace, usize, usize)],
+    ) -> Self {
+        let own = || workers.iter().map(|taken| &taken.columns[column]);
+        let mut all: Vec<&str> =
+            own().flat_map(|(texts, _)| texts.keys().map(String::as_str)).collect();
         all.sort_unstable();
         all.dedup();
-        let index: HashMap<&str, u32> = all.iter().copied().zip(0..).collect();
-        let of_row = texts.map(|text| index[text]).collect();
+        let ranks = own().map(|(texts, _)| {
+            let mut ranks = vec![0; texts.len()];
+            for (rank, text) in (0..).zip(&all) {
+                if let Some(code) = texts.get(*text) {
+                    ranks[*code as usize] = rank;
+                }
+            }
+            ranks
+        });
+        let ranks: Vec<Vec<u32>> = ranks.collect();
+        let rank = |(_, worker, row): &(RowPlace, usize, usize)| {
+            let (_, codes) = &workers[*worker].columns[column];
+            ranks[*worker][codes[*row] as usize]
+        };
+        let of_row = order.iter().map(rank).collect();
         Self { texts: all.into_iter().map(Into::into).collect(), of_row }
     }
 
@@ -100,10 +143,15 @@ impl Coded {
     }
 }
 
-/// The same for the same bytes, today and tomorrow.
+/// The same for the same bytes, today and tomorrow (FNV-1a, mixed once more).
 pub(super) fn hashed(bytes: &[u8]) -> u64 {
-    let hash = blake3::hash(bytes);
-    hash.as_bytes().iter().take(8).fold(0, |sum, byte| (sum << 8) | u64::from(*byte))
+    let fold = |hash: u64, byte: &u8| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    };
+    let mut hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, fold);
+    hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ (hash >> 31)
 }
 
 /// What a reader sees of a column, coarse enough to be learned from.

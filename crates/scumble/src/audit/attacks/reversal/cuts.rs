@@ -68,7 +68,7 @@ struct Cut {
     below: u64,
 }
 
-/// Every cut between values that occur.
+/// Every cut between values that occur, at lines of the grid if there is one.
 fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
     let codes = people.known.tuples[column];
     let mut values: Vec<(Code, u64)> = tuples
@@ -80,7 +80,9 @@ fn cuts_of(people: &People<'_>, tuples: &[u32], column: usize) -> Vec<Cut> {
     let mut below = 0;
     let mut last = None;
     for (code, n) in values {
-        if last.is_some_and(|last| last != code) {
+        let parted =
+            |last: Code| last != code && !people.columns[column].joins(last, code);
+        if last.is_some_and(parted) {
             cuts.push(Cut { column, code, below });
         }
         below += n;
