@@ -110,7 +110,7 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         }
     };
     Some(match attack.name.as_str() {
-        "linkage" if attack.detail.contains_key("people") => format!(
+        "linkage" if manifest.person.is_some() => format!(
             "Picks a row of the group that a person is in, and is right with every row of \
              theirs: who has many of a group’s rows is found more often than one time in as \
              many as it has people. No group has fewer than {}{}.",
