@@ -15,19 +15,36 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
         attack.detail.get(key)?.as_u64()
     };
     let people = |n: u64| counted(n, "person").replace("persons", "people");
+    let certain = |attack: &str, is: &str| match number(attack, "certain") {
+        Some(certain @ 1..) => format!(", and {is} certain about {}", people(certain)),
+        _ => String::new(),
+    };
+    let at_least = |attack: &str| {
+        let mut own = report.attacks.iter().filter(|known| known.name == attack);
+        let bound = |attack: &Attacked| {
+            attack.detail.get("at_least") == Some(&Value::Bool(true))
+        };
+        if own.any(bound) { "at least " } else { "" }
+    };
     let mut warnings = Vec::new();
     if let Some(outside @ 1..) = number("reversal", "outside") {
-        let certain = match number("reversal", "certain") {
-            Some(certain @ 1..) => {
-                format!(", and be certain about {}", people(certain))
-            }
-            _ => String::new(),
-        };
         warnings.push(format!(
-            "somebody who knows how this release was searched for can place {} outside the range of \
-             delta-presence{certain}. The promise does not cover that, except with \
+            "somebody who knows how this release was searched for can place {}{} outside the range of \
+             delta-presence{}. The promise does not cover that, except with \
              `looks = \"coins\"`",
+            at_least("reversal"),
             people(outside),
+            certain("reversal", "be"),
+        ));
+    }
+    if let Some(outside @ 1..) = number("minimality", "outside") {
+        warnings.push(format!(
+            "somebody who knows how this release was searched for and everybody's quasi values \
+             believes more of {}{} than is promised of sensitive values{}. The promise does not \
+             cover that, except with `mondrian` and `looks = \"coins\"`",
+            at_least("minimality"),
+            people(outside),
+            certain("minimality", "is"),
         ));
     }
     let told = report.attacks.iter().filter_map(|a| told_by_others(manifest, a));

@@ -146,9 +146,12 @@ fn every_paper_that_is_cited_is_listed() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let listed = fs::read_to_string(root.join("../../docs/papers.bib")).unwrap();
     let mut notes: Vec<String> = sources().into_iter().map(|(_, text)| text).collect();
-    for note in
-        ["full_domain/full_domain.md", "mondrian/mondrian.md", "mondrian/safe.md"]
-    {
+    for note in [
+        "full_domain/full_domain.md",
+        "mondrian/mondrian.md",
+        "mondrian/safe.md",
+        "mondrian/values.md",
+    ] {
         notes.push(fs::read_to_string(root.join("src/method").join(note)).unwrap());
     }
     notes.push(fs::read_to_string(root.join("../../docs/methods.md")).unwrap());

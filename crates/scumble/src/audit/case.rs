@@ -22,7 +22,7 @@ use crate::audit::views::{Views, facet};
 use crate::error::{Error, Result};
 use crate::hierarchy::{Column, Microdata};
 use crate::release::Manifest;
-use crate::table::{Numbers, Stated};
+use crate::table::{Numbers, Source, Stated};
 use crate::watch::Watch;
 
 /// A release, and what the auditor has beside it.
@@ -42,6 +42,7 @@ struct CaseInputs<'a> {
     // The counted table alone, without people of a population.
     table: Option<&'a Microdata>,
     numbers: Option<&'a Numbers>,
+    rows: Option<&'a Source>,
     population: Option<&'a Microdata>,
     knowledge: Option<&'a Knowledge>,
 }
@@ -97,7 +98,8 @@ impl<'a> Case<'a> {
     ) -> Self {
         let numbers = given.original.and_then(|original| original.numbers.as_deref());
         let Given { population, knowledge, .. } = *given;
-        let inputs = CaseInputs { table, numbers, population, knowledge };
+        let rows = given.original.and_then(|original| original.rows.as_ref());
+        let inputs = CaseInputs { table, numbers, rows, population, knowledge };
         Self::of(views, inputs, Rc::default(), Rc::default())
     }
 
@@ -107,6 +109,7 @@ impl<'a> Case<'a> {
         let inputs = CaseInputs {
             table: None,
             numbers: None,
+            rows: None,
             knowledge: self.inputs.knowledge.filter(stated),
             ..self.inputs
         };
@@ -216,6 +219,11 @@ impl<'a> Case<'a> {
         'a: 'b,
     {
         Members::of(self.manifest, &crowd.people, self.inputs.table)
+    }
+
+    /// The rows of the table, for scorers.
+    pub(super) fn original_rows(&self) -> Option<&'a Source> {
+        self.with_original(Some(()), self.inputs.rows).map(|(_, rows)| rows)
     }
 
     /// How often values of randomized columns truly occur.

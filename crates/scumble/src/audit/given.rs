@@ -39,6 +39,8 @@ pub enum Knowledge {
 pub struct Original<'a> {
     pub(super) counted: Option<Cow<'a, Microdata>>,
     pub(super) numbers: Option<Cow<'a, Numbers>>,
+    /// The table itself, for who must compare rows.
+    pub(super) rows: Option<Source>,
 }
 
 impl<'a> Original<'a> {
@@ -76,17 +78,23 @@ impl<'a> Original<'a> {
             None => None,
         };
         let counted = counted.map(Cow::Owned);
-        Ok((Self { counted, numbers }, population))
+        let rows = Some(source.clone());
+        Ok((Self { counted, numbers, rows }, population))
     }
 
     /// A table that was counted before, with the quasi and sensitive columns of the release.
     pub fn counted(table: &'a Microdata) -> Self {
-        Self { counted: Some(Cow::Borrowed(table)), numbers: None }
+        Self { counted: Some(Cow::Borrowed(table)), numbers: None, rows: None }
     }
 
     /// Numbers that were read before: those of the release's numbers, and its exact columns.
     pub fn numbers(numbers: &'a Numbers) -> Self {
-        Self { counted: None, numbers: Some(Cow::Borrowed(numbers)) }
+        Self { counted: None, numbers: Some(Cow::Borrowed(numbers)), rows: None }
+    }
+
+    /// The same, with the rows themselves.
+    pub fn with_rows(self, table: &Source) -> Self {
+        Self { rows: Some(table.clone()), ..self }
     }
 }
 

@@ -26,11 +26,13 @@ pub use condensation::{CondensationTask, Condensed, GroupMoments, condense};
 pub use full_domain::{
     BestNode, FoundSafely, FullDomain, MOST_CANDIDATES, lattice_size, safe_levels,
 };
-pub use mondrian::{ColumnChoice, Mondrian, ValueChoice, safe_cuts};
+pub use mondrian::{
+    Chance, ColumnChoice, Mondrian, ValueChoice, safe_cuts, value_cuts,
+};
 pub use plan::{
-    ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawPlan, FoundGroup, GroupPlan,
-    NumberColumn, Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup, PlanRoute,
-    RedrawPlan, Step, Subtable, SubtableId,
+    ApartPlan, BlurPlan, BoundGroups, DrawColumn, DrawCondition, DrawPlan, FoundGroup,
+    GroupPlan, NumberColumn, Plan, PlanBranch, PlanCell, PlanColumn, PlanGroup,
+    PlanRoute, RedrawPlan, Step, Subtable, SubtableId,
 };
 pub use robust::{Robust, RobustTask, robust};
 pub use weights::Weighting;

@@ -270,6 +270,14 @@ impl Promises {
         self.0.iter().any(|promise| promise.looks_at_values())
     }
 
+    /// Those that look at sensitive values, and the others.
+    pub fn by_values(&self) -> (Self, Self) {
+        let promises = self.0.iter().cloned();
+        let (values, others): (Vec<_>, Vec<_>) = promises
+            .partition(|promise| promise.looks_at_values() || promise.looks_at_whole());
+        (Self(values), Self(others))
+    }
+
     /// Whether any compares groups with the whole table.
     pub fn look_at_whole(&self) -> bool {
         self.0.iter().any(|promise| promise.looks_at_whole())

@@ -39,7 +39,7 @@ use crate::promise::About;
 use crate::random::Randomness;
 use crate::recipe::methods::{Keeps, METHODS, Method, Treats, methods};
 use crate::recipe::parts::check::check_columns;
-use crate::recipe::parts::family::Family;
+use crate::recipe::parts::family::{Family, sets_apart};
 use crate::recipe::{MethodSpec, PromiseSpec, Spec};
 use crate::table::{Kind, Role};
 
@@ -179,9 +179,16 @@ impl<'a> Mixture<'a> {
                 columns.filter(|c| c.role == family.role() && !taken(&c.name));
             columns.map(|column| column.name.as_str()).collect()
         };
-        let promises = promises
-            .iter()
-            .map(|(typed, family)| (*typed, *family, own(typed, *family)));
+        let promises = promises.iter().flat_map(|(typed, family)| {
+            let columns = own(typed, *family);
+            let (apart, in_rows) = match family.is_of_rows(spec, typed) {
+                true => columns.into_iter().partition(|name| sets_apart(spec, name)),
+                false => (columns, Vec::new()),
+            };
+            let rows =
+                (!in_rows.is_empty()).then_some((*typed, Family::Values, in_rows));
+            [(*typed, *family, apart)].into_iter().chain(rows)
+        });
         let typed = [&spec.method].into_iter().chain(&spec.more_methods);
         Ok(Self {
             spec,
@@ -337,6 +344,13 @@ impl<'a> Mixture<'a> {
     fn part(&self, wanted: Wanted<'a>, method: Option<&MethodSpec>) -> Result<Part> {
         let Wanted { columns, known, promises, treats } = wanted;
         let mut spec = self.spec.clone();
+        let (coarse, numbers) = (self.coarse(), self.columns(Family::Numbers));
+        let beside = spec.columns.iter().map(|column| {
+            let name = column.name.as_str();
+            let changed = coarse.contains(&name) || numbers.contains(&name);
+            (column.clone(), !changed)
+        });
+        spec.beside = beside.collect();
         spec.columns.retain(|column| match column.role {
             Role::Quasi | Role::Sensitive => {
                 columns.contains(&&*column.name) || known.contains(&&*column.name)
@@ -344,6 +358,9 @@ impl<'a> Mixture<'a> {
             Role::Other => false,
             Role::Identifier | Role::Drop => true,
         });
+        let mut beside = std::mem::take(&mut spec.beside);
+        beside.retain(|(column, _)| spec.column(&column.name).is_none());
+        spec.beside = beside;
         if treats == Treats::Numbers {
             // What is kept is told apart by its texts.
             let numbers = self.columns(Family::Numbers);

@@ -234,7 +234,8 @@ impl Making<'_> {
             [Made { data, .. }] if !self.is_divided => match data {
                 Gathered::Counts(data) => Original::counted(data),
                 Gathered::Numbers(rows) => Original::numbers(&rows.numbers),
-            },
+            }
+            .with_rows(&made[0].order.source),
             _ => {
                 let source = &made[0].order.source.whole();
                 let population = made.iter().find_map(|m| m.order.population.as_ref());

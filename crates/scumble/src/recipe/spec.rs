@@ -33,6 +33,9 @@ pub struct Spec {
     pub more_methods: Vec<MethodSpec>,
     /// Where it goes.
     pub release: ReleaseSpec,
+    /// Of a part of a recipe: the columns that are none of its own, and whether each is
+    /// published as it is.
+    pub(super) beside: Vec<(ColumnSpec, bool)>,
 }
 
 /// Which table is read and how, as typed.
@@ -146,6 +149,7 @@ impl Spec {
             method,
             more_methods,
             release,
+            beside: Vec::new(),
         })
     }
 
@@ -258,6 +262,11 @@ fn syntax(source: Source<'_>, error: &toml::de::Error) -> Error {
              recipe for it",
             source.file
         ));
+    }
+    if message.contains("duplicate key") {
+        return error.with_hint(
+            "everything is said once: a promise of several columns lists them, `columns = [...]`",
+        );
     }
     if message.contains("key with no value") {
         return error

@@ -42,7 +42,9 @@ pub use pdf::{
     CELLS_FILE, GROUP_COLUMN, PdfCells, ValueWeights, Weighted, WeightsNote,
     write_cells,
 };
-pub use perturbation::{BoundNote, OperatorNote, PerturbationNote, SubtableNote};
+pub use perturbation::{
+    BoundNote, ConditionNote, OperatorNote, PerturbationNote, SubtableNote,
+};
 pub use read::Release;
 pub use scratch::Scratch;
 pub use seen::Seen;

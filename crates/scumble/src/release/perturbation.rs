@@ -47,9 +47,22 @@ pub struct SubtableNote {
     /// For each value, the largest prior belief that was assumed, and the largest belief
     /// that may follow; nothing for values that are not protected.
     pub bounds: Vec<Option<BoundNote>>,
+    /// The rows it is for, if a column tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<ConditionNote>,
     /// The matrix.
     #[serde(flatten)]
     pub operator: OperatorNote,
+}
+
+/// The rows of a sub-table, where a column that is published as it is tells them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConditionNote {
+    /// The column.
+    pub column: String,
+    /// What its rows have in it; nothing if they have what no other sub-table names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<String>,
 }
 
 /// What is promised of a value.

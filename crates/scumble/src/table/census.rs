@@ -286,10 +286,14 @@ impl Histogram {
         self.total += n;
     }
 
-    /// Takes `n` rows away again, of more that have the value `code`.
+    /// Takes `n` rows with the value `code` away again.
     pub fn take(&mut self, code: Code, n: u64) {
         self.counts[code] -= n;
         self.total -= n;
+        if self.counts[code] == 0 {
+            let place = self.seen.iter().position(|seen| *seen == code);
+            place.map(|place| self.seen.swap_remove(place));
+        }
     }
 
     /// How many rows have the value.

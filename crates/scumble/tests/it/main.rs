@@ -17,6 +17,7 @@ mod readers;
 mod publish {
     mod blurred;
     mod buckets;
+    mod conditions;
     mod domains;
     pub(crate) mod every_way;
     mod formulas;
@@ -47,6 +48,7 @@ mod audit {
     mod dependence;
     mod every_release;
     mod generalized;
+    mod minimality;
     mod pdf;
     mod presence;
     mod randomized;
@@ -70,6 +72,8 @@ mod oracle {
     mod cuts;
     mod domains;
     mod generalized;
+    mod minimality;
+    mod pairs;
     mod pdf;
     mod people;
     mod presence;

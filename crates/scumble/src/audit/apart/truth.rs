@@ -124,7 +124,16 @@ impl<'a> ApartTruth<'a> {
             .iter()
             .map(|(tuple, _)| {
                 let known = self.values_of(*tuple);
-                known.filter_map(|(code, n)| Some((place(code)?, n))).collect()
+                let mut can: Vec<(usize, u64)> =
+                    known.filter_map(|(code, n)| Some((place(code)?, n))).collect();
+                // Rows that differ in another sensitive column are counted apart.
+                can.sort_unstable();
+                can.dedup_by(|next, kept| {
+                    let same = next.0 == kept.0;
+                    kept.1 += if same { next.1 } else { 0 };
+                    same
+                });
+                can
             })
             .collect();
         let total: u64 = members.iter().map(|(_, n)| n).sum();

@@ -12,14 +12,15 @@
 //! have a gain of 0, but for one in some hundred. Noise is undone through the published
 //! matrix, values of a group are dealt to its rows so that each is had as often as it is
 //! there. A guess is scored by the rows themselves where they show the value; elsewhere by
-//! how likely the learned model takes it to be right.
+//! the table, if it is given, in the rows that can be found in it, or else by how likely the
+//! learned model takes it to be right, which is what everybody else is shown.
 //!
 //! # Limits
 //! Columns are taken as published in the row of a person, and several as if each told its own:
 //! somebody who learns more, or elsewhere, gains more. What quasi cells tell is learned by a
 //! tree of few parts, which leaves a rest that a column may get the credit for. Rows of one
-//! person are taken for rows of several. Of values apart less is learned than could be, and
-//! nothing where all groups have the same values. In rows with the same cells only dependence is used:
+//! person are taken for rows of several. Of values apart in groups of more than five rows less
+//! is learned than could be, and nothing where all groups have the same values. In rows with the same cells only dependence is used:
 //! somebody who knows the true value of another column can use it as a quasi value, too.
 //!
 //! # Cost
@@ -30,11 +31,13 @@
 //! Ours; docs/methods.md, "Dependence".
 
 mod classes;
+mod deal;
 mod learn;
 mod outcome;
 mod problem;
 mod rows;
 mod strata;
+mod truth;
 
 use hashbrown::HashMap;
 use serde_json::json;
@@ -44,6 +47,7 @@ use self::learn::{guesses, learned};
 use self::outcome::Outcome;
 use self::problem::{Problem, Told};
 use self::rows::{Coded, Feature, Rows, hashed};
+use self::truth::{score, unscored};
 use crate::audit::apart::ApartValues;
 use crate::audit::attacks::{Attack, PublicAttacks, Stopped};
 use crate::audit::drawn::{DrawnColumn, Subtable};
@@ -98,7 +102,7 @@ impl Attack for Dependence {
 
     fn shown(&self, tried: &[Attacked], _: &Case<'_>) -> Result<PublicAttacks> {
         let because = "learned and scored from the release alone";
-        Ok(Public::because(because, tried.to_vec()))
+        Ok(Public::because(because, tried.iter().cloned().map(unscored).collect()))
     }
 }
 
@@ -316,17 +320,19 @@ impl<'a> View<'a> {
             }
         };
         let n_base = base.len();
-        let without = Outcome::of(&problem, &guesses(&problem, &base));
+        let first = guesses(&problem, &base);
+        let without = Outcome::of(&problem, &first);
         let others: Vec<&Feature> =
             self.features.iter().filter(|feature| !of_target(feature)).collect();
         let known = learned(&problem, base, &others, case.watch);
         let used: Vec<&str> =
             known[n_base..].iter().map(|known| &*known.feature.name).collect();
-        let found = match used.is_empty() {
-            true => without,
-            false => Outcome::of(&problem, &guesses(&problem, &known)),
+        let second = match used.is_empty() {
+            true => first.clone(),
+            false => guesses(&problem, &known),
         };
-        Ok(Attacked {
+        let found = Outcome::of(&problem, &second);
+        let mut attacked = Attacked {
             name: "dependence".to_owned(),
             success: found.success,
             chance: without.success,
@@ -338,7 +344,12 @@ impl<'a> View<'a> {
                 "sampled": self.rows.sampled,
                 "expected": !matches!(problem.told, Told::Shown),
             })),
-        })
+        };
+        if let Some(truth) = self.true_values(case, target)? {
+            let right = [truth.right(&second), truth.right(&first)];
+            score(&mut attacked, right, truth.n_found());
+        }
+        Ok(attacked)
     }
 
     /// What is known of a column before others are looked at.

@@ -16,10 +16,12 @@ pub(crate) mod inference;
 mod intersection;
 pub(crate) mod linkage;
 mod matching;
+mod minimality;
 mod own_rows;
 pub(crate) mod presence;
 mod rank;
 mod reversal;
+mod search;
 mod singling_out;
 mod together;
 
@@ -35,10 +37,12 @@ pub use inference::Inference;
 pub use intersection::Intersection;
 pub use linkage::Linkage;
 pub use matching::Matching;
+pub use minimality::Minimality;
 pub use own_rows::OwnRows;
 pub use presence::Presence;
 pub use rank::Rank;
 pub use reversal::Reversal;
+use reversal::nothing_left_out;
 pub(in crate::audit) use reversal::{by_coins, hides_its_search};
 pub use singling_out::SinglingOut;
 pub use together::{broken_together, together};
@@ -106,7 +110,7 @@ fn found_or(
 }
 
 /// All of them, in the order of reports.
-pub static ALL: [&dyn Attack; 17] = [
+pub static ALL: [&dyn Attack; 18] = [
     &Linkage,
     &SinglingOut,
     &Homogeneity,
@@ -116,6 +120,7 @@ pub static ALL: [&dyn Attack; 17] = [
     &Presence,
     &Counting,
     &Reversal,
+    &Minimality,
     &Inference,
     &Corruption,
     &Averaging,

@@ -14,20 +14,25 @@
 //!   by the rule of coins. Which one follows from public things; the adversary here takes
 //!   each in turn, so this is no less than what is learned.
 //!
-//! For each of these events the adversary computes the presence of everybody given that
-//! it happened, all tables that give the published groups being equally likely before.
+//! All of these events happened. The adversary computes the presence of everybody given that
+//! they did, all tables that give the published groups being equally likely before
+//! (`reversal/joint.rs`), and for levels also given each of them alone.
 //!
 //! # Guarantee
-//! Each posterior is the exact one for its event, up to rounding. It is a report and
+//! Where no more than 10,000 tables give the published groups, beliefs about cuts are exact:
+//! those of all tables that give the same release. Otherwise each posterior is the exact one
+//! for what was used, up to rounding, or drawn and then taken back by four times what it may be
+//! off; and who is said to be in the table for certain, or not to be, is so. It is a report and
 //! decides nothing: delta-presence speaks of readers who do not know the search. Under
 //! coins nobody is outside the range: for each cut the chance is recomputed here.
 //!
 //! # Limits
-//! - One event at a time. That *all* of them happened, and that coarser choices were not
-//!   taken for their loss, tells more; nobody knows how to compute it. Under coins there
-//!   is one event a group, so one at a time is all.
+//! - Of cuts that divide several groups only the bounds of what the others may have is used,
+//!   and of levels neither what single events tell together beyond what draws show, nor that
+//!   others were not taken for their loss. Then the numbers are lower bounds, `at_least`.
 //! - That the manifest says "coins" is believed: a release that was cut freely and says so
-//!   is not found out.
+//!   is not found out. So are `column` and `value`, by which cuts were chosen; that
+//!   `strategy = "search"` found others worse is not used.
 //! - For promises delta-presence, alone or with k-anonymity or k-map, where no row was left
 //!   out and none could have been. Otherwise the attack is not tried.
 //! - `lowest` and `highest` of a recipe are not in the manifest. Where they stopped the
@@ -35,14 +40,15 @@
 //!   happened, it is counted as impossible.
 //! - Events that cost too much are skipped and counted. Groups that were skipped inside an
 //!   event are taken to have kept the promise: the others then look the more suspicious.
-//! - The success is the mean certainty that the adversary comes to with the event that
-//!   tells most (for `mondrian`: of each group). With the original, those who are found for
-//!   certain are compared with the truth.
+//!   Of a group with too many ways to be in the table, cuts are followed one by one.
+//! - The success is the mean certainty that the adversary comes to. With the original, those
+//!   who are found for certain are compared with the truth.
 //! - Weights of pdf cells are not used beside.
 //!
 //! # Cost
 //! `full-domain`: for each column O(N n log s) a group with N people, n rows and s
-//! different sizes of subgroups. `mondrian`: O(n) for each value of a column in a group.
+//! different sizes of subgroups. `mondrian`: O(n) for each value of a column in a group, and
+//! all ways of its rows to be those of its people times its cuts.
 //! No more than [`MOST_STEPS`] altogether.
 //!
 //! # Source
@@ -51,6 +57,8 @@
 mod coins;
 mod cuts;
 mod failing;
+mod groups;
+mod joint;
 mod levels;
 
 use serde_json::json;
@@ -92,7 +100,7 @@ impl Attack for Reversal {
 }
 
 /// What the population and the classes tell; whether it is true is not among it.
-const TOLD: [&str; 8] = [
+const TOLD: [&str; 11] = [
     "smallest",
     "largest",
     "outside",
@@ -101,6 +109,9 @@ const TOLD: [&str; 8] = [
     "skipped",
     "impossible",
     "certain",
+    "at_least",
+    "draws",
+    "error",
 ];
 
 /// More multiplications than this are not done.
@@ -168,6 +179,10 @@ struct Told {
     events: u64,
     skipped: u64,
     impossible: u64,
+    /// Whether nothing else could be told.
+    is_all: bool,
+    /// How many tables were drawn, and how many of them could be the true one.
+    drawn: Option<(u64, u64)>,
 }
 
 /// The attack, and of whom the adversary becomes certain: for each tuple whether they are
@@ -192,9 +207,20 @@ fn reverse(
         "full-domain" if by_coins(method) => {
             levels::tell_refused(method, people, rule).ok_or(NO_EVENT)?
         }
-        "full-domain" => levels::tell(method, people, rule).ok_or(NO_EVENT)?,
+        "full-domain" => {
+            let alone = levels::tell(method, people, rule).ok_or(NO_EVENT)?;
+            let joint = joint::tell_levels(method, people, rule);
+            match joint {
+                Some(joint) if joint.drawn.is_none() => joint,
+                joint => alone.with(joint),
+            }
+        }
         "mondrian" if by_coins(method) => cuts::tell(people, rule, cuts::Looks::Coins),
-        "mondrian" => cuts::tell(people, rule, cuts::Looks::Free),
+        "mondrian" => {
+            let alone = cuts::tell(people, rule, cuts::Looks::Free);
+            let joint = joint::tell_cuts(method, people, rule, &alone);
+            joint.unwrap_or(alone)
+        }
         _ => return Err("it is not known how this method searches"),
     };
     if told.events + told.skipped == 0 && !by_coins(method) {
@@ -222,7 +248,9 @@ fn reverse(
         };
     }
     let total = people.total.max(1) as f64;
-    let attack = Attacked {
+    // Under coins one thing was looked at, and it is among those that are followed.
+    let at_least = !told.is_all && !by_coins(method);
+    let mut attack = Attacked {
         name: "reversal".into(),
         success: told.certainty / total,
         chance: before.certainty / total,
@@ -230,9 +258,14 @@ fn reverse(
         detail: detail(json!({
             "smallest": smallest, "largest": largest, "outside": outside,
             "people": people.total, "events": told.events, "skipped": told.skipped,
-            "impossible": told.impossible,
+            "impossible": told.impossible, "at_least": at_least,
         })),
     };
+    if let Some((draws, left)) = told.drawn {
+        attack.detail.insert("draws".into(), json!(draws));
+        let error = 0.5 / (left.max(1) as f64).sqrt();
+        attack.detail.insert("error".into(), json!(error));
+    }
     Ok((attack, certain))
 }
 
@@ -252,7 +285,7 @@ pub(in crate::audit) fn hides_its_search(manifest: &Manifest) -> bool {
 
 /// Whether no row was left out, and none could have been: where they are looked at by
 /// coins none is, whatever is allowed.
-fn nothing_left_out(manifest: &Manifest, method: &MethodNote) -> bool {
+pub(super) fn nothing_left_out(manifest: &Manifest, method: &MethodNote) -> bool {
     if by_coins(method) {
         return manifest.left_out == 0;
     }
@@ -274,7 +307,20 @@ impl Told {
             events: 0,
             skipped: 0,
             impossible: 0,
+            is_all: false,
+            drawn: None,
         }
+    }
+
+    /// What both tell.
+    fn with(mut self, other: Option<Self>) -> Self {
+        let Some(other) = other else { return self };
+        for (tuple, beliefs) in (0u32..).zip(&other.posteriors) {
+            self.add(tuple, *beliefs);
+        }
+        self.certainty = self.certainty.max(other.certainty);
+        self.drawn = other.drawn;
+        self
     }
 
     /// Adds a posterior of a tuple.

@@ -173,6 +173,18 @@ impl CellClasses {
         }
     }
 
+    /// The rows of a group by their sensitive values, and how many have them.
+    pub(crate) fn rows_of(
+        &self,
+        group: usize,
+    ) -> impl Iterator<Item = (Vec<Code>, u64)> + '_ {
+        let entries = self.starts[group]..self.starts[group + 1];
+        entries.map(|entry| {
+            let codes = self.codes.iter().map(|codes| codes[entry]).collect();
+            (codes, self.entries[entry])
+        })
+    }
+
     /// The sensitive columns by group.
     pub(crate) fn columns(&self) -> impl Iterator<Item = GroupedValues<'_>> {
         (0..self.sensitive.len()).map(|place| GroupedValues::InRows(self, place))

@@ -29,6 +29,7 @@ pub use k_map::KMap;
 pub use l_diversity::LDiversity;
 pub use r_robustness::RRobustness;
 pub use t_closeness::TCloseness;
+pub(crate) use values::{AskedOfValues, ComparedValues, asked_of_values};
 
 use std::fmt::Debug;
 

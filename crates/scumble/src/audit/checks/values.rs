@@ -3,7 +3,10 @@
 
 use crate::audit::Case;
 use crate::audit::checks::k_anonymity::without_quasi;
-use crate::audit::checks::{columns_of, says_nothing, word};
+use crate::audit::checks::{
+    beta_likeness, columns_of, delta_disclosure, l_diversity, says_nothing,
+    t_closeness, word,
+};
 use crate::audit::given::needs_original;
 use crate::audit::grouped::{GroupedValues, largest_share};
 use crate::error::{Error, Result};
@@ -12,7 +15,7 @@ use crate::release::{PromiseNote, Treatment};
 use crate::table::{Code, Histogram, Role};
 
 /// What is asked of the values of every group, column by column.
-pub(super) trait AskedOfValues: Sync {
+pub(crate) trait AskedOfValues: Send + Sync {
     /// What is found in a group.
     fn judge(&self, values: &ComparedValues<'_>) -> Finding;
 
@@ -20,6 +23,24 @@ pub(super) trait AskedOfValues: Sync {
     fn needs_hierarchy(&self) -> bool {
         false
     }
+}
+
+/// What a promise asks of the values of groups; nothing if it is not about these.
+pub(crate) fn asked_of_values(
+    promise: &PromiseNote,
+) -> Option<Result<Box<dyn AskedOfValues>>> {
+    fn boxed<A: AskedOfValues + 'static>(
+        asked: Result<A>,
+    ) -> Result<Box<dyn AskedOfValues>> {
+        asked.map(|asked| Box::new(asked) as Box<dyn AskedOfValues>)
+    }
+    Some(match &*promise.name {
+        "l-diversity" => boxed(l_diversity::asked(promise)),
+        "t-closeness" => boxed(t_closeness::asked(promise)),
+        "beta-likeness" => boxed(beta_likeness::asked(promise)),
+        "delta-disclosure" => boxed(delta_disclosure::asked(promise)),
+        _ => return None,
+    })
 }
 
 /// What was found in a group.

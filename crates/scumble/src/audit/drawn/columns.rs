@@ -15,7 +15,8 @@ use crate::audit::given::canonical_number;
 use crate::error::{Error, Result};
 use crate::hierarchy::Ranges;
 use crate::release::{
-    BoundNote, Manifest, PerturbationNote, PublishedColumn, Seen, SubtableNote,
+    BoundNote, ConditionNote, Manifest, PerturbationNote, PublishedColumn, Seen,
+    SubtableNote, Treatment,
 };
 use crate::table::{ColumnId, Reading, Role, Source};
 use crate::watch::Watch;
@@ -37,8 +38,61 @@ pub(crate) struct DrawnColumn {
     pub(crate) values: Vec<Vec<String>>,
     /// The sub-tables.
     pub(crate) tables: Vec<Subtable>,
+    /// The column that tells the sub-table of a row by what is in it, if one does.
+    pub(crate) condition: Option<Condition>,
     index: HashMap<Vec<String>, usize>,
     readings: Vec<ValueReading>,
+}
+
+/// A column, published as it is, that says by which matrix a row was drawn.
+#[derive(Debug)]
+pub(crate) struct Condition {
+    /// Its name.
+    pub(crate) column: String,
+    reading: Reading,
+    tables: HashMap<String, usize>,
+    others: Option<usize>,
+}
+
+impl Condition {
+    /// What the sub-tables of a column say.
+    fn of(manifest: &Manifest, note: &PerturbationNote) -> Result<Option<Self>> {
+        let notes = note.subtables.iter().filter_map(|table| table.condition.as_ref());
+        let notes: Vec<&ConditionNote> = notes.collect();
+        let Some(first) = notes.first() else { return Ok(None) };
+        let same = notes.iter().all(|note| note.column == first.column);
+        if !same || notes.len() < note.subtables.len() {
+            return Err(malformed("sub-tables depend on different columns"));
+        }
+        let column = manifest.column(&first.column);
+        let kept = column.filter(|column| column.treatment == Treatment::Kept);
+        let column = kept.ok_or_else(|| {
+            malformed("sub-tables depend on a column that is not published as it is")
+        })?;
+        let reading = published_reading(column);
+        let (mut tables, mut others) = (HashMap::new(), None);
+        for (place, note) in notes.iter().enumerate() {
+            let before = match &note.value {
+                None => others.replace(place),
+                Some(text) => {
+                    let text = canonical(&reading, text);
+                    let text =
+                        text.ok_or_else(|| malformed("a value is not of its type"))?;
+                    tables.insert(text, place)
+                }
+            };
+            if before.is_some() {
+                return Err(malformed("two sub-tables are for the same rows"));
+            }
+        }
+        Ok(Some(Self { column: column.name.clone(), reading, tables, others }))
+    }
+
+    /// The sub-table of rows with this text.
+    fn table_of(&self, text: &str) -> Option<usize> {
+        let text = canonical(&self.reading, text)?;
+        self.tables.get(&text).copied().or(self.others)
+    }
 }
 
 /// How the texts of a randomized column are read.
@@ -159,6 +213,7 @@ impl DrawnColumn {
             keyed,
             by_person: manifest.person.is_some(),
             subtable_column: note.subtable_column.clone(),
+            condition: Condition::of(manifest, note)?,
             values,
             tables,
             index,
@@ -207,7 +262,9 @@ impl DrawnColumn {
 
     /// Counts the published values.
     fn count(&mut self, seen: &Seen<'_>, watch: &dyn Watch) -> Result<()> {
+        let condition = self.condition.as_ref();
         let names = self.names.iter().chain(&self.subtable_column);
+        let names = names.chain(condition.map(|condition| &condition.column));
         let names: Vec<&str> = names.map(String::as_str).collect();
         let found = seen.count(&names, watch)?;
         let n_parts = self.names.len();
@@ -221,12 +278,21 @@ impl DrawnColumn {
             let texts = found.counts.columns.iter().zip(&found.dictionaries);
             let texts: Vec<&str> =
                 texts.map(|(codes, known)| &*known.texts[codes[tuple]]).collect();
-            let table = match texts.get(n_parts) {
-                None => 0,
-                Some(text) => self.table_of(text).ok_or_else(|| {
+            let table = match (&self.subtable_column, texts.get(n_parts)) {
+                (Some(_), Some(text)) => self.table_of(text).ok_or_else(|| {
                     wrong("a row is of a sub-table that is not there")
                 })?,
+                _ => 0,
             };
+            if let (Some(condition), Some(text)) = (condition, texts.last())
+                && condition.table_of(text) != Some(table)
+            {
+                let what = "a row is of another sub-table than the one it must be of";
+                return Err(wrong(what).with_hint(format!(
+                    "`{}` says by which matrix a row is drawn",
+                    condition.column
+                )));
+            }
             let place = self.code(&texts[..n_parts]);
             let place = place.and_then(|code| self.tables[table].place(code));
             let place = place.ok_or_else(|| {

@@ -102,7 +102,8 @@ pub(crate) fn single(column: &DrawnColumn) -> bool {
 
 /// Whether the priors of a column are shares in its sub-tables, even if there is but one.
 pub(crate) fn apart(manifest: &Manifest, column: &DrawnColumn) -> bool {
-    column.subtable_column.is_some() || is_partitioned(manifest, column)
+    let dealt = column.subtable_column.is_some() && column.condition.is_none();
+    dealt || is_partitioned(manifest, column)
 }
 
 /// Whether a column was to be divided into sub-tables.

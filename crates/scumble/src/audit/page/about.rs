@@ -41,9 +41,8 @@ fn method(method: &MethodNote, is_alone: bool) -> &'static str {
              the promises held; the coarsening that costs least was searched for."
         }
         "mondrian" if by_coins(method) => {
-            "Groups of the population were cut in two again and again. Which cut was looked at \
-             followed from the population, and coins refused some that would have been allowed, \
-             so that where cuts end tells little; then the quasi values of everybody in a group \
+            "Groups were cut in two again and again. Which cut was looked at followed from what \
+             is public, and coins refused some that would have been allowed, so that where cuts end tells little; then the quasi values of everybody in a group \
              were put together into a cell for each column."
         }
         "mondrian" => {

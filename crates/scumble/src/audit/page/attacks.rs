@@ -110,7 +110,7 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         }
     };
     Some(match attack.name.as_str() {
-        "linkage" if attack.detail.contains_key("people") => format!(
+        "linkage" if manifest.person.is_some() => format!(
             "Picks a row of the group that a person is in, and is right with every row of \
              theirs: who has many of a group’s rows is found more often than one time in as \
              many as it has people. No group has fewer than {}{}.",
@@ -219,6 +219,14 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
             certain_of(attack),
             unfinished(attack),
         ),
+        "minimality" => format!(
+            "Knows how the release was searched for, and leaves out the ways to give the values \
+             of “{column}” to people under which it would have been finer. Of {} what is then \
+             believed breaks a promise, which does not cover this attack. {}{}",
+            outside(attack),
+            certain_of(attack),
+            unfinished(attack),
+        ),
         "inference" => format!(
             "Guesses the value of “{column}” of each row from the published one and the \
              matrix. The surest guess of any value, protected or not, and however common, has \
@@ -276,8 +284,13 @@ fn believed(attack: &Attacked) -> String {
 fn outside(attack: &Attacked) -> String {
     match attack.count("outside") {
         0 => "nobody".to_owned(),
-        n => people(n),
+        n => format!("{}{}", at_least(attack), people(n)),
     }
+}
+
+/// That more could be found out than was.
+fn at_least(attack: &Attacked) -> &'static str {
+    if attack.is("at_least") == Some(true) { "at least " } else { "" }
 }
 
 /// Whether an attack had to stop half-way.
@@ -292,7 +305,9 @@ fn unfinished(attack: &Attacked) -> &'static str {
 fn certain_of(attack: &Attacked) -> String {
     match attack.count("certain") {
         0 => "The attacker is certain about nobody.".to_owned(),
-        n => format!("The attacker is certain about {}.", people(n)),
+        n => {
+            format!("The attacker is certain about {}{}.", at_least(attack), people(n))
+        }
     }
 }
 

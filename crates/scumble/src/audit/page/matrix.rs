@@ -156,6 +156,7 @@ mod tests {
             rows: 3,
             domain: names.iter().map(|name| vec![(*name).to_owned()]).collect(),
             bounds: vec![None; names.len()],
+            condition: None,
             operator: OperatorNote::Uniform { keep },
         }
     }

@@ -64,9 +64,21 @@ pub(super) fn section(html: &mut String, manifest: &Manifest) {
 
 /// How the rows of a column were randomized, in words.
 fn about(manifest: &Manifest, note: &PerturbationNote, first: &SubtableNote) -> String {
-    let tables = match note.subtables.len() {
-        1 => "All rows were randomized by one matrix.".to_owned(),
-        n => format!(
+    let condition = first.condition.as_ref();
+    let tables = match (note.subtables.len(), condition) {
+        (n @ 2.., Some(condition)) => {
+            let value = condition.value.as_deref().unwrap_or("all others");
+            format!(
+                "What is in “{}” says by which of {} matrices a row was randomized; this is \
+                 that of “{}”, of {}.",
+                Html(&condition.column),
+                grouped(n as u64),
+                Html(value),
+                rows(first.rows)
+            )
+        }
+        (1, _) => "All rows were randomized by one matrix.".to_owned(),
+        (n, _) => format!(
             "Rows were randomized in {} sub-tables, each within its own values; this is the \
              first, of {}.",
             grouped(n as u64),

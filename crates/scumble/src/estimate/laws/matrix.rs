@@ -295,7 +295,13 @@ pub(crate) mod tests {
     /// A sub-table of the values `v0`, `v1`, ...
     pub(crate) fn note(size: usize, operator: OperatorNote) -> SubtableNote {
         let domain = (0..size).map(|v| vec![format!("v{v}")]).collect();
-        SubtableNote { rows: 0, domain, bounds: vec![None; size], operator }
+        SubtableNote {
+            rows: 0,
+            domain,
+            bounds: vec![None; size],
+            condition: None,
+            operator,
+        }
     }
 
     pub(crate) fn uniform(keep: f64, size: usize) -> Channel {

@@ -4,10 +4,12 @@ mod choice;
 mod descend;
 mod look;
 mod safe;
+mod values;
 
 pub use choice::{ColumnChoice, ValueChoice};
 pub(super) use safe::public_columns;
 pub use safe::safe_cuts;
+pub use values::{Chance, value_cuts};
 
 use std::sync::Mutex;
 

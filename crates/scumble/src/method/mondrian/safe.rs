@@ -21,7 +21,7 @@ const MOST_CUTS: usize = 16;
 /// What a look is worth: its chance to some power, times what it saves. A refusal ends all
 /// cuts of a part, so the more rows it has, the more the chance counts, from the power 1
 /// to 4. Found by trying: on Adult 4 for all costs 1 to 4 % more.
-fn worth(accept: f64, saved: f64, rows: u64) -> f64 {
+pub(super) fn worth(accept: f64, saved: f64, rows: u64) -> f64 {
     let rows = rows as f64;
     libm::pow(accept, 1.0 + 3.0 * rows / (rows + 8.0)) * saved
 }
@@ -199,22 +199,22 @@ impl Chooser<'_> {
 }
 
 /// The values of a part.
-struct PartValues {
-    columns: Vec<RankedValues>,
+pub(super) struct PartValues {
+    pub(super) columns: Vec<RankedValues>,
     /// How many people have each tuple.
     people: Vec<u64>,
 }
 
 /// The values of a part in one column.
-struct RankedValues {
+pub(super) struct RankedValues {
     /// Those that occur, ascending.
-    codes: Vec<Code>,
+    pub(super) codes: Vec<Code>,
     /// Which of them each tuple has.
     ranks: Vec<u32>,
 }
 
 impl PartValues {
-    fn of(task: &GroupingTask<'_>, tuples: &[TupleId]) -> Self {
+    pub(super) fn of(task: &GroupingTask<'_>, tuples: &[TupleId]) -> Self {
         let people = task.census.people();
         let ranked = |codes: &Of<TupleId, Code>| {
             let own: Vec<Code> = tuples.iter().map(|tuple| codes[*tuple]).collect();
@@ -233,7 +233,11 @@ impl PartValues {
 
     /// Before which values a column may be cut, and how many people are below: all cuts, or
     /// those next to as many quantiles as are thought of.
-    fn cuts(&self, (column, bound): (usize, &Column), people: u64) -> Vec<(u32, u64)> {
+    pub(super) fn cuts(
+        &self,
+        (column, bound): (usize, &Column),
+        people: u64,
+    ) -> Vec<(u32, u64)> {
         let RankedValues { codes, ranks } = &self.columns[column];
         let mut counts = vec![0; codes.len()];
         for (rank, people) in ranks.iter().zip(&self.people) {
@@ -266,14 +270,14 @@ impl PartValues {
 }
 
 /// What cells cost, each column by its weight.
-struct CellCosts<'a> {
-    columns: &'a [Column],
-    loss: Loss,
+pub(super) struct CellCosts<'a> {
+    pub(super) columns: &'a [Column],
+    pub(super) loss: Loss,
 }
 
 impl CellCosts<'_> {
     /// What a row of the part costs.
-    fn of_part(&self, spread: &PartValues) -> f64 {
+    pub(super) fn of_part(&self, spread: &PartValues) -> f64 {
         let columns = self.columns.iter().zip(&spread.columns);
         columns.map(|(column, ranked)| self.cell(column, &ranked.codes)).sum()
     }
@@ -288,7 +292,7 @@ impl CellCosts<'_> {
     }
 
     /// What a row costs below and not below each of some cuts of a column, ascending.
-    fn of_halves(
+    pub(super) fn of_halves(
         &self,
         spread: &PartValues,
         column: usize,

@@ -78,6 +78,21 @@ pub struct DrawPlan {
     pub values: Of<ValueId, Vec<String>>,
     /// The sub-tables, at least one.
     pub subtables: Of<SubtableId, Subtable>,
+    /// The column that tells the sub-table of a row, if one does; else rows are dealt by
+    /// chance, as many of each value as a sub-table is to have.
+    #[serde(default)]
+    pub condition: Option<DrawCondition>,
+}
+
+/// A column, published as it is, whose values tell the sub-tables of rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DrawCondition {
+    /// Its name.
+    pub column: String,
+    /// The texts of values that have a sub-table of their own.
+    pub values: Vec<(String, SubtableId)>,
+    /// The sub-table of all others, if there may be any.
+    pub others: Option<SubtableId>,
 }
 
 /// A column whose values are drawn.
@@ -226,7 +241,12 @@ impl Plan {
 
 impl DrawPlan {
     fn is_sound(&self) -> bool {
-        self.values.iter().all(|texts| texts.len() == self.columns.len())
+        let told = self.condition.iter().flat_map(|condition| {
+            let own = condition.values.iter().map(|(_, table)| *table);
+            own.chain(condition.others)
+        });
+        told.into_iter().all(|table| self.subtables.at(table).is_some())
+            && self.values.iter().all(|texts| texts.len() == self.columns.len())
             && self.subtables.iter().all(|table| {
                 table.operator.size() == table.values.len()
                     && table.rows.len() == table.values.len()

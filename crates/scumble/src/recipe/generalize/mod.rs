@@ -104,7 +104,7 @@ impl Method for Generalization {
         match self {
             // Cuts lose less: levels are for recipes that cuts are not for.
             Self::FullDomain => coins && Self::Mondrian.check(spec).is_err(),
-            Self::Mondrian => coins,
+            Self::Mondrian => coins && looks::any_level(spec),
         }
     }
 
@@ -159,7 +159,8 @@ fn follow(
     promises: &Promises,
     task: &Task<'_>,
 ) -> Result<ChosenGroups> {
-    let safely = looks(name, task.spec) == Some(Looks::Coins);
+    let presence = task.spec.presence().is_some();
+    let safely = presence && looks(name, task.spec) == Some(Looks::Coins);
     let limit = match safely {
         true => looks::limit_of_plan(plan)?,
         false => task.spec.method.suppression.share_of(data.n_rows()),
@@ -244,7 +245,7 @@ fn planned(
     if let Some(ends) = ends(&columns) {
         parameters.insert("ends".to_owned(), json!(ends.name()));
     }
-    let looks = looks(name, spec);
+    let looks = looks::looked(name, task);
     if let Some(looks) = looks {
         parameters.insert("looks".to_owned(), json!(looks.name()));
     }
@@ -284,7 +285,7 @@ fn planned(
     });
     let mut plan = Plan::new(name, vec![Step::Group(groups)]);
     plan.weighted = weighting.is_some();
-    plan.safe = looks == Some(Looks::Coins);
+    plan.safe = looks == Some(Looks::Coins) && spec.presence().is_some();
     Ok(Planned {
         columns: published_columns(spec, task.order, data, &columns, |origin| {
             generalized(spec, &columns, grouping.levels(), origin)
@@ -415,7 +416,7 @@ fn search(
     };
     let watched = task.watch.over(&grouping_task);
     let mut search = Search::default();
-    let by_coins = looks(name, spec) == Some(Looks::Coins);
+    let by_coins = looks::looked(name, task) == Some(Looks::Coins);
     let grouping = match name {
         "full-domain" if by_coins => {
             let mut coins = task.randomness.stream("levels", 0);
@@ -431,6 +432,9 @@ fn search(
             search.lattice = found.lattice;
             search.checked = found.checked;
             found.grouping
+        }
+        _ if by_coins && spec.presence().is_none() => {
+            method::value_cuts(watched, &mut task.randomness.stream("cuts", 0))?
         }
         _ if by_coins => {
             let mut coins = task.randomness.stream("cuts", 0);

@@ -35,25 +35,22 @@ impl Family {
     /// rows get cells and no method is asked to set its values apart.
     pub(super) fn within(spec: &Spec, typed: &PromiseSpec) -> Self {
         let family = Self::of(typed.kind.promise());
-        let methods = || [&spec.method].into_iter().chain(&spec.more_methods);
-        let treats = |method: &MethodSpec, what| {
-            method.name.is_some_and(|method| method.treats() == what)
-        };
         let speaks_of = |method: &MethodSpec| {
             let mut named = method.columns.iter().flatten();
             method.columns.is_none() || named.any(|(name, _)| typed.speaks_of(name))
         };
-        let cells = spec
-            .promises
-            .iter()
-            .any(|other| Self::of(other.kind.promise()) == Self::Cells)
-            || methods().any(|method| treats(method, Treats::Cells));
-        let apart =
-            methods().any(|method| treats(method, Treats::Apart) && speaks_of(method));
+        let apart = methods(spec)
+            .any(|method| treats(method, Treats::Apart) && speaks_of(method));
         match family {
-            Self::Apart if cells && !apart => Self::Values,
+            Self::Apart if gets_cells(spec) && !apart => Self::Values,
             family => family,
         }
+    }
+
+    /// Whether a promise about values apart is about values in the rows, too: of those of its
+    /// columns that no method sets apart, where rows get cells.
+    pub(super) fn is_of_rows(self, spec: &Spec, typed: &PromiseSpec) -> bool {
+        self == Self::Apart && typed.columns.is_some() && gets_cells(spec)
     }
 
     /// The role of the columns that it is about.
@@ -76,4 +73,28 @@ impl Family {
             }
         }
     }
+}
+
+fn methods(spec: &Spec) -> impl Iterator<Item = &MethodSpec> {
+    [&spec.method].into_iter().chain(&spec.more_methods)
+}
+
+fn treats(method: &MethodSpec, what: Treats) -> bool {
+    method.name.is_some_and(|method| method.treats() == what)
+}
+
+/// Whether rows get cells.
+fn gets_cells(spec: &Spec) -> bool {
+    let mut promises = spec.promises.iter().map(|typed| typed.kind.promise());
+    promises.any(|promise| Family::of(promise) == Family::Cells)
+        || methods(spec).any(|method| treats(method, Treats::Cells))
+}
+
+/// Whether a method is asked to set a column apart.
+pub(super) fn sets_apart(spec: &Spec, column: &str) -> bool {
+    methods(spec).any(|method| {
+        let mut named = method.columns.iter().flatten();
+        let meant = method.columns.is_none() || named.any(|(name, _)| name == column);
+        meant && treats(method, Treats::Apart)
+    })
 }

@@ -1,5 +1,7 @@
 //! Bounds and weights of values, from a file.
 
+use std::collections::BTreeSet;
+
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
@@ -61,10 +63,80 @@ impl Listed {
         })
     }
 
-    /// The lines about the values of this column, each with the value, if it is one.
+    /// An error about the first line.
+    pub(super) fn at_header(&self, message: impl Into<String>) -> Error {
+        self.error(1, message)
+    }
+
+    /// The column that bounds depend on, if there is one: any that does not say something
+    /// else.
+    pub(super) fn condition(&self, values: &Values) -> Result<Option<&str>> {
+        let mut others = self.header.iter().filter(|name| {
+            let known = ["value", "column", "prior", "posterior", "weight"];
+            let part = values.names.len() > 1 && values.names.contains(name);
+            !known.contains(&name.as_str()) && !part
+        });
+        // Without bounds it is another file, or one that lacks more.
+        let bounds =
+            self.column("prior").is_some() && self.column("posterior").is_some();
+        match (others.next().filter(|_| bounds), others.next()) {
+            (first, None) => Ok(first.map(String::as_str)),
+            (Some(first), Some(second)) => Err(self
+                .at_header(format!(
+                    "bounds can depend on one column, but not on both `{first}` and `{second}`"
+                ))
+                .with_hint("leave one of them out")),
+            (None, Some(_)) => Ok(None),
+        }
+    }
+
+    /// The place of the column that bounds depend on.
+    fn condition_place(&self, values: &Values) -> Option<usize> {
+        let name = self.condition(values).ok()??;
+        self.column(name)
+    }
+
+    /// Lines about a column's values, by their places.
+    fn own_lines(&self, values: &Values) -> impl Iterator<Item = usize> {
+        let of_column = self.column("column");
+        (0..self.lines.len()).filter(move |place| {
+            let cells = &self.lines[*place].1;
+            of_column.is_none_or(|column| cells[column] == values.names[0])
+        })
+    }
+
+    /// What lines say in the column that bounds depend on, ascending.
+    pub(super) fn conditions(&self, values: &Values) -> Vec<String> {
+        let Some(column) = self.condition_place(values) else { return Vec::new() };
+        let texts = self.own_lines(values).map(|place| &self.lines[place].1[column]);
+        let texts: BTreeSet<&String> = texts.collect();
+        texts.into_iter().cloned().collect()
+    }
+
+    /// Whether lines are about rows that no other line names.
+    pub(super) fn has_others(&self, values: &Values) -> bool {
+        self.conditions(values).iter().any(String::is_empty)
+    }
+
+    /// An error about the first line with this text in the column that bounds depend on.
+    pub(super) fn at_condition(
+        &self,
+        values: &Values,
+        text: &str,
+        message: impl Into<String>,
+    ) -> Error {
+        let column = self.condition_place(values);
+        let has = |cells: &[String]| column.is_some_and(|place| cells[place] == text);
+        let line = self.lines.iter().find(|(_, cells)| has(cells));
+        self.error(line.map_or(1, |(number, _)| *number), message)
+    }
+
+    /// The lines about the values of this column and, if bounds depend on one, about rows that
+    /// have this text there; each with the value, if it is one.
     fn lines_of(
         &self,
         values: &Values,
+        condition: &str,
         wanted: &str,
     ) -> Result<Vec<(Option<usize>, usize)>> {
         let several = values.several;
@@ -77,6 +149,7 @@ impl Listed {
                 .collect::<Result<_>>()?,
         };
         let of_column = self.column("column");
+        let of_rows = self.condition_place(values);
         let known: HashMap<Vec<&str>, usize> = values
             .texts
             .iter()
@@ -85,8 +158,9 @@ impl Listed {
             .collect();
         let mut seen: HashMap<Option<usize>, usize> = HashMap::new();
         let mut lines = Vec::new();
-        for (place, (number, cells)) in self.lines.iter().enumerate() {
-            if of_column.is_some_and(|column| cells[column] != values.names[0]) {
+        for place in self.own_lines(values) {
+            let (number, cells) = &self.lines[place];
+            if of_rows.is_some_and(|column| cells[column] != condition) {
                 continue;
             }
             let texts: Vec<&str> = places.iter().map(|place| &*cells[*place]).collect();
@@ -138,18 +212,21 @@ impl Listed {
         })
     }
 
-    /// The bounds of all values: nothing for those whose prior is left empty.
-    pub(super) fn bounds(&self, values: &Values) -> Result<Vec<Option<Bound>>> {
+    /// The bounds of all values, of rows with this text in the column that bounds depend on:
+    /// nothing for those whose prior is left empty.
+    pub(super) fn bounds(
+        &self,
+        values: &Values,
+        condition: &str,
+    ) -> Result<Vec<Option<Bound>>> {
         let wanted = wanted(values, "prior, posterior");
         let prior = self.need("prior", &wanted)?;
         let posterior = self.need("posterior", &wanted)?;
-        let mut bounds: Vec<Option<Option<Bound>>> = vec![None; values.texts.len()];
-        let mut others = None;
-        for (value, place) in self.lines_of(values, &wanted)? {
+        self.said(values, condition, &wanted, "bound", |place| {
             let (line, cells) = &self.lines[place];
             let empty =
                 [prior, posterior].map(|column| cells[column].trim().is_empty());
-            let bound = match empty {
+            Ok(match empty {
                 [true, true] => None,
                 _ => {
                     let (before, after) =
@@ -168,33 +245,22 @@ impl Listed {
                     }
                     Some(Bound { prior: before, posterior: after })
                 }
-            };
-            match value {
-                Some(value) => bounds[value] = Some(bound),
-                None => others = Some(bound),
-            }
-        }
-        self.filled(values, bounds, others, "bound")
+            })
+        })
     }
 
     /// How much each value counts.
-    pub(super) fn weights(&self, values: &Values) -> Result<Vec<f64>> {
+    pub(super) fn weights(&self, values: &Values, condition: &str) -> Result<Vec<f64>> {
         let wanted = wanted(values, "weight");
         let weight = self.need("weight", &wanted)?;
-        let mut weights = vec![None; values.texts.len()];
-        let mut others = None;
-        for (value, place) in self.lines_of(values, &wanted)? {
+        let weights = self.said(values, condition, &wanted, "weight", |place| {
             let number = self.number(place, weight)?;
             if number < 0.0 || !number.is_finite() {
                 let message = format!("a weight of {number} is negative");
                 return Err(self.error(self.lines[place].0, message));
             }
-            match value {
-                Some(value) => weights[value] = Some(number),
-                None => others = Some(number),
-            }
-        }
-        let weights = self.filled(values, weights, others, "weight")?;
+            Ok(number)
+        })?;
         if weights.iter().all(|weight| *weight == 0.0) {
             return Err(self
                 .error(1, "all weights are 0")
@@ -208,28 +274,42 @@ impl Listed {
         self.column("weight").is_some()
     }
 
-    /// Every value must be said, or `*`.
-    fn filled<T: Clone>(
+    /// What lines say of every value, read by their places: a line of its own, or one of all
+    /// others; if rows with a text have neither, that of all other rows.
+    fn said<T: Clone>(
         &self,
         values: &Values,
-        said: Vec<Option<T>>,
-        others: Option<T>,
+        condition: &str,
+        wanted: &str,
         what: &str,
+        read: impl Fn(usize) -> Result<T>,
     ) -> Result<Vec<T>> {
+        let mut said = vec![None; values.texts.len()];
+        let texts = if condition.is_empty() { vec![""] } else { vec![condition, ""] };
+        for text in texts {
+            let (mut own, mut others) = (vec![None; said.len()], None);
+            for (value, place) in self.lines_of(values, text, wanted)? {
+                let found = Some(read(place)?);
+                match value {
+                    Some(value) => own[value] = found,
+                    None => others = found,
+                }
+            }
+            for (said, own) in said.iter_mut().zip(own) {
+                *said = said.take().or(own).or_else(|| others.clone());
+            }
+        }
         let missing = said.iter().filter(|value| value.is_none()).count();
-        said.into_iter()
-            .map(|value| value.or_else(|| others.clone()))
-            .collect::<Option<Vec<T>>>()
-            .ok_or_else(|| {
-                let them = if missing == 1 { "value has" } else { "values have" };
-                Error::input(format!(
-                    "{missing} {them} no {what}, of {} in column {}",
-                    values.texts.len(),
-                    values.title()
-                ))
-                .in_file(&*self.file)
-                .with_hint("a line with `*` as value stands for all others")
-            })
+        said.into_iter().collect::<Option<Vec<T>>>().ok_or_else(|| {
+            let them = if missing == 1 { "value has" } else { "values have" };
+            Error::input(format!(
+                "{missing} {them} no {what}, of {} in column {}",
+                values.texts.len(),
+                values.title()
+            ))
+            .in_file(&*self.file)
+            .with_hint("a line with `*` as value stands for all others")
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Methods that randomize sensitive values.
 
 mod check;
+mod conditions;
 mod keyed;
 mod listed;
 mod notes;
@@ -11,13 +12,17 @@ mod values;
 
 pub(super) use sampled::PerturbedGeneralization;
 
+use serde_json::json;
+
 use crate::error::{Error, Result};
 use crate::hierarchy::Microdata;
 use crate::method::{DrawColumn, DrawPlan, Plan, Step};
 use crate::promise::{About, Breaches, Promise};
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::randomize::check::{check_columns, promise};
+use crate::recipe::randomize::conditions::Condition;
 pub(super) use crate::recipe::randomize::keyed::Secret;
+use crate::recipe::randomize::listed::Listed;
 use crate::recipe::randomize::notes::{
     not_promised, parameters, perturbation_note, published_columns, subtable_column,
 };
@@ -25,7 +30,7 @@ use crate::recipe::randomize::operators::{Design, Promised, design};
 use crate::recipe::randomize::ranges::published;
 pub(super) use crate::recipe::randomize::ranges::ranges_of;
 use crate::recipe::randomize::values::Values;
-use crate::recipe::{Search, Spec};
+use crate::recipe::{PromiseKind, PromiseSpec, Search, Spec};
 use crate::release::{PerturbationNote, PromiseNote, PublishedRange, RangesNote};
 
 /// Quasi columns as they are, sensitive ones randomized.
@@ -140,6 +145,30 @@ impl Method for Perturbation {
     }
 }
 
+/// What is promised of a column, and how it is randomized.
+fn designed(
+    method: Perturbation,
+    typed: &PromiseSpec,
+    values: &Values,
+    data: &Microdata,
+    task: &Task<'_>,
+) -> Result<Option<(Promised, Design)>> {
+    let Task { spec, inputs, watch, .. } = *task;
+    let promised = match &typed.kind {
+        PromiseKind::FineGrain { csv: Some(path), .. } => {
+            let listed = Listed::read(inputs, path)?;
+            if let Some(condition) = Condition::of(&listed, values, method, spec)? {
+                return condition.design(method, typed, values, data, task).map(Some);
+            }
+            Promised::listed(typed, values, &listed, "", inputs)?
+        }
+        _ => Promised::read(typed, values, inputs)?,
+    };
+    let Some(promised) = promised else { return Ok(None) };
+    let made = design(spec, method, &promised, values, watch)?;
+    Ok(Some((promised, made)))
+}
+
 /// The sensitive columns with what is to be done to each.
 struct Designs {
     promised: Vec<Promised>,
@@ -161,10 +190,9 @@ impl Designs {
                 Some(_) => error,
                 None => spec.error_at(typed.spot, error),
             };
-            let promised = Promised::read(typed, values, task.inputs).map_err(at)?;
-            let Some(promised) = promised else { continue };
-            let made = design(spec, method, &promised, values, task.watch);
-            designs.push(made.map_err(at)?);
+            let made = designed(method, typed, values, data, task).map_err(at)?;
+            let Some((promised, made)) = made else { continue };
+            designs.push(made);
             all_promised.push(promised);
         }
         Ok(Self { promised: all_promised, values, designs })
@@ -198,7 +226,12 @@ impl Designs {
     fn promise_note(&self) -> Option<PromiseNote> {
         let promised = self.promised.first()?.promise();
         let about = self.values.iter().flat_map(|values| values.names.iter().cloned());
-        Some(PromiseNote::unchecked(promised.name(), about.collect(), promised.asked()))
+        let mut asked = promised.asked();
+        let by = self.designs.iter().find_map(|design| design.condition.as_ref());
+        if let (Some(condition), Some(asked)) = (by, asked.as_object_mut()) {
+            asked.insert("by".to_owned(), json!(condition.column));
+        }
+        Some(PromiseNote::unchecked(promised.name(), about.collect(), asked))
     }
 
     /// How the values of each column are drawn.
@@ -223,6 +256,7 @@ impl Designs {
                     .collect(),
                 values: values.texts.clone(),
                 subtables: design.subtables.clone(),
+                condition: design.condition.clone(),
             })
         };
         self.both().map(step).collect()

@@ -11,7 +11,8 @@ use crate::recipe::randomize::operators::Design;
 use crate::recipe::randomize::values::Values;
 use crate::recipe::{PromiseKind, Spec};
 use crate::release::{
-    BoundNote, OperatorNote, PerturbationNote, PublishedColumn, SubtableNote, Treatment,
+    BoundNote, ConditionNote, OperatorNote, PerturbationNote, PublishedColumn,
+    SubtableNote, Treatment,
 };
 use crate::table::{PublicDomain, Role};
 
@@ -26,7 +27,11 @@ pub(super) fn perturbation_note(
     design: &Design,
     keyed: bool,
 ) -> PerturbationNote {
-    let subtable = |(part, bounds): (&crate::method::Subtable, &Vec<_>)| {
+    let conditions = design.conditions.iter().map(Some).chain(std::iter::repeat(None));
+    let subtable = |((part, bounds), condition): (
+        (&crate::method::Subtable, &Vec<_>),
+        Option<&ConditionNote>,
+    )| {
         let texts = |value: &ValueId| values.texts[*value].clone();
         let bound = |bound: &Option<crate::promise::Bound>| {
             bound.map(|bound| BoundNote {
@@ -39,6 +44,7 @@ pub(super) fn perturbation_note(
             rows: part.rows.iter().sum(),
             domain: part.values.iter().map(texts).collect(),
             bounds: bounds.iter().map(bound).collect(),
+            condition: condition.cloned(),
             operator: operator_note(&part.operator),
         }
     };
@@ -48,7 +54,13 @@ pub(super) fn perturbation_note(
         breaches: design.breaches.name().to_owned(),
         noise: if keyed { "keyed" } else { "fresh" }.to_owned(),
         subtable_column: (design.subtables.len() > 1).then(|| subtable_column(values)),
-        subtables: design.subtables.iter().zip(&design.bounds).map(subtable).collect(),
+        subtables: design
+            .subtables
+            .iter()
+            .zip(&design.bounds)
+            .zip(conditions)
+            .map(subtable)
+            .collect(),
     }
 }
 

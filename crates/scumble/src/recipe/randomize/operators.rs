@@ -5,12 +5,13 @@ use crate::method::perturb::partition::{Inside as Within, PartitionTask, partiti
 use crate::method::perturb::{
     Floor, Limits, Operator, ValueId, fine_grain, general_watched, keeps, uniform,
 };
-use crate::method::{Subtable, SubtableId};
+use crate::method::{DrawCondition, Subtable, SubtableId};
 use crate::promise::{Bound, Breach, Breaches, DrawPromise, FineGrain};
 use crate::recipe::randomize::Perturbation;
 use crate::recipe::randomize::listed::Listed;
 use crate::recipe::randomize::values::Values;
 use crate::recipe::{Inside, PromiseKind, PromiseSpec, Spec, WeightsSpec};
+use crate::release::ConditionNote;
 use crate::table::{Inputs, Of};
 use crate::watch::Watch;
 
@@ -33,13 +34,29 @@ pub(super) struct Design {
     pub(super) breaches: Breaches,
     /// Whether the matrices depend on how common values are, beyond what bounds tell.
     pub(super) fitted: bool,
+    /// The column that tells the sub-table of a row, if one does.
+    pub(super) condition: Option<DrawCondition>,
+    /// For each sub-table, which rows it is for, if a column tells.
+    pub(super) conditions: Vec<ConditionNote>,
+}
+
+impl Design {
+    /// Adds the sub-tables of other rows of the same column.
+    pub(super) fn add(&mut self, other: Self) {
+        for table in other.subtables.iter() {
+            self.subtables.push(table.clone());
+        }
+        self.bounds.extend(other.bounds);
+        self.conditions.extend(other.conditions);
+        self.fitted |= other.fitted;
+    }
 }
 
 /// A matrix with more values than this takes too much room and time.
 const LARGEST_MATRIX: usize = 500;
 
 impl Promised {
-    /// Reads the files the promise names.
+    /// Reads the files the promise names, but for bounds that are listed.
     pub(super) fn read(
         promise: &PromiseSpec,
         values: &Values,
@@ -47,27 +64,49 @@ impl Promised {
     ) -> Result<Option<Self>> {
         Ok(match &promise.kind {
             PromiseKind::Breach(breach) => Some(Self::Breach(*breach)),
-            PromiseKind::FineGrain { promise, csv, weights } => {
-                let listed = csv.as_ref().map(|path| Listed::read(inputs, path));
-                let listed = listed.transpose()?;
-                let promise = match &listed {
-                    Some(listed) => promise.clone().listed(listed.bounds(values)?),
-                    None => promise.clone(),
-                };
-                let weights = match (weights, listed) {
-                    (Some(WeightsSpec::Even), _) => Some(vec![1.0; values.texts.len()]),
-                    (Some(WeightsSpec::Frequency), _) => None,
-                    (Some(WeightsSpec::Csv(path)), _) => {
-                        Some(Listed::read(inputs, path)?.weights(values)?)
-                    }
-                    (None, Some(listed)) if listed.has_weights() => {
-                        Some(listed.weights(values)?)
-                    }
-                    (None, _) => None,
-                };
-                Some(Self::FineGrain(promise, weights))
+            PromiseKind::FineGrain { promise, weights, .. } => {
+                let weights = Self::weighed(weights.as_ref(), None, values, inputs)?;
+                Some(Self::FineGrain(promise.clone(), weights))
             }
             _ => None,
+        })
+    }
+
+    /// The same with bounds of a file: those of rows with a value in the column that bounds
+    /// depend on, if they do.
+    pub(super) fn listed(
+        promise: &PromiseSpec,
+        values: &Values,
+        listed: &Listed,
+        condition: &str,
+        inputs: &Inputs,
+    ) -> Result<Option<Self>> {
+        let PromiseKind::FineGrain { promise, weights, .. } = &promise.kind else {
+            return Ok(None);
+        };
+        let promise = promise.clone().listed(listed.bounds(values, condition)?);
+        let listed = Some((listed, condition));
+        let weights = Self::weighed(weights.as_ref(), listed, values, inputs)?;
+        Ok(Some(Self::FineGrain(promise, weights)))
+    }
+
+    /// How much it counts that each value is kept, unless that is how common it is.
+    fn weighed(
+        said: Option<&WeightsSpec>,
+        listed: Option<(&Listed, &str)>,
+        values: &Values,
+        inputs: &Inputs,
+    ) -> Result<Option<Vec<f64>>> {
+        Ok(match (said, listed) {
+            (Some(WeightsSpec::Even), _) => Some(vec![1.0; values.texts.len()]),
+            (Some(WeightsSpec::Frequency), _) => None,
+            (Some(WeightsSpec::Csv(path)), _) => {
+                Some(Listed::read(inputs, path)?.weights(values, "")?)
+            }
+            (None, Some((listed, condition))) if listed.has_weights() => {
+                Some(listed.weights(values, condition)?)
+            }
+            (None, _) => None,
         })
     }
 
@@ -182,7 +221,14 @@ fn whole(
     let all = values.rows.ids().collect();
     let fitted = promised.weights().is_none() && !is_even(&operator);
     let part = Subtable { values: all, rows: values.rows.to_vec(), operator };
-    Ok(Design { subtables: vec![part].into(), bounds: vec![bounds], breaches, fitted })
+    Ok(Design {
+        subtables: vec![part].into(),
+        bounds: vec![bounds],
+        breaches,
+        fitted,
+        condition: None,
+        conditions: Vec::new(),
+    })
 }
 
 fn general_operator(
@@ -239,7 +285,9 @@ fn partitioned(
     let found = partition(watch.over(&task))?;
     let breaches = promised.promise().breaches();
     let (subtables, bounds) = (Of::new(), Vec::new());
-    let mut design = Design { subtables, bounds, breaches, fitted: true };
+    let (condition, conditions) = (None, Vec::new());
+    let mut design =
+        Design { subtables, bounds, breaches, fitted: true, condition, conditions };
     for part in found.subtables {
         let n: u64 = part.counts.iter().sum();
         let bound = |(value, rows): (&ValueId, &u64)| {

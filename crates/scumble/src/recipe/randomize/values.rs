@@ -7,6 +7,7 @@ use crate::recipe::{Missing, Spec};
 use crate::table::{Code, Of};
 
 /// A column to be randomized: its values and how many rows have each.
+#[derive(Clone)]
 pub(super) struct Values {
     /// The sensitive columns it is made of.
     pub(super) parts: Vec<usize>,

@@ -88,7 +88,9 @@ impl Plan {
         }
         self.steps.iter().find_map(|step| match step {
             Step::Apart(_) => Some("it deals the rows of the whole table to groups"),
-            Step::Draw(plan) if plan.subtables.len() > 1 => {
+            Step::Draw(plan)
+                if plan.subtables.len() > 1 && plan.condition.is_none() =>
+            {
                 Some("it deals the rows of the whole table to sub-tables")
             }
             Step::Draw(_) | Step::Group(_) | Step::Blur(_) | Step::Redraw(_) => None,

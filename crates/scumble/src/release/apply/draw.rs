@@ -52,7 +52,11 @@ pub(in crate::release) struct BoundDraw<'a> {
     parts: Of<SubtableId, BoundSubtable>,
     /// What decides on the sub-table of a person.
     part_key: Option<Key>,
-    /// For each value, which tickets lead to which sub-table; empty if there is one.
+    /// Where the column that tells the sub-table of a row stands among those that are read,
+    /// the sub-tables of its texts, and that of all others; if there is one.
+    condition: Option<(usize, HashMap<&'a str, SubtableId>, Option<SubtableId>)>,
+    /// For each value, which tickets lead to which sub-table; empty if there is one, or a
+    /// column tells it.
     routes: Of<ValueId, TicketRoute>,
     /// For each column from whose ranges numbers are drawn its decimals, and for each value
     /// where these numbers begin and how many there are; none of a value that is no range.
@@ -108,6 +112,12 @@ impl<'a> BoundDraw<'a> {
             codes
         });
         let keyed = keyed.map(|keyed| keyed.key);
+        let condition = plan.condition.as_ref().map(|condition| {
+            let place = inputs.named(binding.source, &condition.column)?;
+            let own = condition.values.iter();
+            let own = own.map(|(text, table)| (text.as_str(), *table)).collect();
+            Ok((place, own, condition.others))
+        });
         let numbers: Vec<_> =
             (0..places.len()).map(|part| numbers(plan, part)).collect();
         let has_numbers = numbers.iter().any(Option::is_some);
@@ -134,6 +144,7 @@ impl<'a> BoundDraw<'a> {
             part_key: keyed
                 .map(|key| key.narrowed(["sub-table"].into_iter().chain(names()))),
             routes: Of::new(),
+            condition: condition.transpose()?,
             numbers,
             inputs: places,
             id,
@@ -201,9 +212,12 @@ impl<'a> BoundDraw<'a> {
     ) -> Result<Decided> {
         self.write_id(cells, spot, &mut hand.streams.id);
         let value = self.value(cells)?;
-        let subtable = match self.routes.at(value) {
-            None => SubtableId::default(),
-            Some(route) => {
+        let subtable = match (&self.condition, self.routes.at(value)) {
+            (Some((place, own, others)), _) => {
+                own.get(cells[*place]).copied().or(*others).ok_or_else(changed)?
+            }
+            (None, None) => SubtableId::default(),
+            (None, Some(route)) => {
                 let ticket = self.ticket(&mut hand.streams);
                 let place = route.partition_point(|(_, last)| *last < (ticket, spot));
                 route.get(place).ok_or_else(changed)?.0
@@ -310,7 +324,7 @@ impl<'a> BoundDraw<'a> {
         binding: Binding<'_>,
         watch: &dyn Watch,
     ) -> Result<()> {
-        if self.plan.subtables.len() == 1 {
+        if self.plan.subtables.len() == 1 || self.condition.is_some() {
             return Ok(());
         }
         // Only what this step needs is read.

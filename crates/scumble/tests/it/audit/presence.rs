@@ -214,8 +214,8 @@ fn a_cut_that_was_refused_gives_somebody_away_for_certain() {
         "believes of everybody in the population",
         "in the table with a probability from 0% to 10.0%.",
         "The attacker is certain about nobody.",
-        "For 1 person that is outside of the promised range, which does not cover this attack.",
-        "The attacker is certain about 11 people.",
+        "For at least 1 person that is outside of the promised range, which does not cover",
+        "The attacker is certain about at least 11 people.",
     ] {
         assert!(page.contains(words), "{words}: {page}");
     }

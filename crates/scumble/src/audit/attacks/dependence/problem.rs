@@ -5,12 +5,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
+use super::deal::{Alike, deal, likelihood};
 use super::learn::Learned;
 use super::rows::Feature;
 use crate::audit::drawn::DrawnColumn;
-
-/// The rounds in which the values of a group are dealt to its rows.
-const ROUNDS: usize = 5;
 
 /// A protected column.
 #[derive(Debug)]
@@ -246,46 +244,11 @@ impl<'a> Contexts<'a> {
         mut each: impl FnMut(usize, usize, &[(usize, u32, f64)]),
     ) {
         let Told::Apart(groups) = &self.problem.told else { return };
-        let [prior] = self.problem.priors.as_slice() else { return };
         for (group, values) in groups.iter().enumerate() {
-            let members = &self.members[group];
-            if !self.is_of_half(group, half) {
-                continue;
-            }
-            // How much better a value fits a row than anybody.
-            let fit = |context: u32, value: u32| {
-                let value = value as usize;
-                let start = self.all[context as usize].start;
-                beliefs[start + value] / prior[value].1.max(f64::MIN_POSITIVE)
-            };
-            let rows = members.iter().map(|(context, n)| {
-                let fits = values.iter().map(|(value, _)| fit(*context, *value));
-                (*n, fits.collect::<Vec<f64>>())
-            });
-            let rows: Vec<(f64, Vec<f64>)> = rows.collect();
-            let mut weights: Vec<f64> = values.iter().map(|(_, n)| *n).collect();
-            let mut dealt = vec![vec![0.0; values.len()]; rows.len()];
-            for _ in 0..ROUNDS {
-                let mut given = vec![0.0; values.len()];
-                for ((n, fits), dealt) in rows.iter().zip(&mut dealt) {
-                    let shares = fits.iter().zip(&weights).map(|(fit, w)| fit * w);
-                    let shares: Vec<f64> = shares.collect();
-                    let total: f64 = shares.iter().sum();
-                    for (place, share) in shares.iter().enumerate() {
-                        dealt[place] = match total > 0.0 {
-                            true => n * share / total,
-                            false => n / shares.len() as f64,
-                        };
-                        given[place] += dealt[place];
-                    }
-                }
-                for ((weight, (_, n)), given) in
-                    weights.iter_mut().zip(values).zip(&given)
-                {
-                    *weight *= n / given.max(1e-12);
-                }
-            }
-            for ((context, _), dealt) in members.iter().zip(&dealt) {
+            let Some(rows) = self.fits(beliefs, group, values, half) else { continue };
+            let counts: Vec<f64> = values.iter().map(|(_, n)| *n).collect();
+            let dealt = deal(&rows, &counts);
+            for ((context, _), dealt) in self.members[group].iter().zip(&dealt) {
                 let named = values.iter().zip(dealt);
                 let named: Vec<(usize, u32, f64)> = named
                     .map(|((value, _), n)| (*value as usize, *value, *n))
@@ -293,6 +256,27 @@ impl<'a> Contexts<'a> {
                 each(*context as usize, group, &named);
             }
         }
+    }
+
+    /// How much better each value of a group of this half fits each of its rows than anybody.
+    fn fits(
+        &self,
+        beliefs: &[f64],
+        group: usize,
+        values: &[(u32, f64)],
+        half: usize,
+    ) -> Option<Vec<Alike>> {
+        let [prior] = self.problem.priors.as_slice() else { return None };
+        let fit = |context: u32, value: u32| {
+            let value = value as usize;
+            let start = self.all[context as usize].start;
+            beliefs[start + value] / prior[value].1.max(f64::MIN_POSITIVE)
+        };
+        let rows = self.members[group].iter().map(|(context, n)| {
+            let fits = values.iter().map(|(value, _)| fit(*context, *value));
+            (*n, fits.collect::<Vec<f64>>())
+        });
+        self.is_of_half(group, half).then(|| rows.collect())
     }
 
     /// Groups are of one half.
@@ -343,6 +327,14 @@ impl<'a> Contexts<'a> {
     /// How likely scaled `beliefs` make what is published of the rows of a half, in nats.
     pub(super) fn likelihood(&self, beliefs: &[f64], half: usize) -> f64 {
         const LEAST: f64 = 1e-9;
+        if let Told::Apart(groups) = &self.problem.told {
+            let of_group = |(group, values): (usize, &Vec<(u32, f64)>)| {
+                let rows = self.fits(beliefs, group, values, half)?;
+                let counts: Vec<f64> = values.iter().map(|(_, n)| *n).collect();
+                Some(likelihood(&rows, &counts))
+            };
+            return groups.iter().enumerate().filter_map(of_group).sum();
+        }
         let mut sum = 0.0;
         for (place, _, _) in self.of_half(half) {
             let (context, belief) = (&self.all[place], &beliefs[self.own(place)]);
@@ -360,16 +352,8 @@ impl<'a> Contexts<'a> {
                         found.map_or(0.0, |value| belief[value])
                     }
                     Told::Drawn(_) => expected[*published as usize],
-                    Told::Apart(groups) => {
-                        let prior = self.values(place);
-                        let fit = |(value, n): &(u32, f64)| {
-                            let value = *value as usize;
-                            n * belief[value] / prior[value].1.max(f64::MIN_POSITIVE)
-                        };
-                        let values = &groups[*published as usize];
-                        let size: f64 = values.iter().map(|(_, n)| n).sum();
-                        values.iter().map(fit).sum::<f64>() / size
-                    }
+                    // Counted by group, above.
+                    Told::Apart(_) => 1.0,
                 };
                 sum += n[half] * likely.max(LEAST).ln();
             }
