@@ -170,12 +170,6 @@ pub trait GroupPromise: Promise {
     /// Whether it holds of `group` in a table whose published rows are `whole`.
     fn holds(&self, group: Group<'_>, whole: Group<'_>) -> bool;
 
-    /// Whether it holds of every group of so many rows, or of none; nothing if that depends
-    /// on more than their number, or is not known.
-    fn holds_by_size(&self, _rows: u64) -> Option<bool> {
-        None
-    }
-
     /// A promise implied by this one whose toll does not shrink when a group is divided;
     /// nothing if there is none. When failing groups may be left out, only such promises
     /// tell something about finer tables. Most often that is one that, once it holds of a
@@ -228,19 +222,6 @@ impl Promises {
             (group.rows == 0 && !promise.looks_at_people())
                 || promise.holds(group, whole)
         })
-    }
-
-    /// Whether every one holds of any group of so many rows, or one of them of none; nothing
-    /// if that is not known from their number.
-    pub fn hold_by_size(&self, rows: u64) -> Option<bool> {
-        if rows == 0 {
-            return (!self.look_at_people()).then_some(true);
-        }
-        let known = || self.0.iter().map(|promise| promise.holds_by_size(rows));
-        match known().any(|holds| holds == Some(false)) {
-            true => Some(false),
-            false => known().all(|holds| holds == Some(true)).then_some(true),
-        }
     }
 
     /// Whether they hold of the people who are not published, of whom `group.rows` are in

@@ -11,8 +11,7 @@
 //! people and of different values do.
 //!
 //! # Cost
-//! What the promise costs, and O(people of a group who are in several tuples); nothing where
-//! a number of people follows from that of rows.
+//! What the promise costs, and O(people of a group who are in several tuples).
 //!
 //! # Source
 //! Ours; docs/methods.md, "People".
@@ -28,19 +27,12 @@ use crate::table::{Histogram, Persons};
 pub struct OfPeople {
     promise: Arc<dyn GroupPromise>,
     persons: Arc<Persons>,
-    /// Whether it asks for a number of people, and more are as good.
-    counts_only: bool,
 }
 
 impl OfPeople {
     /// The same promise of these people.
     pub fn new(promise: Arc<dyn GroupPromise>, persons: &Arc<Persons>) -> Self {
-        let weaker = promise.absorbing();
-        let counts_only = !promise.looks_at_values()
-            && !promise.looks_at_whole()
-            && !promise.needs_population()
-            && weaker.is_some_and(|weaker| weaker.asked() == promise.asked());
-        Self { promise, persons: persons.clone(), counts_only }
+        Self { promise, persons: persons.clone() }
     }
 
     /// How many people a group has, and, if the promise looks, how many have each value.
@@ -108,19 +100,6 @@ impl GroupPromise for OfPeople {
         }
         let (rows, values) = self.count(whole);
         self.promise.holds(own, Group { rows, values: &values, ..whole })
-    }
-
-    /// Nobody has more rows than those who have most, nor fewer than one.
-    fn holds_by_size(&self, rows: u64) -> Option<bool> {
-        let holds = |people| {
-            let group = Group { rows: people, people: 0, values: &[] };
-            self.promise.holds(group, group)
-        };
-        match self.counts_only {
-            true if holds(self.persons.at_least(rows)) => Some(true),
-            true if !holds(rows) => Some(false),
-            _ => None,
-        }
     }
 
     /// Numbers of people and of their different values only grow with a group.

@@ -39,7 +39,8 @@ fn broken_toml_has_a_place() {
     );
     assert_eq!(
         message("[input]\na = 1\na = 2\n"),
-        "r:3:1: not valid TOML: duplicate key"
+        "r:3:1: not valid TOML: duplicate key\n\
+         everything is said once: a promise of several columns lists them, `columns = [...]`"
     );
 }
 

@@ -43,12 +43,7 @@ pub struct Persons {
     facts: Vec<(u32, Code)>,
     /// For each tuple which of its entries are whose, and how many rows.
     owners: Lists<Owner>,
-    /// How many rows those have who have most: one of them, two, and so on.
-    most: Vec<u64>,
 }
-
-/// Of no more people it is known how many rows those have who have most.
-const MOST: usize = 1 << 10;
 
 /// Whose rows of an entry are.
 #[derive(Debug, Clone, Copy)]
@@ -228,18 +223,6 @@ impl Persons {
         let named = rows_of.iter().filter(|rows| **rows > 0).count() as u64;
         let repeated = rows_of.iter().filter(|rows| **rows > 1).count() as u64;
         let people = named + n_unnamed;
-        let n_most = rows_of.len().min(MOST);
-        if n_most < rows_of.len() {
-            rows_of.select_nth_unstable_by(n_most, |a, b| b.cmp(a));
-        }
-        let mut most = rows_of;
-        most.truncate(n_most);
-        most.sort_unstable_by(|a, b| b.cmp(a));
-        let mut sum = 0;
-        most.iter_mut().for_each(|rows| {
-            sum += *rows;
-            *rows = sum;
-        });
         Self {
             counts: PersonCounts { people, repeated, unnamed: n_unnamed },
             of_tuple,
@@ -248,7 +231,6 @@ impl Persons {
             n_shared,
             facts,
             owners,
-            most,
         }
     }
 
@@ -260,14 +242,6 @@ impl Persons {
     /// How many people have rows of a tuple.
     pub fn of(&self, tuple: TupleId) -> u64 {
         self.of_tuple[tuple]
-    }
-
-    /// How many people any so many rows are of at least.
-    pub fn at_least(&self, rows: u64) -> u64 {
-        match rows {
-            0 => 0,
-            _ => self.most.partition_point(|sum| *sum < rows) as u64 + 1,
-        }
     }
 
     /// Whether somebody has rows of several tuples.
@@ -291,7 +265,6 @@ impl Persons {
             n_shared: self.n_shared,
             facts: self.facts.clone(),
             owners: self.owners.reordered(order),
-            most: self.most.clone(),
             counts: self.counts,
         }
     }
@@ -337,24 +310,5 @@ impl Persons {
             values[column as usize].take(code, n - 1);
         }
         values
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_rows_are_of_fewer_people_than_is_said() {
-        // Four people with 5, 3, 1 and 1 rows, and two rows of nobody knows whom.
-        let rows = [3, 1, 5, 1, 2];
-        let person = [Some(1), Some(2), Some(0), Some(3), None];
-        let person = person.map(|code| code.map(Code::new));
-        let tuples = [TupleId::default(); 5];
-        let persons = Persons::count(&tuples, 1, &[], &rows, &person);
-        assert_eq!((persons.counts.people, persons.counts.repeated), (6, 2));
-        let least = (0..=12).map(|rows| persons.at_least(rows));
-        let least: Vec<u64> = least.collect();
-        assert_eq!(least, [0, 1, 1, 1, 1, 1, 2, 2, 2, 3, 4, 5, 5]);
     }
 }

@@ -25,7 +25,7 @@
 //!
 //! # Cost
 //! One pass over the rows, or two; then at most [`MOST_ROWS`] of them, each O(values) for a
-//! column, and for a round of learning where that tells more than chance explains.
+//! round and a column.
 //!
 //! # Source
 //! Ours; docs/methods.md, "Dependence".
@@ -33,7 +33,6 @@
 mod classes;
 mod deal;
 mod learn;
-mod outcome;
 mod problem;
 mod rows;
 mod strata;
@@ -42,10 +41,8 @@ mod truth;
 use hashbrown::HashMap;
 use serde_json::json;
 
-use self::classes::class_columns;
 use self::learn::{guesses, learned};
-use self::outcome::Outcome;
-use self::problem::{Problem, Told};
+use self::problem::{Guess, Problem, Told};
 use self::rows::{Coded, Feature, Rows, hashed};
 use self::truth::{score, unscored};
 use crate::audit::apart::ApartValues;
@@ -57,10 +54,13 @@ use crate::release::{GROUP_COLUMN, PublishedColumn, Treatment};
 use crate::table::Role;
 
 /// More rows are not looked at.
-const MOST_ROWS: usize = 10_000;
+const MOST_ROWS: usize = 20_000;
 
 /// Nor more values, over all rows.
-const MOST_VALUES: usize = 1_000_000;
+const MOST_VALUES: usize = 2_000_000;
+
+/// Who is believed in as much is as good as known.
+const SURE: f64 = 0.95;
 
 /// Tries to guess protected columns from others.
 #[derive(Debug)]
@@ -167,8 +167,6 @@ fn targets<'a>(case: &Case<'a>) -> Result<Vec<Target<'a>>> {
 #[derive(Debug)]
 struct View<'a> {
     rows: Rows,
-    /// Whether all rows of a class are among them, if one is.
-    whole_classes: bool,
     names: Vec<&'a str>,
     /// What is seen of each column that may tell something.
     features: Vec<Feature>,
@@ -204,11 +202,7 @@ impl<'a> View<'a> {
         };
         let mut names: Vec<&str> =
             manifest.header().into_iter().filter(is_group).collect();
-        // Those that tell classes first.
-        let by = class_columns(case);
-        let (own, others): (Vec<&str>, Vec<&str>) =
-            quasi.iter().map(|column| &*column.name).partition(|n| by.contains(n));
-        names.extend(own.into_iter().chain(others));
+        names.extend(quasi.iter().map(|column| &*column.name));
         let told: Vec<&PublishedColumn> =
             telling.iter().copied().filter(in_rows).collect();
         names.extend(told.iter().map(|column| &*column.name));
@@ -219,28 +213,15 @@ impl<'a> View<'a> {
             2.. => usize::MAX,
             _ => (MOST_VALUES / n_values.max(1)).clamp(2_000, MOST_ROWS),
         };
-        // Classes stay whole if none is a large part of the sample.
-        let is_shown = |target: &Target<'_>| matches!(target, Target::Shown(_));
-        let largest = match case.views.cells()? {
-            Some(classes) if targets.iter().all(is_shown) => classes.sizes.iter().max(),
-            _ => None,
-        };
-        let whole_classes = largest.is_some_and(|rows| *rows <= most as u64 / 10);
-        let together = match case.views.present.apart {
-            true => 1,
-            false if whole_classes => by.len(),
-            false => 0,
-        };
         let rows = Rows::read(
             case.views.rows(),
             &names,
             (manifest.rows, most),
-            together,
+            case.views.present.apart,
             case.watch,
         )?;
         let mut view = Self {
             rows,
-            whole_classes,
             names,
             features: Vec::new(),
             strata: Feature::certain("", vec![], 0, false),
@@ -341,7 +322,6 @@ impl<'a> View<'a> {
                 "column": names.join(" + "), "gain": found.success - without.success,
                 "by": used.first(), "columns": used, "sure": found.sure,
                 "sure_without": without.sure, "rows": self.rows.n,
-                "sampled": self.rows.sampled,
                 "expected": !matches!(problem.told, Told::Shown),
             })),
         };
@@ -442,6 +422,32 @@ impl<'a> View<'a> {
                     half_of: by_row().collect(),
                 })
             }
+        }
+    }
+}
+
+/// How guesses fare.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    success: f64,
+    worst: f64,
+    sure: f64,
+}
+
+impl Outcome {
+    fn of(problem: &Problem<'_>, guesses: &[Guess]) -> Self {
+        let rows = guesses.len().max(1) as f64;
+        let right = guesses.iter().zip(&problem.published).map(|(guess, published)| {
+            match problem.told {
+                Told::Shown => f64::from(u8::from(guess.value == *published)),
+                Told::Drawn(_) | Told::Apart(_) => guess.belief,
+            }
+        });
+        let sure = guesses.iter().filter(|guess| guess.belief >= SURE).count();
+        Self {
+            success: right.sum::<f64>() / rows,
+            worst: guesses.iter().map(|guess| guess.belief).fold(0.0, f64::max),
+            sure: sure as f64 / rows,
         }
     }
 }

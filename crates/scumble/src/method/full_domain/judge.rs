@@ -85,13 +85,6 @@ impl<'a> Judge<'a> {
         scratch: &mut Scratch,
     ) -> Option<u64> {
         let with_values = promises.look_at_values();
-        if with_values && promises.hold_by_size(u64::MAX) == Some(true) {
-            // Mostly the sizes of groups tell, and values need not be counted.
-            let known = self.left_out_if_known(promises, price, tuples, node, scratch);
-            if let Some(left_out) = known {
-                return left_out.filter(|rows| *rows < self.n_rows);
-            }
-        }
         if with_values {
             scratch.groups.assign(tuples, &self.ladder, node);
             scratch.groups.sort_members();
@@ -146,36 +139,6 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// What `left_out` says; nothing if the sizes of groups do not tell.
-    fn left_out_if_known(
-        &self,
-        promises: &Promises,
-        price: Price,
-        tuples: &MergedTuples,
-        node: &LatticeNode,
-        scratch: &mut Scratch,
-    ) -> Option<Option<u64>> {
-        scratch.groups.count(tuples, &self.ladder, node);
-        scratch.fails.list().clear();
-        scratch.fails.list().resize(scratch.groups.n_groups(), false);
-        let (mut left_out, mut is_known) = (0, true);
-        for (group, rows) in scratch.groups.sizes.pairs() {
-            match promises.hold_by_size(*rows) {
-                Some(true) => {}
-                Some(false) if self.task.limit == 0 => return Some(None),
-                Some(false) if price == Price::Whole => {
-                    scratch.fails[group] = true;
-                    left_out += rows;
-                    if left_out > self.task.limit {
-                        return Some(None);
-                    }
-                }
-                _ => is_known = false,
-            }
-        }
-        is_known.then_some(Some(left_out))
-    }
-
     fn left_out_by_size(
         &self,
         promises: &Promises,
@@ -220,12 +183,9 @@ impl<'a> Judge<'a> {
                 if scratch.fails[group] {
                     continue;
                 }
+                gather(tuples, &scratch.groups, group, &mut scratch.values);
                 let (rows, people) =
                     (scratch.groups.sizes[group], scratch.groups.people(group));
-                if promises.hold_by_size(rows) == Some(true) {
-                    continue;
-                }
-                gather(tuples, &scratch.groups, group, &mut scratch.values);
                 let looked_at = Group { rows, people, values: &scratch.values };
                 let more = self.price(promises, price, looked_at, published)?;
                 if more > 0 {

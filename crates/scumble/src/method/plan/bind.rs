@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use rayon::prelude::*;
 
 use crate::error::{Error, Result};
@@ -46,8 +46,10 @@ struct BoundLevels {
     levels: Vec<usize>,
     /// For each column and node of its level, the number of its label.
     labels: Vec<Of<NodeId, u32>>,
-    /// The group of each tuple of labels; nothing if it is left out.
-    groups: HashMap<Vec<u32>, Option<GroupId>>,
+    /// The group of each tuple of labels.
+    groups: HashMap<Vec<u32>, GroupId>,
+    /// Tuples of labels that are left out.
+    left_out: HashSet<Vec<u32>>,
 }
 
 impl BoundLevels {
@@ -69,12 +71,14 @@ impl BoundLevels {
             (texts.len() == columns.len()).then(|| all.collect()).flatten()
         };
         let groups = plan.groups.pairs();
-        let groups = groups.map(|(place, group)| (found(&group.labels), Some(place)));
-        // What is left out is so even if there is a group.
-        let left_out = plan.left_out.iter().map(|texts| (found(texts), None));
-        let groups = groups.chain(left_out);
-        let groups = groups.filter_map(|(labels, group)| Some((labels?, group)));
-        Self { groups: groups.collect(), levels: levels.to_vec(), labels }
+        Self {
+            groups: groups
+                .filter_map(|(place, group)| Some((found(&group.labels)?, place)))
+                .collect(),
+            left_out: plan.left_out.iter().filter_map(|texts| found(texts)).collect(),
+            levels: levels.to_vec(),
+            labels,
+        }
     }
 }
 
@@ -197,30 +201,24 @@ impl BoundGroups<'_> {
     /// cells for it.
     pub fn find(&self, codes: &[Code]) -> Option<FoundGroup> {
         match &self.route {
-            BoundRoute::Levels(BoundLevels { levels, labels, groups }) => {
-                let node = |column: usize| {
-                    let hierarchy = &self.columns[column].hierarchy;
-                    hierarchy.node(levels[column], codes[column])
-                };
-                // Rows are many, and columns few.
-                let (mut few, mut many) = ([0; 16], Vec::new());
-                let own = match few.get_mut(..labels.len()) {
-                    Some(few) => few,
-                    None => {
-                        many.resize(labels.len(), 0);
-                        many.as_mut_slice()
-                    }
-                };
-                for (column, (own, labels)) in own.iter_mut().zip(labels).enumerate() {
-                    *own = labels[node(column)];
+            BoundRoute::Levels(BoundLevels { levels, labels, groups, left_out }) => {
+                let above = self.columns.iter().zip(codes).zip(levels);
+                let nodes = above.map(|((column, code), level)| {
+                    column.hierarchy.node(*level, *code)
+                });
+                let nodes: Vec<NodeId> = nodes.collect();
+                let labels = labels.iter().zip(&nodes);
+                let labels: Vec<u32> =
+                    labels.map(|(labels, node)| labels[*node]).collect();
+                if left_out.contains(&labels) {
+                    return None;
                 }
-                match groups.get(&*own) {
-                    Some(group) => self.fitting((*group)?, codes),
+                match groups.get(&labels) {
+                    Some(group) => self.fitting(*group, codes),
                     None if self.plain => {
-                        let covers =
-                            levels.iter().enumerate().map(|(column, level)| {
-                                Cover::Node { level: *level, node: node(column) }
-                            });
+                        let nodes = nodes.into_iter().zip(levels);
+                        let covers = nodes
+                            .map(|(node, level)| Cover::Node { level: *level, node });
                         Some(FoundGroup::New(covers.collect()))
                     }
                     None => None,

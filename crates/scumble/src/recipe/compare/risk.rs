@@ -57,6 +57,7 @@ impl RiskKind {
         Some(match attack {
             "linkage" | "calibration" | "best-guess" | "matching" => Self::Row,
             "homogeneity"
+            | "minimality"
             | "own-rows"
             | "background-knowledge"
             | "inference"

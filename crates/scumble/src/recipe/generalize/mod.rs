@@ -1,6 +1,7 @@
 //! Generalization: rows in groups, and cells that stand for all of a group.
 
 mod cells;
+mod follow;
 pub(super) mod looks;
 pub(super) mod notes;
 mod numbers;
@@ -136,7 +137,7 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
     let robust = RobustColumns::read(name, task, data)?;
     let chosen = match task.plan {
         Some(plan) => {
-            let chosen = follow(name, plan, data, &promises, task)?;
+            let chosen = follow::follow(name, plan, data, &promises, task)?;
             robust.check(&chosen.grouping, data)?;
             chosen
         }
@@ -149,31 +150,6 @@ fn plan(name: &str, data: &Gathered, task: &Task<'_>) -> Result<Planned> {
         },
     };
     planned(name, data, chosen, weighting(name, task.spec), &robust, task)
-}
-
-/// Groups rows by a saved plan.
-fn follow(
-    name: &str,
-    plan: &Plan,
-    data: &Microdata,
-    promises: &Promises,
-    task: &Task<'_>,
-) -> Result<ChosenGroups> {
-    let presence = task.spec.presence().is_some();
-    let safely = presence && looks(name, task.spec) == Some(Looks::Coins);
-    let limit = match safely {
-        true => looks::limit_of_plan(plan)?,
-        false => task.spec.method.suppression.share_of(data.n_rows()),
-    };
-    let groups =
-        plan.groups().ok_or_else(|| Error::recipe("the plan has no groups"))?;
-    let columns = data.quasi.clone();
-    let grouping = groups.grouping(&columns, &data.census, promises, limit);
-    let grouping = match safely {
-        true => grouping.map_err(|error| looks::refused_plan(error, promises))?,
-        false => grouping?,
-    };
-    Ok(ChosenGroups { columns, grouping, search: Search::default() })
 }
 
 /// Worlds are counted by publisher and audit in different ways. Where that takes the audit

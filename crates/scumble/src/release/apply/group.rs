@@ -91,21 +91,23 @@ impl<'a> BoundGroup<'a> {
             let code = self.bound.code(column, cells[*input]);
             hand.codes.push(code.ok_or_else(changed)?);
         }
-        let covers = match self.bound.find(&hand.codes) {
-            None => return Ok(None),
-            Some(FoundGroup::Planned(group)) => return Ok(self.cells[group].clone()),
-            Some(FoundGroup::New(covers)) => covers,
-        };
-        // Its cells are written once, not for every row.
+        // The key is cloned for new tuples only.
         let key = (step, std::mem::take(&mut hand.codes));
-        if let Some(found) = hand.unplanned.get(&key) {
+        if let Some(found) = hand.known.get(&key) {
             let found = found.clone();
             hand.codes = key.1;
-            return Ok(Some(found));
+            return Ok(found);
         }
-        let texts = self.bound.texts(&covers);
-        let found = Arc::new(GroupCells { group: None, number: None, texts, rows: 0 });
-        hand.unplanned.insert(key, found.clone());
-        Ok(Some(found))
+        let found = self.bound.find(&key.1).and_then(|found| match found {
+            FoundGroup::Planned(group) => self.cells[group].clone(),
+            FoundGroup::New(covers) => Some(Arc::new(GroupCells {
+                group: None,
+                number: None,
+                texts: self.bound.texts(&covers),
+                rows: 0,
+            })),
+        });
+        hand.known.insert(key, found.clone());
+        Ok(found)
     }
 }

@@ -131,8 +131,8 @@ pub(super) struct Hand {
     pub(super) streams: Streams,
     decided: Vec<Decided>,
     codes: Vec<Code>,
-    /// For each step that groups, the groups that are not in the plan, by tuples of codes.
-    unplanned: HashMap<(usize, Vec<Code>), Arc<GroupCells>>,
+    /// The groups of tuples of codes that were seen before, for each step that groups.
+    known: HashMap<(usize, Vec<Code>), Option<Arc<GroupCells>>>,
     truth: Vec<f64>,
     text: String,
     row: usize,
@@ -290,7 +290,7 @@ impl<'a> BoundPlan<'a> {
             streams: Streams::new(self.binding.randomness),
             decided: vec![Decided::Open; self.steps.len()],
             codes: Vec::new(),
-            unplanned: HashMap::new(),
+            known: HashMap::new(),
             truth: Vec::new(),
             text: String::new(),
             row: 0,

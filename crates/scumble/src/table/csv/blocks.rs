@@ -10,6 +10,9 @@ use crate::table::store::TableBytes;
 /// The longest row that is believed: a stray quote must not swallow the memory.
 pub(super) const LONGEST: usize = 16 << 20;
 
+/// As much is asked for even if a file says that it has less.
+const LEAST: u64 = 1 << 16;
+
 /// A block of whole rows.
 #[derive(Default)]
 pub(super) struct Block {
@@ -95,7 +98,8 @@ impl<'a> Blocks<'a> {
         self.tail.clear();
 
         // No more than there is: clearing a large buffer would cost more than a small file.
-        let left = self.bytes.saturating_sub(self.position).saturating_add(1);
+        let left =
+            self.bytes.saturating_sub(self.position).max(LEAST).saturating_add(1);
         let mut want =
             self.block_bytes.min(usize::try_from(left).unwrap_or(usize::MAX));
         loop {

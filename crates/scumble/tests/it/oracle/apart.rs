@@ -332,7 +332,7 @@ fn what_does_not_go_with_several_columns_is_refused() {
         ),
         (
             "promise.l-diversity = 2\nmethod = { name = \"anatomy\", suppression = 0.5 }",
-            "`suppression` does not go with several methods",
+            "`anatomy` leaves no rows out beside other methods",
         ),
         (
             "promise.l-diversity = 4\nmethod.name = \"anatomy\"",

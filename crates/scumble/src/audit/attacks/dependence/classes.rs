@@ -13,26 +13,21 @@ use crate::table::ColumnId;
 /// Values, ascending, and the share of each.
 type Shares = Vec<(u32, f64)>;
 
-/// The columns whose cells tell the class of a row.
-pub(super) fn class_columns<'a>(case: &Case<'a>) -> Vec<&'a str> {
-    match case.views.present.weighted {
-        true => vec![GROUP_COLUMN],
-        false => {
-            let quasi = case.manifest.columns.iter().filter(|c| in_cell_classes(c));
-            quasi.map(|column| &*column.name).collect()
-        }
-    }
-}
-
 impl View<'_> {
     /// The class of each row by its quasi cells, and which values the rows of each class have:
-    /// all that are published, if these are a sample of them.
+    /// all that are published, if these are a sample.
     pub(super) fn classes(
         &self,
         case: &Case<'_>,
         name: &str,
     ) -> Result<(Vec<u32>, Vec<Shares>)> {
-        let by = class_columns(case);
+        let by: Vec<&str> = match case.views.present.weighted {
+            true => vec![GROUP_COLUMN],
+            false => {
+                let quasi = case.manifest.columns.iter().filter(|c| in_cell_classes(c));
+                quasi.map(|column| &*column.name).collect()
+            }
+        };
         let columns: Vec<&Coded> = by.iter().map(|name| self.coded(name)).collect();
         let mut index: HashMap<Vec<&str>, u32> = HashMap::new();
         let mut of_row = Vec::with_capacity(self.rows.n);
@@ -44,7 +39,7 @@ impl View<'_> {
         }
         let coded = self.coded(name);
         let mut counts: HashMap<(u32, u32), f64> = HashMap::new();
-        if self.rows.sampled && !self.whole_classes {
+        if self.rows.sampled {
             let codes: HashMap<&str, u32> =
                 coded.texts.iter().map(|text| &**text).zip(0..).collect();
             let source = case.views.rows();

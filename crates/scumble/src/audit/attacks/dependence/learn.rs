@@ -13,11 +13,12 @@ const ROUNDS: usize = 100;
 /// Rounds without getting better before it is given up.
 const PATIENCE: usize = 4;
 
-/// How much likelier, in nats, rows must become for a round to count as getting better.
-const BETTER: f64 = 0.1;
+/// How much likelier, in nats, rows must become for a round to count as getting better: through
+/// noise and groups it goes slowly.
+const BETTER: f64 = 1e-3;
 
-/// A round that adds less than this share to what is gained already does not count either.
-const ENOUGH: f64 = 0.002;
+/// The same where values are shown, which is quick.
+const ENOUGH: f64 = 0.1;
 
 /// How much likelier, in nats, rows must become that nothing was learned from. Of what tells
 /// nothing a half of a chi-square with one degree of freedom is expected at most.
@@ -84,7 +85,8 @@ fn learn<'a>(
             scale(contexts, &mut beliefs);
             let likely = contexts.likelihood(&beliefs, 1 - half);
             since += 1;
-            if likely > reached + BETTER.max(ENOUGH * (reached - nothing)) {
+            let better = if contexts.is_shown() { ENOUGH } else { BETTER };
+            if likely > reached + better {
                 since = 0;
             }
             if likely > reached {

@@ -38,14 +38,13 @@ pub(super) struct Coded {
 }
 
 impl Rows {
-    /// Reads about `most` rows, all if there are no more. Which, a hash decides: of the texts
-    /// of the first columns, so that rows with the same texts stay `together`, or of the row's
-    /// place if there are none.
+    /// Reads about `most` rows, all if there are no more. Which, a hash decides: of the first
+    /// column's text, so that rows with the same text stay together, or of the row's place.
     pub(super) fn read(
         source: &Source,
         names: &[&str],
         (rows, most): (u64, usize),
-        together: usize,
+        together: bool,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let columns = names.iter().map(|name| source.column(name));
@@ -54,13 +53,11 @@ impl Rows {
         let share = (most as f64 / rows.max(1) as f64 * u64::MAX as f64) as u64;
         let is_taken = |spot: RowPlace, cells: &[&str]| {
             let place = (u64::from(spot.block) << 32) | u64::from(spot.row);
-            let key = || match together {
-                0 => hashed(&place.to_le_bytes()),
-                n => cells[..n].iter().fold(0, |key: u64, cell| {
-                    key.rotate_left(1) ^ hashed(cell.as_bytes())
-                }),
+            let key = match together {
+                true => cells.first().map_or(0, |text| hashed(text.as_bytes())),
+                false => hashed(&place.to_le_bytes()),
             };
-            !sampled || key() <= share
+            !sampled || key <= share
         };
         let start = || Taken {
             places: Vec::new(),
