@@ -122,14 +122,14 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
         let instead = || Treatments::of(&release.manifest).instead();
         let way = way.map_or_else(instead, WayName::name);
         let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
-        print(&format!("{:#}\n", as_json(&asked, left_out, &answers, &notes)))?;
+        print(&format!("{:#}\n", as_json(&asked, &answers, &notes)))?;
     } else if args.csv {
         print_table(&as_csv(&answers))?;
     } else if !args.quiet {
         let manifest = &release.manifest;
         let drawn = |a: &Answer| Treatments::asked(manifest, &a.query).drawn;
         let way = way.filter(|_| answers.iter().any(drawn));
-        print(&as_text(manifest, left_out, &answers, way))?;
+        print(&as_text(manifest, &answers, way))?;
     }
     if !args.json && !args.quiet {
         notes.iter().for_each(|text| note(text));

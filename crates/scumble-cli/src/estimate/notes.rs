@@ -1,7 +1,7 @@
 //! What a reader of an answer must know.
 
 use scumble::error::Result;
-use scumble::estimate::{Check, Condition, Evidence, Measure, Query};
+use scumble::estimate::{Basis, Check, Condition, Evidence, Measure, Query};
 use scumble::release::{Manifest, PublishedColumn, Treatment};
 
 use crate::estimate::Answer;
@@ -90,21 +90,10 @@ pub(super) fn notes(
         let own = |name: &str| column.name.eq_ignore_ascii_case(name);
         open().any(|answer| answer.query.columns().into_iter().any(own))
     };
-    let asked = || manifest.columns.iter().filter(asked);
-    let apart: Vec<&PublishedColumn> =
-        asked().filter(|column| column.treatment == Treatment::Apart).collect();
-    for column in &apart {
-        notes.push(format!(
-            "within a group every arrangement of `{}` is taken as equally likely: where it \
-             depends on the columns asked about, estimates lean towards independence, and \
-             the error does not show it",
-            column.name
-        ));
-    }
     let has_ranges = |column: &&PublishedColumn| {
         matches!(column.treatment, Treatment::Drawn { ranges: Some(_), .. })
     };
-    for column in asked().filter(has_ranges) {
+    for column in manifest.columns.iter().filter(asked).filter(has_ranges) {
         notes.push(format!(
             "numbers of `{}` are taken as evenly spread within their ranges, up to the ends \
              of its domain: where they are not, sums, means and comparisons within a range \
@@ -112,33 +101,22 @@ pub(super) fn notes(
             column.name
         ));
     }
-    if open().any(|answer| asks_of_numbers(manifest, &answer.query)) {
-        notes.push(
-            "true numbers are taken as evenly spread within their blur: where they are \
-             much more concentrated, estimates lean towards even, and the error does not \
-             show it"
-                .to_owned(),
-        );
-    }
-    if open().any(|answer| about(answer).redrawn) {
-        notes.push(
-            "rows were drawn anew, group by group: the error is that of rows that are \
-             spread alike within their group"
-                .to_owned(),
-        );
-    }
-    let values = match open().any(|answer| about(answer).weighted) {
-        true => Some("columns are taken as independent within a group"),
-        false => open().any(|answer| about(answer).coarse).then_some(
-            "a cell is taken as even over the values it stands for, and columns as \
-             independent within their cells",
-        ),
+    let rests_on = |basis: Basis| {
+        answers.iter().any(|answer| answer.estimates.iter().any(|e| e.basis == basis))
     };
-    if let Some(values) = values {
-        notes.push(format!(
-            "{values}: where that is not so, estimates lean towards it, and the error does \
-             not show it"
-        ));
+    if rests_on(Basis::Calibrated) {
+        notes.push(
+            "errors are as large as the publisher found those of questions like this one to \
+             be: 95 of 100 such intervals cover the truth"
+                .to_owned(),
+        );
+    }
+    if rests_on(Basis::Limits) {
+        notes.push(
+            "values are taken as even and independent where the release leaves them open, \
+             and nobody measured how far that is off here: only the limits are certain"
+                .to_owned(),
+        );
     }
     if manifest.sampled.is_some() {
         let groups = counted(manifest.rows, "group");
@@ -149,7 +127,9 @@ pub(super) fn notes(
     }
     if left_out > 0 {
         let rows = counted(left_out, "row");
-        notes.push(format!("{rows} of the table were left out and are not counted"));
+        notes.push(format!(
+            "{rows} of the table were left out: they are taken to be like the others"
+        ));
     }
     if manifest.experiment {
         notes.push(

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scumble::estimate::{Estimate, Measure, Query};
+use scumble::estimate::{Basis, Estimate, Measure, Query};
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,6 @@ fn called(query: &Query) -> &'static str {
 /// `asked` says how the question was put; the rest follows it.
 pub(super) fn as_json(
     asked: &Value,
-    left_out: u64,
     answers: &[Answer],
     notes: &[String],
 ) -> Value {
@@ -44,7 +43,8 @@ pub(super) fn as_json(
             "uncut_low": uncut_low.map(rounded),
             "uncut_high": uncut_high.map(rounded),
             "at_least": limit(estimate.at_least),
-            "at_most": limit(at_most(&answer.query, estimate, left_out)),
+            "at_most": limit(estimate.at_most),
+            "basis": basis(estimate),
         });
         if several {
             object["number"] = json!(answer.name);
@@ -61,11 +61,12 @@ pub(super) fn as_json(
     })
 }
 
-/// The most that the table can have: rows that were left out may be of any kind.
-fn at_most(query: &Query, estimate: &Estimate, left_out: u64) -> f64 {
-    match query.measure {
-        Measure::Count => estimate.at_most + left_out as f64,
-        _ => estimate.at_most,
+/// What the error of an estimate rests on.
+fn basis(estimate: &Estimate) -> &'static str {
+    match estimate.basis {
+        Basis::Law => "law",
+        Basis::Calibrated => "calibrated",
+        Basis::Limits => "limits",
     }
 }
 
@@ -141,7 +142,6 @@ fn labels(manifest: &Manifest, query: &Query, estimate: &Estimate) -> Vec<String
 
 pub(super) fn as_text(
     manifest: &Manifest,
-    left_out: u64,
     answers: &[Answer],
     way: Option<WayName>,
 ) -> String {
@@ -182,6 +182,7 @@ pub(super) fn as_text(
             (Some(0.0), _) if way.is_some() || !limited((answer, estimate)) => {
                 "exact".to_owned()
             }
+            _ if estimate.basis == Basis::Limits => "unknown".to_owned(),
             (_, Some((low, high))) => format!("{} to {}", amount(low), amount(high)),
             _ => "unknown".to_owned(),
         });
@@ -190,7 +191,7 @@ pub(super) fn as_text(
                 format!(
                     "{} to {}",
                     amount(estimate.at_least),
-                    amount(at_most(&answer.query, estimate, left_out))
+                    amount(estimate.at_most)
                 )
             }
             false => String::new(),

@@ -99,6 +99,8 @@ pub struct ReleaseSpec {
     pub directory: String,
     /// The format of its rows.
     pub format: DataFormat,
+    /// Whether the manifest says how far answers are off.
+    pub calibrate: bool,
 }
 
 const CELLS: [(&str, Cells); 4] = [
@@ -116,6 +118,8 @@ const WEIGHTS: [(&str, Weights); 3] = [
 
 /// Steps between uniform and optimal weights, if the recipe does not say: the source's.
 const STEPS: u32 = 10;
+
+const CALIBRATION: [(&str, bool); 2] = [("measured", true), ("none", false)];
 
 const FORMATS: [(&str, DataFormat); 2] =
     [("csv", DataFormat::Csv), ("parquet", DataFormat::Parquet)];
@@ -276,7 +280,11 @@ fn cells_of(item: &Item<'_>) -> Result<(Option<Cells>, Option<PdfSpec>)> {
 
 impl Default for ReleaseSpec {
     fn default() -> Self {
-        Self { directory: "release".to_owned(), format: DataFormat::Csv }
+        Self {
+            directory: "release".to_owned(),
+            format: DataFormat::Csv,
+            calibrate: true,
+        }
     }
 }
 
@@ -284,6 +292,7 @@ impl ReleaseSpec {
     pub(super) fn read(section: &mut Section<'_>) -> Result<Self> {
         let directory = section.take("directory");
         let format = section.take("format");
+        let calibration = section.take("calibration");
         section.done()?;
         let mut release = Self::default();
         if let Some(item) = directory {
@@ -294,6 +303,9 @@ impl ReleaseSpec {
         }
         if let Some(item) = format {
             release.format = item.choice("format", &FORMATS)?;
+        }
+        if let Some(item) = calibration {
+            release.calibrate = item.choice("calibration", &CALIBRATION)?;
         }
         Ok(release)
     }

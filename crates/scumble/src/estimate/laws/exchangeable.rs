@@ -49,7 +49,7 @@ use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
 use crate::estimate::laws::numbers::{Blurred, RedrawnGroup};
-use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::prospect::{Prospects, RowPosterior};
 use crate::estimate::laws::rows::Undone;
 use crate::estimate::laws::valuation::{ApartColumn, Valuation};

@@ -48,7 +48,7 @@ use crate::estimate::laws::effects::{Effect, Shuffled};
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
-use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::valuation::{Given, Valuation};
 use crate::estimate::laws::worth::Worth;
 use crate::estimate::query::Measure;
