@@ -115,21 +115,25 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
             .answer(watch.over(&query), way.map_or(Way::Inverse, WayName::way))?;
         answers.push(Answer { name, query, estimates });
     }
-    let left_out = release.manifest.left_beside(evidence.n_rows() as u64);
+    // Where errors were measured, answers are about rows that were left out, too.
+    let left_out = match release.manifest.calibration {
+        Some(_) => 0,
+        None => release.manifest.left_beside(evidence.n_rows() as u64),
+    };
     let notes = notes(&release.manifest, left_out, &evidence, &answers)?;
     if args.json {
         let rows = evidence.n_rows();
         let instead = || Treatments::of(&release.manifest).instead();
         let way = way.map_or_else(instead, WayName::name);
         let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
-        print(&format!("{:#}\n", as_json(&asked, &answers, &notes)))?;
+        print(&format!("{:#}\n", as_json(&asked, left_out, &answers, &notes)))?;
     } else if args.csv {
         print_table(&as_csv(&answers))?;
     } else if !args.quiet {
         let manifest = &release.manifest;
         let drawn = |a: &Answer| Treatments::asked(manifest, &a.query).drawn;
         let way = way.filter(|_| answers.iter().any(drawn));
-        print(&as_text(manifest, &answers, way))?;
+        print(&as_text(manifest, left_out, &answers, way))?;
     }
     if !args.json && !args.quiet {
         notes.iter().for_each(|text| note(text));

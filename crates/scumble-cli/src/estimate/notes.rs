@@ -86,14 +86,56 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
+    match manifest.calibration {
+        None => assumed(manifest, answers, &mut notes),
+        Some(_) => measured(answers, &mut notes),
+    }
+    if manifest.sampled.is_some() {
+        let groups = counted(manifest.rows, "group");
+        notes.push(format!(
+            "the counts rest on one row of each of {groups}: it stands for all rows of \
+             its group"
+        ));
+    }
+    if left_out > 0 {
+        let rows = counted(left_out, "row");
+        notes.push(format!("{rows} of the table were left out and are not counted"));
+    }
+    if manifest.experiment {
+        notes.push(
+            "randomness was fixed by a seed: this release is not for publication"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
+}
+
+/// What answers take for granted if nobody measured how far they are off.
+fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
+    let open = |answer: &&Answer| {
+        answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+    };
+    let open = || answers.iter().filter(open);
+    let about = |answer: &Answer| Treatments::asked(manifest, &answer.query);
     let asked = |column: &&PublishedColumn| {
         let own = |name: &str| column.name.eq_ignore_ascii_case(name);
         open().any(|answer| answer.query.columns().into_iter().any(own))
     };
+    let asked = || manifest.columns.iter().filter(asked);
+    let apart: Vec<&PublishedColumn> =
+        asked().filter(|column| column.treatment == Treatment::Apart).collect();
+    for column in &apart {
+        notes.push(format!(
+            "within a group every arrangement of `{}` is taken as equally likely: where it \
+             depends on the columns asked about, estimates lean towards independence, and \
+             the error does not show it",
+            column.name
+        ));
+    }
     let has_ranges = |column: &&PublishedColumn| {
         matches!(column.treatment, Treatment::Drawn { ranges: Some(_), .. })
     };
-    for column in manifest.columns.iter().filter(asked).filter(has_ranges) {
+    for column in asked().filter(has_ranges) {
         notes.push(format!(
             "numbers of `{}` are taken as evenly spread within their ranges, up to the ends \
              of its domain: where they are not, sums, means and comparisons within a range \
@@ -101,6 +143,38 @@ pub(super) fn notes(
             column.name
         ));
     }
+    if open().any(|answer| asks_of_numbers(manifest, &answer.query)) {
+        notes.push(
+            "true numbers are taken as evenly spread within their blur: where they are \
+             much more concentrated, estimates lean towards even, and the error does not \
+             show it"
+                .to_owned(),
+        );
+    }
+    if open().any(|answer| about(answer).redrawn) {
+        notes.push(
+            "rows were drawn anew, group by group: the error is that of rows that are \
+             spread alike within their group"
+                .to_owned(),
+        );
+    }
+    let values = match open().any(|answer| about(answer).weighted) {
+        true => Some("columns are taken as independent within a group"),
+        false => open().any(|answer| about(answer).coarse).then_some(
+            "a cell is taken as even over the values it stands for, and columns as \
+             independent within their cells",
+        ),
+    };
+    if let Some(values) = values {
+        notes.push(format!(
+            "{values}: where that is not so, estimates lean towards it, and the error does \
+             not show it"
+        ));
+    }
+}
+
+/// What errors rest on that the publisher measured.
+fn measured(answers: &[Answer], notes: &mut Vec<String>) {
     let rests_on = |basis: Basis| {
         answers.iter().any(|answer| answer.estimates.iter().any(|e| e.basis == basis))
     };
@@ -118,26 +192,6 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
-    if manifest.sampled.is_some() {
-        let groups = counted(manifest.rows, "group");
-        notes.push(format!(
-            "the counts rest on one row of each of {groups}: it stands for all rows of \
-             its group"
-        ));
-    }
-    if left_out > 0 {
-        let rows = counted(left_out, "row");
-        notes.push(format!(
-            "{rows} of the table were left out: they are taken to be like the others"
-        ));
-    }
-    if manifest.experiment {
-        notes.push(
-            "randomness was fixed by a seed: this release is not for publication"
-                .to_owned(),
-        );
-    }
-    Ok(notes)
 }
 
 /// Whether a question has conditions on blurred columns.

@@ -23,6 +23,7 @@ fn called(query: &Query) -> &'static str {
 /// `asked` says how the question was put; the rest follows it.
 pub(super) fn as_json(
     asked: &Value,
+    left_out: u64,
     answers: &[Answer],
     notes: &[String],
 ) -> Value {
@@ -43,7 +44,7 @@ pub(super) fn as_json(
             "uncut_low": uncut_low.map(rounded),
             "uncut_high": uncut_high.map(rounded),
             "at_least": limit(estimate.at_least),
-            "at_most": limit(estimate.at_most),
+            "at_most": limit(at_most(&answer.query, estimate, left_out)),
             "basis": basis(estimate),
         });
         if several {
@@ -67,6 +68,14 @@ fn basis(estimate: &Estimate) -> &'static str {
         Basis::Law => "law",
         Basis::Calibrated => "calibrated",
         Basis::Limits => "limits",
+    }
+}
+
+/// The most that the table can have: rows that were left out may be of any kind.
+fn at_most(query: &Query, estimate: &Estimate, left_out: u64) -> f64 {
+    match query.measure {
+        Measure::Count => estimate.at_most + left_out as f64,
+        _ => estimate.at_most,
     }
 }
 
@@ -142,6 +151,7 @@ fn labels(manifest: &Manifest, query: &Query, estimate: &Estimate) -> Vec<String
 
 pub(super) fn as_text(
     manifest: &Manifest,
+    left_out: u64,
     answers: &[Answer],
     way: Option<WayName>,
 ) -> String {
@@ -191,7 +201,7 @@ pub(super) fn as_text(
                 format!(
                     "{} to {}",
                     amount(estimate.at_least),
-                    amount(estimate.at_most)
+                    amount(at_most(&answer.query, estimate, left_out))
                 )
             }
             false => String::new(),

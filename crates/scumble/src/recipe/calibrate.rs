@@ -4,7 +4,8 @@
 //! Of questions of a kind that are drawn as these are, at least 95 % of the intervals that
 //! readers get cover the truth, on average over questions: a factor is that of rank
 //! `ceil(0.95 (n + 1))` among the factors that `n` questions would have needed, which is
-//! split conformal prediction, rounded up.
+//! split conformal prediction, rounded up; the largest of those of all questions of a kind,
+//! and of those about few rows, some and many.
 //! The questions are made from the release alone, from a table drawn from it, so that they
 //! tell nothing.
 //!
@@ -36,13 +37,15 @@ use crate::random::Randomness;
 use crate::recipe::Spec;
 use crate::recipe::compare::{Aim, Maker, Original};
 use crate::release::{
-    AskedMeasure, Calibration, CalibrationFactor, MOST_OPEN, Manifest, Release, Treatment,
+    AskedMeasure, Calibration, CalibrationFactor, MOST_OPEN, Manifest, Release,
+    Treatment,
 };
 use crate::table::{Kind, Source};
 use crate::watch::Watch;
 
-/// Questions about one open column, for each of them.
+/// Questions about one open column, for each of them, and at least for all together.
 const SINGLE: usize = 40;
+const SINGLE_IN_ALL: usize = 240;
 /// Questions about several, for each number of them; also about left-out rows alone.
 const SEVERAL: usize = 120;
 /// Sums, and means, of each column of numbers.
@@ -62,6 +65,15 @@ const LEAST_QUESTIONS: usize = 120;
 /// if it is one.
 type QuestionKind = (AskedMeasure, usize, Option<String>);
 
+/// The factor that an answer would have needed, and which share of the rows it is about.
+struct NeededFactor {
+    factor: f64,
+    share: f64,
+}
+
+/// Answers about fewer rows than this share may be off by more than others.
+const SHARES: [f64; 3] = [0.01, 0.05, f64::INFINITY];
+
 /// Asks a release, compares with the table, and finds the factors; nothing if they may not
 /// be published, or no question can be asked.
 pub(super) fn calibrate(
@@ -71,7 +83,8 @@ pub(super) fn calibrate(
     watch: &dyn Watch,
 ) -> Result<Option<Calibration>> {
     let names = askable(&release.manifest);
-    if !spec.release.calibrate || names.is_empty() || release.manifest.rows < LEAST_ROWS {
+    if !spec.release.calibrate || names.is_empty() || release.manifest.rows < LEAST_ROWS
+    {
         return Ok(None);
     }
     let evidence = Evidence::read(release, watch)?;
@@ -106,15 +119,16 @@ pub(super) fn calibrate(
             Err(_) => watch.check().map(|()| None),
         }
     });
-    let needed: Vec<Option<(QuestionKind, f64)>> = needed.collect::<Result<_>>()?;
-    let mut kinds: BTreeMap<QuestionKind, Vec<f64>> = BTreeMap::new();
+    let needed: Vec<Option<(QuestionKind, NeededFactor)>> =
+        needed.collect::<Result<_>>()?;
+    let mut kinds: BTreeMap<QuestionKind, Vec<NeededFactor>> = BTreeMap::new();
     for (kind, factor) in needed.into_iter().flatten() {
         kinds.entry(kind).or_default().push(factor);
     }
     let questions = kinds.values().map(|factors| factors.len() as u64).sum();
     let factors = kinds.into_iter().filter(|(_, factors)| factors.len() >= LEAST);
     let factors = factors.map(|((measure, open, column), factors)| {
-        let factor = upper(factors).and_then(Calibration::rung);
+        let factor = enough(&factors).and_then(Calibration::rung);
         CalibrationFactor { measure, open, column, factor }
     });
     let factors: Vec<CalibrationFactor> = factors.collect();
@@ -125,7 +139,8 @@ pub(super) fn calibrate(
 
 /// The columns that questions may be about.
 fn askable(manifest: &Manifest) -> Vec<&str> {
-    let promised = |name: &'static str| manifest.promises.iter().filter(move |p| p.name == name);
+    let promised =
+        |name: &'static str| manifest.promises.iter().filter(move |p| p.name == name);
     // Whoever these promises are made against does not know the table's quasi columns.
     if promised("delta-presence").chain(promised("k-map")).next().is_some() {
         return Vec::new();
@@ -147,7 +162,7 @@ fn needed(
     truth: &Original,
     query: &Query,
     watch: &dyn Watch,
-) -> Result<Option<(QuestionKind, f64)>> {
+) -> Result<Option<(QuestionKind, NeededFactor)>> {
     let measure = match query.measure {
         Measure::Count => AskedMeasure::Count,
         Measure::Sum(_) => AskedMeasure::Sum,
@@ -156,7 +171,9 @@ fn needed(
     };
     let asked = truth.answers(query)?;
     let found = evidence.probe(watch.over(query))?;
-    let (Some(asked), Some(found)) = (asked.first(), found.first()) else { return Ok(None) };
+    let (Some(asked), Some(found)) = (asked.first(), found.first()) else {
+        return Ok(None);
+    };
     if found.is_exact() {
         return Ok(None);
     }
@@ -166,7 +183,26 @@ fn needed(
         _ => None,
     };
     let factor = found.needed(asked.truth).unwrap_or(f64::INFINITY);
-    Ok(Some(((measure, open.len().min(MOST_OPEN), column), factor)))
+    let share =
+        found.estimate.rows.min(found.estimate.count) / truth.n_rows.max(1) as f64;
+    let needed = NeededFactor { factor, share };
+    Ok(Some(((measure, open.len().min(MOST_OPEN), column), needed)))
+}
+
+/// The factor that is enough for 95 % of further questions, of all and of those about few
+/// rows or many, if there are enough of them; nothing if there are none.
+fn enough(needed: &[NeededFactor]) -> Option<f64> {
+    let mut low = f64::NEG_INFINITY;
+    let bands = SHARES.iter().map(|high| {
+        let own = |needed: &&NeededFactor| (low..*high).contains(&needed.share);
+        let factors: Vec<f64> = needed.iter().filter(own).map(|n| n.factor).collect();
+        low = *high;
+        factors
+    });
+    let all = needed.iter().map(|needed| needed.factor).collect();
+    let bands = bands.filter(|factors| factors.len() >= LEAST);
+    let each: Option<Vec<f64>> = bands.chain([all]).map(upper).collect();
+    each?.into_iter().reduce(f64::max)
 }
 
 /// The factor that is enough for 95 % of further questions; nothing if these are too few.
@@ -204,7 +240,7 @@ impl<'a> Asking<'a> {
     fn queries(mut self) -> Vec<Query> {
         let open = self.open.clone();
         let mut queries = Vec::new();
-        for _ in 0..SINGLE {
+        for _ in 0..SINGLE.max(SINGLE_IN_ALL / open.len().max(1)) {
             for place in &open {
                 queries.extend(self.count(&[*place], 0));
                 // The same beside columns that are known.
@@ -220,17 +256,23 @@ impl<'a> Asking<'a> {
         for _ in 0..SEVERAL {
             queries.extend(self.count(&[], 2));
         }
-        let numbers = self.all.iter().copied().filter(|place| {
-            self.public.columns[*place].reading.kind == Kind::Number
-        });
+        let numbers =
+            self.all.iter().copied().filter(|place| {
+                self.public.columns[*place].reading.kind == Kind::Number
+            });
         let numbers: Vec<usize> = numbers.take(MOST_SUMMED).collect();
         for place in numbers {
             let name = &self.public.columns[place].name;
             for _ in 0..SUMS {
-                for measure in [Measure::Sum(name.clone()), Measure::Mean(name.clone())] {
+                for measure in [Measure::Sum(name.clone()), Measure::Mean(name.clone())]
+                {
                     let (none, other) = (Vec::new(), self.some(&self.all.clone(), 1));
                     for conditions in [none, other] {
-                        queries.push(self.query(measure.clone(), &conditions, Aim::Many));
+                        queries.push(self.query(
+                            measure.clone(),
+                            &conditions,
+                            Aim::Many,
+                        ));
                     }
                 }
             }

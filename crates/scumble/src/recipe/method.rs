@@ -283,7 +283,7 @@ impl Default for ReleaseSpec {
         Self {
             directory: "release".to_owned(),
             format: DataFormat::Csv,
-            calibrate: true,
+            calibrate: false,
         }
     }
 }

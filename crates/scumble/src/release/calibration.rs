@@ -35,7 +35,9 @@ pub struct CalibrationFactor {
 }
 
 /// What a question asks for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum AskedMeasure {
     /// How many rows.
@@ -91,7 +93,11 @@ impl Calibration {
 mod tests {
     use super::*;
 
-    fn factor(open: usize, column: Option<&str>, factor: Option<f64>) -> CalibrationFactor {
+    fn factor(
+        open: usize,
+        column: Option<&str>,
+        factor: Option<f64>,
+    ) -> CalibrationFactor {
         let column = column.map(str::to_owned);
         CalibrationFactor { measure: AskedMeasure::Count, open, column, factor }
     }
@@ -115,7 +121,8 @@ mod tests {
         assert_eq!(count(&["sex"]), None);
         assert_eq!(count(&["nation"]), None);
         assert_eq!(calibration.factor(AskedMeasure::Sum, &["age"]), None);
-        let known = Calibration { factors: calibration.factors[..1].to_vec(), ..calibration };
+        let known =
+            Calibration { factors: calibration.factors[..1].to_vec(), ..calibration };
         assert_eq!(known.factor(AskedMeasure::Count, &["sex"]), Some(0.1));
         assert_eq!(known.factor(AskedMeasure::Count, &["sex", "job"]), Some(0.1));
     }

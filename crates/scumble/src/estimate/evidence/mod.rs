@@ -21,7 +21,8 @@ use crate::estimate::laws::numbers::{Blurred, NumberColumns};
 use crate::estimate::sample::of_table;
 use crate::hierarchy::{Ranges, Rule};
 use crate::release::{
-    Calibration, Class, DataColumn, Parameters, PublishedColumn, Release, Seen, Treatment,
+    Calibration, Class, DataColumn, Parameters, PublishedColumn, Release, Seen,
+    Treatment,
 };
 use crate::table::{
     Code, Kind, Numbers, NumbersTask, Reading, Role, Scan, parse_number,

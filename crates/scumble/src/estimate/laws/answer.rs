@@ -20,8 +20,8 @@ pub(crate) enum Trust {
 
 impl Evidence {
     /// Estimates how many rows of the table satisfy the condition, for all values of the
-    /// columns that are counted apart, in the order of these values. Rows that were left out
-    /// count, too, and errors are as large as the publisher found them to be.
+    /// columns that are counted apart, in the order of these values. If the publisher
+    /// measured errors they are that large, and rows that were left out count, too.
     pub fn answer<'q>(
         &self,
         query: impl Into<Watched<'q, Query>>,

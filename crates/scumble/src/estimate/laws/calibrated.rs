@@ -16,7 +16,8 @@
 //! table.
 //!
 //! # Limits
-//! A mean over questions: of a single one, and of questions that are nothing like those
+//! Releases whose publisher measured nothing are answered by their laws, about the published
+//! rows alone. A mean over questions: of a single one, and of questions that are nothing like those
 //! asked, nothing is promised. The limits hold always.
 //!
 //! # Source
@@ -106,7 +107,10 @@ impl Evidence {
     /// Answers with the errors of their laws, about the whole table, and their leeway.
     pub(crate) fn probe(&self, query: Watched<'_, Query>) -> Result<Vec<Probe>> {
         let answers = self.answer_by_law(query, Way::Inverse)?;
-        Ok(answers.into_iter().map(|answer| self.of_table(query.task, answer)).collect())
+        Ok(answers
+            .into_iter()
+            .map(|answer| self.of_table(query.task, answer))
+            .collect())
     }
 
     /// Answers with the errors that the publisher found.
@@ -115,9 +119,10 @@ impl Evidence {
         query: &Query,
         answers: Vec<Estimate>,
     ) -> Result<Vec<Estimate>> {
+        let Some(calibration) = &self.calibration else { return Ok(answers) };
         let open = self.open_columns(query)?;
         let factor = asked(&query.measure)
-            .and_then(|measure| self.calibration.as_ref()?.factor(measure, &open));
+            .and_then(|measure| calibration.factor(measure, &open));
         let by_law = open.is_empty() && self.left_out == 0.0;
         let answers = answers.into_iter().map(|answer| {
             let Probe { mut estimate, leeway } = self.of_table(query, answer);
@@ -125,8 +130,9 @@ impl Evidence {
                 return estimate;
             }
             let error = estimate.standard_error.zip(factor);
-            let error =
-                error.map(|(error, factor)| (error * error + factor.powi(2) * leeway).sqrt());
+            let error = error.map(|(error, factor)| {
+                (error * error + factor.powi(2) * leeway).sqrt()
+            });
             estimate.basis = match factor {
                 Some(_) => Basis::Calibrated,
                 None => Basis::Limits,
@@ -143,13 +149,13 @@ impl Evidence {
         query: &Query,
         count: &Estimate,
     ) -> Result<Option<f64>> {
+        let Some(calibration) = &self.calibration else { return Ok(Some(0.0)) };
         let open = self.open_columns(query)?;
         let Probe { leeway, .. } = self.of_table(query, count.clone());
         if open.is_empty() && self.left_out == 0.0 || leeway <= 0.0 {
             return Ok(Some(0.0));
         }
-        let calibration = self.calibration.as_ref();
-        let factor = calibration.and_then(|all| all.factor(AskedMeasure::Count, &open));
+        let factor = calibration.factor(AskedMeasure::Count, &open);
         Ok(factor.map(|factor| factor.powi(2) * leeway))
     }
 
@@ -157,7 +163,8 @@ impl Evidence {
     fn of_table(&self, query: &Query, mut estimate: Estimate) -> Probe {
         let (published, left_out) = (self.n_rows(), self.left_out);
         let all = published + left_out;
-        let unconditional = query.condition == Condition::always() && query.group_by.is_empty();
+        let unconditional =
+            query.condition == Condition::always() && query.group_by.is_empty();
         let variance = estimate.standard_error.map_or(0.0, |error| error * error);
         // Sums of floats that should be whole numbers are not quite.
         let whole = |number: f64| if number > 1e-9 * all * all { number } else { 0.0 };
@@ -178,7 +185,8 @@ impl Evidence {
                     for number in [&mut estimate.count, &mut estimate.at_least] {
                         *number += left_out;
                     }
-                    estimate.unbiased = estimate.unbiased.map(|number| number + left_out);
+                    estimate.unbiased =
+                        estimate.unbiased.map(|number| number + left_out);
                     estimate.at_most += left_out;
                 }
                 Measure::Count | Measure::Share(_) => {

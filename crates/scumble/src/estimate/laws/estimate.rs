@@ -27,7 +27,8 @@ pub struct Estimate {
 /// What the error of an estimate rests on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Basis {
-    /// The law of the release alone: nothing is open, or noise whose law is known.
+    /// The law of the release alone: nothing is open, noise whose law is known, or values
+    /// that are taken as even and independent because nobody measured how they lie.
     #[default]
     Law,
     /// The law, and how far answers were off when the publisher asked.

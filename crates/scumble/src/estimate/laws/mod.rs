@@ -26,9 +26,9 @@ mod worth;
 pub(crate) use arrangement::MOST_ROWS;
 
 pub use arrangement::Arranged;
+pub use estimate::{Basis, Estimate};
 pub use joint::{Joint, JointInverse, MOST_CELLS};
 pub use matrix::{Channel, Inverse};
-pub use estimate::{Basis, Estimate};
 pub use reconstruct::{
     ErrorTerms, LIKELIHOOD_GAP, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
     reconstruct,

@@ -93,8 +93,10 @@ impl Evidence {
                 basis: Basis::Law,
             })
         };
-        let (of_whole, of_part) =
-            (question(group_by, condition.clone()), question(group_by, condition.and(part)));
+        let (of_whole, of_part) = (
+            question(group_by, condition.clone()),
+            question(group_by, condition.and(part)),
+        );
         let shares = wholes.iter().map(|whole| {
             let part = of_group(&parts, &whole.values);
             let found = ratio(&part, whole, Some(&of_group(&rests, &whole.values)));
@@ -166,7 +168,8 @@ impl Estimate {
             None => (self.standard_error, self.basis) = (None, Basis::Limits),
             Some((part, all)) if part + all > 0.0 => {
                 let more = (part + self.count.powi(2) * all) / whole.count.powi(2);
-                let error = self.standard_error.map(|error| (error * error + more).sqrt());
+                let error =
+                    self.standard_error.map(|error| (error * error + more).sqrt());
                 (self.standard_error, self.basis) = (error, Basis::Calibrated);
             }
             Some(_) => {}

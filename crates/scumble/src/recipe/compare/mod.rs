@@ -22,5 +22,5 @@ pub(in crate::recipe) use original::Original;
 pub use questions::{MOST_NUMBERS, Questions};
 pub use risk::{RiskFound, RiskKind, risks};
 pub use vary::Vary;
-pub use workload::{Asked, BANDS, Band, Workload};
 pub(in crate::recipe) use workload::{Aim, Maker};
+pub use workload::{Asked, BANDS, Band, Workload};

@@ -197,7 +197,8 @@ impl Original {
         let columns = self.columns.iter().filter(|c| names.contains(&&*c.name));
         let columns = columns.filter_map(|column| {
             let found = own(&column.name)?;
-            let codes: Vec<Code> = found.codes.iter().map(|code| Code::new(*code)).collect();
+            let codes: Vec<Code> =
+                found.codes.iter().map(|code| Code::new(*code)).collect();
             let OriginalColumn { name, role, reading, .. } = column;
             let schema = (name.clone(), *role, reading.clone());
             Some(OriginalColumn::coded(schema, &found.texts, &codes))

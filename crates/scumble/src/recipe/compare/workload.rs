@@ -211,9 +211,9 @@ impl<'a> Maker<'a> {
             let other = random.random_range(place..places.len());
             places.swap(place, other);
         }
-        let each = places.into_iter().filter_map(|place| {
-            self.condition(place, tuple, aim, random)
-        });
+        let each = places
+            .into_iter()
+            .filter_map(|place| self.condition(place, tuple, aim, random));
         each.take(wanted).collect()
     }
 

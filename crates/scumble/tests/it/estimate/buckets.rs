@@ -590,7 +590,9 @@ fn sums_means_and_shares_are_those_of_all_tables_that_fit() {
         let holds = |row: &Row| truth(&condition, row) == Some(true);
         let answer = |measure: Measure, condition: Condition| {
             let query = Query { measure, group_by: Vec::new(), condition };
-            evidence.answer_by_law(&query, Way::Inverse).map(|mut found| found.remove(0))
+            evidence
+                .answer_by_law(&query, Way::Inverse)
+                .map(|mut found| found.remove(0))
         };
         let mut compare = |found: &Estimate, value: f64, error: f64| {
             let own = found.standard_error.unwrap();

@@ -7,6 +7,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use scumble::estimate::{Basis, Estimate, Evidence, Query, Way};
 use scumble::recipe::Published;
+use scumble::release::Release;
 use scumble::watch::Unwatched;
 use tempfile::TempDir;
 
@@ -59,6 +60,8 @@ fn home(people: &[Person]) -> TempDir {
     let lines = NATIONS.iter().map(|leaf| format!("{leaf};{};*\n", &leaf[..1]));
     folder(&[("table.csv", &text), ("nation.csv", &lines.collect::<String>())])
 }
+
+const MEASURED: &str = "release.calibration = \"measured\"";
 
 const COLUMNS: &str = "[columns]\n\
     age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [5, 10, 20] } }\n\
@@ -151,7 +154,8 @@ fn intervals_cover_on_tables_that_are_neither_even_nor_independent() {
     let home = home(&people);
     let mut misses_of_laws = 0;
     for (name, columns, recipe) in RELEASES {
-        let published = run(home.path(), &format!("{recipe}\n{columns}"), 1).unwrap();
+        let published =
+            run(home.path(), &format!("{recipe}\n{MEASURED}\n{columns}"), 1).unwrap();
         let calibration = published.manifest.calibration.as_ref().expect(name);
         assert!(calibration.questions > 100, "{name}");
         let evidence = evidence(&published);
@@ -178,7 +182,6 @@ fn intervals_cover_on_tables_that_are_neither_even_nor_independent() {
             within += usize::from(narrower);
         }
         let share = |n: usize| n as f64 / open as f64;
-        println!("{name}: {open} open, {} {} {}", share(covered), share(by_law), share(within));
         assert!(open > 60, "{name}: {open}");
         assert!(share(covered) > 0.9, "{name}: {covered} of {open} cover");
         // Intervals that are as wide as the limits would say nothing.
@@ -195,7 +198,8 @@ fn answers_are_about_rows_that_were_left_out_too() {
     let home = home(&people);
     let (_, columns, recipe) = RELEASES[0];
     let recipe = recipe.replace("0.02", "0.05").replace("= 8", "= 40");
-    let published = run(home.path(), &format!("{recipe}\n{columns}"), 1).unwrap();
+    let published =
+        run(home.path(), &format!("{recipe}\n{MEASURED}\n{columns}"), 1).unwrap();
     let left_out = published.manifest.left_out as f64;
     assert!(left_out > 10.0, "{left_out}");
     let evidence = evidence(&published);
@@ -204,7 +208,10 @@ fn answers_are_about_rows_that_were_left_out_too() {
         evidence.answer(&query, Way::Inverse).unwrap().remove(0)
     };
     let all = ask("SELECT COUNT(*)");
-    assert_eq!((all.count, all.standard_error, all.basis), (3_000.0, Some(0.0), Basis::Law));
+    assert_eq!(
+        (all.count, all.standard_error, all.basis),
+        (3_000.0, Some(0.0), Basis::Law)
+    );
     // Diseases are published as they are, but not those of the rows that were left out.
     let gout = ask("SELECT COUNT(*) WHERE disease = 'gout'");
     let truth = people.iter().filter(|person| person.disease == 2).count() as f64;
@@ -214,23 +221,51 @@ fn answers_are_about_rows_that_were_left_out_too() {
     assert!(gout.at_least <= truth && truth <= gout.at_most);
     assert!(covers(&gout, truth), "{gout:?}, not {truth}");
     let published_alone = evidence
-        .answer_by_law(&Query::parse("SELECT COUNT(*) WHERE disease = 'gout'").unwrap(), Way::Inverse)
+        .answer_by_law(
+            &Query::parse("SELECT COUNT(*) WHERE disease = 'gout'").unwrap(),
+            Way::Inverse,
+        )
         .unwrap();
     assert_eq!(published_alone[0].standard_error, Some(0.0));
     let share = ask("SELECT SHARE(disease = 'gout')");
-    assert!((share.count - truth / 3_000.0).abs() < 4.0 * share.standard_error.unwrap());
+    assert!(
+        (share.count - truth / 3_000.0).abs() < 4.0 * share.standard_error.unwrap()
+    );
     assert!(share.standard_error.unwrap() > 0.0);
 }
 
 #[test]
-fn where_nobody_measured_the_limits_are_the_answer() {
+fn where_nobody_measured_laws_answer_about_the_published_rows() {
     let people = people(1_000, 3);
     let home = home(&people);
     let (_, columns, recipe) = RELEASES[1];
-    let recipe = format!("{recipe}\nrelease.calibration = \"none\"\n{columns}");
-    let published = run(home.path(), &recipe, 1).unwrap();
+    let published = run(home.path(), &format!("{recipe}\n{columns}"), 1).unwrap();
     assert_eq!(published.manifest.calibration, None);
     let evidence = evidence(&published);
+    for text in
+        ["SELECT COUNT(*) WHERE age < 33", "SELECT AVG(age)", "SELECT SHARE(age < 33)"]
+    {
+        let query = Query::parse(text).unwrap();
+        let found = evidence.answer(&query, Way::Inverse).unwrap();
+        assert_eq!(found, evidence.answer_by_law(&query, Way::Inverse).unwrap());
+        assert_eq!(found[0].basis, Basis::Law);
+    }
+}
+
+#[test]
+fn where_no_factor_is_known_the_limits_are_the_answer() {
+    let people = people(1_000, 3);
+    let home = home(&people);
+    let (_, columns, recipe) = RELEASES[1];
+    let recipe = format!("{recipe}\n{MEASURED}\n{columns}");
+    run(home.path(), &recipe, 1).unwrap();
+    let path = home.path().join("release/manifest.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut manifest: serde_json::Value = serde_json::from_str(&text).unwrap();
+    manifest["calibration"]["columns"] = serde_json::json!(["nation"]);
+    std::fs::write(&path, manifest.to_string()).unwrap();
+    let release = Release::open(&home.path().join("release")).unwrap();
+    let evidence = Evidence::read(&release, &Unwatched).unwrap();
     let answer = |text: &str| {
         let query = Query::parse(text).unwrap();
         evidence.answer(&query, Way::Inverse).unwrap().remove(0)
@@ -251,13 +286,15 @@ fn nothing_is_measured_of_randomized_columns_small_tables_and_presence() {
     let home_of = |people: &[Person]| home(people);
     let (_, columns, recipe) = RELEASES[1];
     let few = home_of(&crowd[..300]);
-    let published = run(few.path(), &format!("{recipe}\n{columns}"), 1).unwrap();
+    let published =
+        run(few.path(), &format!("{recipe}\n{MEASURED}\n{columns}"), 1).unwrap();
     assert_eq!(published.manifest.calibration, None);
 
     let many = home_of(&crowd);
     let mixed = format!(
         "promise.k-anonymity = 8\n\
-         promise.breach = {{ prior = 0.3, posterior = 0.7, columns = [\"disease\"] }}\n{columns}"
+         promise.breach = {{ prior = 0.3, posterior = 0.7, columns = [\"disease\"] }}\n\
+         {MEASURED}\n{columns}"
     );
     let published = run(many.path(), &mixed, 1).unwrap();
     let calibration = published.manifest.calibration.unwrap();

@@ -568,7 +568,11 @@ fn a_matrix_that_cannot_be_inverted_is_named() {
     assert_eq!(found[0].standard_error, None);
     // The other sub-table can be asked alone.
     let query = Query::parse("SELECT COUNT(*) WHERE x = 'a' AND part = 1").unwrap();
-    assert!(evidence.answer_by_law(&query, Way::Inverse).unwrap()[0].standard_error.is_some());
+    assert!(
+        evidence.answer_by_law(&query, Way::Inverse).unwrap()[0]
+            .standard_error
+            .is_some()
+    );
 }
 
 #[test]
