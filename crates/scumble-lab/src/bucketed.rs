@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use rand::RngExt;
 use scumble::error::Result;
-use scumble::estimate::{Arranged, Estimate};
+use scumble::estimate::{Arranged, Basis, Estimate};
 use scumble::hierarchy::{ColumnSpec, Microdata, Rule, Side, Tree};
 use scumble::method::Buckets;
 use scumble::random::Randomness;
@@ -213,6 +213,8 @@ fn counted(actual: u64, sum: Arranged) -> Counted {
         standard_error: Some(sum.variance.sqrt()),
         at_least: sum.at_least,
         at_most: sum.at_most,
+        rows: sum.at_most,
+        basis: Basis::Law,
     };
     let interval = estimate.possible_interval().unwrap_or((sum.count, sum.count));
     Counted { answer: Answer { actual: actual as f64, estimate: sum.count }, interval }

@@ -1,7 +1,7 @@
 //! What a reader of an answer must know.
 
 use scumble::error::Result;
-use scumble::estimate::{Check, Condition, Evidence, Measure, Query};
+use scumble::estimate::{Basis, Check, Condition, Evidence, Measure, Query};
 use scumble::release::{Manifest, PublishedColumn, Treatment};
 
 use crate::estimate::Answer;
@@ -86,6 +86,37 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
+    match manifest.calibration {
+        None => assumed(manifest, answers, &mut notes),
+        Some(_) => measured(answers, &mut notes),
+    }
+    if manifest.sampled.is_some() {
+        let groups = counted(manifest.rows, "group");
+        notes.push(format!(
+            "the counts rest on one row of each of {groups}: it stands for all rows of \
+             its group"
+        ));
+    }
+    if left_out > 0 {
+        let rows = counted(left_out, "row");
+        notes.push(format!("{rows} of the table were left out and are not counted"));
+    }
+    if manifest.experiment {
+        notes.push(
+            "randomness was fixed by a seed: this release is not for publication"
+                .to_owned(),
+        );
+    }
+    Ok(notes)
+}
+
+/// What answers take for granted if nobody measured how far they are off.
+fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
+    let open = |answer: &&Answer| {
+        answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+    };
+    let open = || answers.iter().filter(open);
+    let about = |answer: &Answer| Treatments::asked(manifest, &answer.query);
     let asked = |column: &&PublishedColumn| {
         let own = |name: &str| column.name.eq_ignore_ascii_case(name);
         open().any(|answer| answer.query.columns().into_iter().any(own))
@@ -140,24 +171,27 @@ pub(super) fn notes(
              not show it"
         ));
     }
-    if manifest.sampled.is_some() {
-        let groups = counted(manifest.rows, "group");
-        notes.push(format!(
-            "the counts rest on one row of each of {groups}: it stands for all rows of \
-             its group"
-        ));
-    }
-    if left_out > 0 {
-        let rows = counted(left_out, "row");
-        notes.push(format!("{rows} of the table were left out and are not counted"));
-    }
-    if manifest.experiment {
+}
+
+/// What errors rest on that the publisher measured.
+fn measured(answers: &[Answer], notes: &mut Vec<String>) {
+    let rests_on = |basis: Basis| {
+        answers.iter().any(|answer| answer.estimates.iter().any(|e| e.basis == basis))
+    };
+    if rests_on(Basis::Calibrated) {
         notes.push(
-            "randomness was fixed by a seed: this release is not for publication"
+            "errors are as large as the publisher found those of questions like this one to \
+             be: 95 of 100 such intervals cover the truth"
                 .to_owned(),
         );
     }
-    Ok(notes)
+    if rests_on(Basis::Limits) {
+        notes.push(
+            "values are taken as even and independent where the release leaves them open, \
+             and nobody measured how far that is off here: only the limits are certain"
+                .to_owned(),
+        );
+    }
 }
 
 /// Whether a question has conditions on blurred columns.

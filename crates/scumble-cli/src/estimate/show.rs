@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scumble::estimate::{Estimate, Measure, Query};
+use scumble::estimate::{Basis, Estimate, Measure, Query};
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
@@ -45,6 +45,7 @@ pub(super) fn as_json(
             "uncut_high": uncut_high.map(rounded),
             "at_least": limit(estimate.at_least),
             "at_most": limit(at_most(&answer.query, estimate, left_out)),
+            "basis": basis(estimate),
         });
         if several {
             object["number"] = json!(answer.name);
@@ -59,6 +60,15 @@ pub(super) fn as_json(
         "estimates": estimates.collect::<Vec<Value>>(),
         "notes": notes,
     })
+}
+
+/// What the error of an estimate rests on.
+fn basis(estimate: &Estimate) -> &'static str {
+    match estimate.basis {
+        Basis::Law => "law",
+        Basis::Calibrated => "calibrated",
+        Basis::Limits => "limits",
+    }
 }
 
 /// The most that the table can have: rows that were left out may be of any kind.
@@ -182,6 +192,7 @@ pub(super) fn as_text(
             (Some(0.0), _) if way.is_some() || !limited((answer, estimate)) => {
                 "exact".to_owned()
             }
+            _ if estimate.basis == Basis::Limits => "unknown".to_owned(),
             (_, Some((low, high))) => format!("{} to {}", amount(low), amount(high)),
             _ => "unknown".to_owned(),
         });

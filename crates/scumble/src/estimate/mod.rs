@@ -18,7 +18,7 @@ mod sample;
 
 pub use evidence::Evidence;
 pub use laws::{
-    Arranged, Channel, ErrorTerms, Estimate, Inverse, Joint, JointInverse,
+    Arranged, Basis, Channel, ErrorTerms, Estimate, Inverse, Joint, JointInverse,
     LIKELIHOOD_GAP, MOST_CELLS, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
     reconstruct,
 };

@@ -127,6 +127,8 @@ pub struct ReleaseSpec {
     pub format: DataFormat,
     /// Whether cells that a spreadsheet would take for formulas get an apostrophe.
     pub spreadsheet_safe: bool,
+    /// Whether the manifest says how far answers are off.
+    pub calibrate: bool,
 }
 
 const CELLS: [(&str, Cells); 4] = [
@@ -144,6 +146,8 @@ const WEIGHTS: [(&str, Weights); 3] = [
 
 /// Steps between uniform and optimal weights, if the recipe does not say: the source's.
 const STEPS: u32 = 10;
+
+const CALIBRATION: [(&str, bool); 2] = [("measured", true), ("none", false)];
 
 const FORMATS: [(&str, DataFormat); 2] =
     [("csv", DataFormat::Csv), ("parquet", DataFormat::Parquet)];
@@ -311,7 +315,12 @@ fn cells_of(item: &Item<'_>) -> Result<(Option<Cells>, Option<PdfSpec>)> {
 impl Default for ReleaseSpec {
     fn default() -> Self {
         let directory = "release".to_owned();
-        Self { directory, format: DataFormat::Csv, spreadsheet_safe: false }
+        Self {
+            directory,
+            format: DataFormat::Csv,
+            spreadsheet_safe: false,
+            calibrate: false,
+        }
     }
 }
 
@@ -320,6 +329,7 @@ impl ReleaseSpec {
         let directory = section.take("directory");
         let format = section.take("format");
         let safe = section.take("spreadsheet-safe");
+        let calibration = section.take("calibration");
         section.done()?;
         let mut release = Self::default();
         if let Some(item) = directory {
@@ -335,6 +345,9 @@ impl ReleaseSpec {
             let truth = item.value.get_ref().as_bool();
             release.spreadsheet_safe =
                 truth.ok_or_else(|| item.mistyped("true or false"))?;
+        }
+        if let Some(item) = calibration {
+            release.calibrate = item.choice("calibration", &CALIBRATION)?;
         }
         Ok(release)
     }

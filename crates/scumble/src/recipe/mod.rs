@@ -5,6 +5,7 @@ mod blurring;
 #[cfg(test)]
 mod broken_disk;
 mod bucketize;
+mod calibrate;
 mod certify;
 mod column;
 mod compare;

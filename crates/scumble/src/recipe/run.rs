@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::audit::{Audit, Given, Knowledge, Original, PAGE_FILE, audit, page};
 use crate::error::{Error, Result};
 use crate::method::{DrawPlan, Step, SubtableId};
+use crate::recipe::calibrate::calibrate;
 use crate::recipe::certify::{certify, uncertified};
 use crate::recipe::join::{Joined, join};
 use crate::recipe::ledger::Earlier;
@@ -61,6 +62,9 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let Audit { private: audit, public } = audit;
     certify(&mut manifest, &audit)?;
     certify(&mut manifest, &public)?;
+    let order = whole.as_ref().unwrap_or(&made[0].order);
+    let written = Release::of(draft.store().clone())?;
+    manifest.calibration = calibrate(&written, spec, &order.source, &Quiet(watch))?;
     write_datapackage(&manifest, draft.store())?;
     draft.store().write(PAGE_FILE, page(&manifest, &public).as_bytes())?;
     for file in [DATAPACKAGE_FILE, PAGE_FILE] {
@@ -69,7 +73,6 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     }
     // Last, since it vouches for all other files.
     manifest.write(draft.store())?;
-    let order = whole.as_ref().unwrap_or(&made[0].order);
     let release = Release::of(draft.store().clone())?;
     let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;
     notes.extend(in_the_clear(&manifest));
@@ -164,6 +167,7 @@ impl Making<'_> {
             person,
             loss: BTreeMap::new(),
             not_promised: joined.not_promised.clone(),
+            calibration: None,
             checksums: BTreeMap::new(),
         };
         if let Some(name) = manifest.name_of_two() {

@@ -4,6 +4,7 @@
 
 mod apart;
 mod apply;
+mod calibration;
 mod datapackage;
 mod directory;
 mod layout;
@@ -26,6 +27,7 @@ pub use crate::hierarchy::cell;
 pub(crate) use apart::SENSITIVE_HEADER;
 pub use apart::{Bucket, BucketsNote, SENSITIVE_FILE, name_apart};
 pub use apply::{Applier, Binding, Keyed, StepBinding, Texts};
+pub use calibration::{AskedMeasure, Calibration, CalibrationFactor, MOST_OPEN};
 pub use datapackage::{DATAPACKAGE_FILE, write_datapackage};
 pub use directory::Draft;
 pub use layout::{DataColumn, Layout};

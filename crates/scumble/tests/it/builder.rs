@@ -106,7 +106,7 @@ pub(crate) fn attack<'a>(report: &'a Report, name: &str) -> &'a Attacked {
 
 /// What a release answers.
 pub(crate) fn ask(evidence: &Evidence, question: &str) -> Vec<Estimate> {
-    evidence.answer(&Query::parse(question).unwrap(), Way::Inverse).unwrap()
+    evidence.answer_by_law(&Query::parse(question).unwrap(), Way::Inverse).unwrap()
 }
 
 /// A column of a short manifest, published as it is.

@@ -58,6 +58,7 @@ mod audit {
 mod estimate {
     mod blurred;
     mod buckets;
+    mod calibrated;
     mod every_method;
     mod generalized;
     mod mixtures;

@@ -50,6 +50,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         person: None,
         loss: std::collections::BTreeMap::new(),
         not_promised: Vec::new(),
+        calibration: None,
         checksums: [("data.csv".to_owned(), checksum(&path).unwrap())].into(),
     };
     manifest.write(&Store::Directory(home.path().to_path_buf())).unwrap();

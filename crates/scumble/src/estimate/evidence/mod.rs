@@ -21,7 +21,8 @@ use crate::estimate::laws::numbers::{Blurred, NumberColumns};
 use crate::estimate::sample::of_table;
 use crate::hierarchy::{Ranges, Rule};
 use crate::release::{
-    Class, DataColumn, Parameters, PublishedColumn, Release, Seen, Treatment,
+    Calibration, Class, DataColumn, Parameters, PublishedColumn, Release, Seen,
+    Treatment,
 };
 use crate::table::{
     Code, Kind, Numbers, NumbersTask, Reading, Role, Scan, parse_number,
@@ -50,6 +51,10 @@ pub struct Evidence {
     pub(in crate::estimate) table: Vec<usize>,
     /// For columns whose noise rows of a person share, how many rows do.
     pub(in crate::estimate) shared: BTreeMap<String, f64>,
+    /// How many rows of the table were left out.
+    pub(in crate::estimate) left_out: f64,
+    /// How far answers were off when the publisher asked.
+    pub(in crate::estimate) calibration: Option<Calibration>,
 }
 
 /// A published column.
@@ -192,7 +197,7 @@ impl Evidence {
         let table = of_table(layout, &columns);
         let person = seen.manifest().person.as_ref();
         let shared = person.map_or_else(BTreeMap::new, |person| person.shared.clone());
-        let found = Self {
+        let mut found = Self {
             columns,
             noises,
             rows,
@@ -202,8 +207,12 @@ impl Evidence {
             cells,
             table,
             shared,
+            left_out: 0.0,
+            calibration: seen.manifest().calibration.clone(),
         };
         found.check_sample()?;
+        let left_out = seen.manifest().left_beside(found.n_rows() as u64);
+        found.left_out = left_out as f64;
         Ok(found)
     }
 

@@ -26,7 +26,7 @@ use hashbrown::HashMap;
 use crate::error::Result;
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::laws::arrangement::Arranged;
-use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::estimate::{Basis, Estimate};
 use crate::estimate::query::Truth;
 use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
@@ -136,6 +136,8 @@ impl Question<'_> {
             standard_error: Some(sum.variance.sqrt()),
             at_least: sum.at_least,
             at_most: sum.at_most,
+            rows: sum.at_most,
+            basis: Basis::Law,
         };
         Ok(answers.into_iter().map(estimate).collect())
     }

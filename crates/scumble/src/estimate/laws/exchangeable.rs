@@ -45,11 +45,11 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::estimate::evidence::groups::{GroupMembers, Lists, ValueGroup};
 use crate::estimate::laws::arrangement::cover;
+use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
 use crate::estimate::laws::numbers::{Blurred, RedrawnGroup};
-use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::laws::prospect::{Prospects, RowPosterior};
 use crate::estimate::laws::rows::Undone;
 use crate::estimate::laws::valuation::{ApartColumn, Valuation};

@@ -45,10 +45,10 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::laws::effects::{Effect, Shuffled};
+use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
-use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::laws::valuation::{Given, Valuation};
 use crate::estimate::laws::worth::Worth;
 use crate::estimate::query::Measure;

@@ -43,10 +43,10 @@ use rayon::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::groups::GroupMembers;
+use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
-use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::laws::prospect::RowPosterior;
 use crate::estimate::laws::valuation::Valuation;
 use crate::estimate::query::Measure;

@@ -2,9 +2,12 @@
 //! exchangeable within it. Answers are written once for each law, and laws
 //! multiply.
 
+mod answer;
 mod arranged;
 mod arrangement;
+mod calibrated;
 pub(crate) mod effects;
+pub(crate) mod estimate;
 mod exchangeable;
 pub(crate) mod independent;
 pub(crate) mod joint;
@@ -23,9 +26,9 @@ mod worth;
 pub(crate) use arrangement::MOST_ROWS;
 
 pub use arrangement::Arranged;
+pub use estimate::{Basis, Estimate};
 pub use joint::{Joint, JointInverse, MOST_CELLS};
 pub use matrix::{Channel, Inverse};
-pub use perturbed::Estimate;
 pub use reconstruct::{
     ErrorTerms, LIKELIHOOD_GAP, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
     reconstruct,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::Column;
-use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::estimate::{Basis, Estimate};
 use crate::estimate::query::Measure;
 use crate::table::{Kind, parse_number};
 
@@ -210,6 +210,8 @@ impl AnswerMoments {
             standard_error: Some(variance.max(0.0).sqrt()),
             at_least,
             at_most,
+            rows: self.possible,
+            basis: Basis::Law,
         })
     }
 }

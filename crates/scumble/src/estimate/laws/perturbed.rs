@@ -39,65 +39,11 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::groups::GroupMembers;
-use crate::estimate::evidence::{Evidence, Nature};
+use crate::estimate::laws::estimate::{Basis, Estimate};
 use crate::estimate::laws::reconstruct::{
     ErrorTerms, VarianceTerms, Way, reconstruct_watched,
 };
 use crate::estimate::query::question::{Open, OpenClass, Question};
-use crate::estimate::query::{Measure, Query};
-use crate::watch::Watched;
-
-/// How many standard errors an interval of 95 % reaches to either side.
-const NORMAL_95: f64 = 1.959_963_984_540_054;
-
-/// How many rows of the table have something, or the sum or mean of their numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
-    /// The values of the columns that are counted apart.
-    pub values: Vec<String>,
-    /// The estimate; of a sum or mean, that.
-    pub count: f64,
-    /// The estimate by the inverse, whatever the way; nothing if a matrix cannot be inverted.
-    pub unbiased: Option<f64>,
-    /// The standard error of that; nothing if a matrix cannot be inverted.
-    pub standard_error: Option<f64>,
-    /// As many rows as have it for certain, as far as that is known.
-    pub at_least: f64,
-    /// As many rows as could have it.
-    pub at_most: f64,
-}
-
-impl Estimate {
-    /// Where the true count lies with 95 %, as far as noise goes: around the unbiased
-    /// estimate, also below zero.
-    pub fn interval(&self) -> Option<(f64, f64)> {
-        let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
-        Some((middle - reach, middle + reach))
-    }
-
-    /// The same within what is possible.
-    ///
-    /// If the unbiased estimate is not possible itself, the interval begins at the nearest
-    /// count that is, and if the estimate lies outside, it reaches to it: both make it
-    /// longer, so that it covers the truth no less often and never looks certain.
-    pub fn possible_interval(&self) -> Option<(f64, f64)> {
-        let possible = |count: f64| count.clamp(self.at_least, self.at_most);
-        let (middle, reach) = (self.unbiased?, NORMAL_95 * self.standard_error?);
-        let (middle, count) = (possible(middle), possible(self.count));
-        let (low, high) = (possible(middle - reach), possible(middle + reach));
-        Some((low.min(count), high.max(count)))
-    }
-
-    /// Whether the error is so large that the estimate tells nothing: a standard error of
-    /// more than a quarter of the rows that are open, so that the interval would be as long
-    /// as all there is.
-    pub fn tells_nothing(&self) -> bool {
-        let open = self.at_most;
-        self.at_least == 0.0
-            && self.standard_error.is_some_and(|error| error > open / 4.0)
-    }
-}
 
 /// What is added up for an answer.
 #[derive(Debug, Default)]
@@ -131,126 +77,9 @@ impl AnswerSum {
     }
 }
 
-impl Evidence {
-    /// Estimates how many rows of the table satisfy the condition, for all values of the
-    /// columns that are counted apart, in the order of these values.
-    pub fn answer<'q>(
-        &self,
-        query: impl Into<Watched<'q, Query>>,
-        way: Way,
-    ) -> Result<Vec<Estimate>> {
-        self.answer_watched(query.into(), way)
-    }
-
-    fn answer_watched(
-        &self,
-        query: Watched<'_, Query>,
-        way: Way,
-    ) -> Result<Vec<Estimate>> {
-        query.watch.check()?;
-        if let Measure::Share(part) = &query.measure {
-            return self.shares(query, part.as_ref(), way);
-        }
-        self.check_way(way)?;
-        let question = Question::new(self, query)?;
-        let measure = &query.measure;
-        let asked = question.natures(measure)?;
-        let all = |of: fn(&Nature) -> bool| asked.iter().all(of);
-        let any = |of: fn(&Nature) -> bool| asked.iter().any(of);
-        let counts = *measure == Measure::Count;
-        let drawn = !question.noises.is_empty();
-        let plain = all(|n| matches!(n, Nature::Kept | Nature::Drawn(..)));
-        let shared = question.shared(measure)?;
-        if drawn && counts && plain && !question.splits {
-            return Ok(widened(question.answer_noisy(way)?, shared));
-        }
-        if drawn && way != Way::Inverse {
-            return Err(Error::recipe(
-                "only counts of columns that are randomized or untouched can be kept possible",
-            )
-            .with_hint("leave out `--way`, or write `--way inverse`"));
-        }
-        let numbers = self.blurred.as_ref();
-        let numbers = numbers.filter(|_| any(|n| matches!(n, Nature::Number(_))));
-        let places = question.places(measure)?;
-        let own = |groups: &&GroupMembers| places.contains(&groups.sensitive);
-        let apart: Vec<&GroupMembers> = self.groups.iter().filter(own).collect();
-        let answers = match (&*apart, numbers) {
-            ([], None) => question.answer_uncertain(measure),
-            ([groups], None)
-                if counts && all(|n| matches!(n, Nature::Kept | Nature::Apart)) =>
-            {
-                question.answer_arranged(groups)
-            }
-            ([], Some(numbers)) => question.answer_rows(numbers, measure),
-            ([groups], _) => question.answer_exchangeable(groups, measure),
-            (_, None) if !drawn => question.answer_jointly(&apart, measure),
-            _ => Err(Error::recipe(
-                "several columns that stand apart cannot be asked about together with \
-                 randomized or blurred ones",
-            )
-            .with_hint("ask about one column that stands apart at a time")),
-        };
-        Ok(widened(answers?, shared))
-    }
-
-    /// That there is a way to choose, if one was.
-    fn check_way(&self, way: Way) -> Result<()> {
-        let why = match (&*self.groups, &self.blurred) {
-            _ if way == Way::Inverse || !self.noises.is_empty() => return Ok(()),
-            ([_, ..], _) => "nothing is randomized, so there is no way to choose",
-            ([], Some(_)) => "no matrix is undone, so there is no way to choose",
-            ([], None) => return Ok(()),
-        };
-        Err(Error::recipe(why).with_hint("leave out `--way`"))
-    }
-}
-
-/// Answers of rows of which so many share their noise on average: variances are as many times
-/// those of rows whose noise is their own.
-fn widened(mut answers: Vec<Estimate>, shared: f64) -> Vec<Estimate> {
-    for error in answers.iter_mut().filter_map(|answer| answer.standard_error.as_mut())
-    {
-        *error *= shared.sqrt();
-    }
-    answers
-}
-
 impl<'a> Question<'a> {
-    /// How many rows share the noise of a row in the columns that are asked about, on
-    /// average; 1 if each has its own.
-    fn shared(&self, measure: &Measure) -> Result<f64> {
-        let evidence = self.evidence;
-        let names = self.places(measure)?.into_iter();
-        let names = names.map(|place| &evidence.columns[place].name);
-        let shared = names.filter_map(|name| evidence.shared.get(name).copied());
-        Ok(shared.fold(1.0, f64::max))
-    }
-
-    /// What was done to the columns that the question is about.
-    fn natures(&self, measure: &Measure) -> Result<Vec<Nature>> {
-        let columns = &self.evidence.columns;
-        let blurry =
-            |place: &&usize| matches!(columns[**place].nature, Nature::Number(_));
-        if let Some(place) = self.group_by.iter().find(blurry) {
-            let name = &columns[*place].name;
-            return Err(Error::recipe(format!(
-                "`{name}` is blurred: its published numbers are not groups"
-            ))
-            .with_hint(format!("ask for ranges: WHERE {name} BETWEEN 30 AND 39")));
-        }
-        let places = self.places(measure)?;
-        Ok(places.iter().map(|place| columns[*place].nature).collect())
-    }
-
-    /// The places of the columns that the question is about.
-    fn places(&self, measure: &Measure) -> Result<Vec<usize>> {
-        let measured = measure.column().map(|name| self.evidence.column(name));
-        Ok(self.asked(measured.transpose()?))
-    }
-
     /// Counts where nothing but noise has to be undone.
-    fn answer_noisy(&self, way: Way) -> Result<Vec<Estimate>> {
+    pub(in crate::estimate) fn answer_noisy(&self, way: Way) -> Result<Vec<Estimate>> {
         let evidence = self.evidence;
         let mut sums: BTreeMap<Vec<u32>, AnswerSum> = BTreeMap::new();
         if self.group_by.is_empty() {
@@ -277,6 +106,8 @@ impl<'a> Question<'a> {
                 standard_error: (!sum.unknown).then(|| (variance + sum.hidden).sqrt()),
                 at_least: 0.0,
                 at_most: sum.at_most,
+                rows: sum.at_most,
+                basis: Basis::Law,
             }
         };
         Ok(sums.into_iter().map(estimate).collect())

@@ -33,11 +33,11 @@ use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
+use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
 use crate::estimate::laws::numbers::{Blurred, RedrawnGroup};
-use crate::estimate::laws::perturbed::Estimate;
 use crate::estimate::laws::prospect::{Prospects, RowPosterior};
 use crate::estimate::laws::valuation::Valuation;
 use crate::estimate::query::Measure;

@@ -21,7 +21,8 @@
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::Evidence;
-use crate::estimate::laws::perturbed::Estimate;
+use crate::estimate::laws::answer::Trust;
+use crate::estimate::laws::estimate::{Basis, Estimate};
 use crate::estimate::laws::reconstruct::Way;
 use crate::estimate::query::{
     Check, Comparison, Condition, Literal, Measure, Query, Test,
@@ -36,11 +37,20 @@ impl Evidence {
         query: Watched<'_, Query>,
         part: Option<&Condition>,
         way: Way,
+        trust: Trust,
     ) -> Result<Vec<Estimate>> {
-        let count = |group_by: &[String], condition: Condition| {
+        let question = |group_by: &[String], condition: Condition| {
             let (measure, group_by) = (Measure::Count, group_by.to_vec());
-            let count = Query { measure, group_by, condition };
-            self.answer(query.watch.over(&count), way)
+            Query { measure, group_by, condition }
+        };
+        let count = |group_by: &[String], condition: Condition| {
+            let count = question(group_by, condition);
+            self.answer_by_law(query.watch.over(&count), way)
+        };
+        // What the publisher found adds to errors.
+        let more = |of: &Query, estimate: &Estimate| match trust {
+            Trust::Law => Ok(Some(0.0)),
+            Trust::Measured => self.excess(of, estimate),
         };
         let Query { group_by, condition, .. } = query.task;
         let Some(part) = part else {
@@ -50,6 +60,7 @@ impl Evidence {
             };
             let whole = count(&[], whole)?.remove(0);
             let parts = count(group_by, condition.clone())?;
+            let asked = question(group_by, condition.clone());
             let share = |part: &Estimate| {
                 let rest = match whole.standard_error {
                     Some(0.0) => None,
@@ -58,7 +69,9 @@ impl Evidence {
                         Some(count(&[], condition.and(&others))?.remove(0))
                     }
                 };
-                Ok(ratio(part, &whole, rest.as_ref()))
+                let found = ratio(part, &whole, rest.as_ref());
+                let (own, all) = (more(&asked, part)?, more(&asked, &whole)?);
+                Ok(found.map(|share| share.uncertain(own, all, &whole)))
             };
             let shares: Vec<_> = parts.iter().map(share).collect::<Result<_>>()?;
             return listed(shares, group_by);
@@ -76,13 +89,21 @@ impl Evidence {
                 standard_error: Some(0.0),
                 at_least: 0.0,
                 at_most: 0.0,
+                rows: 0.0,
+                basis: Basis::Law,
             })
         };
+        let (of_whole, of_part) = (
+            question(group_by, condition.clone()),
+            question(group_by, condition.and(part)),
+        );
         let shares = wholes.iter().map(|whole| {
             let part = of_group(&parts, &whole.values);
-            ratio(&part, whole, Some(&of_group(&rests, &whole.values)))
+            let found = ratio(&part, whole, Some(&of_group(&rests, &whole.values)));
+            let (own, all) = (more(&of_part, &part)?, more(&of_whole, whole)?);
+            Ok(found.map(|share| share.uncertain(own, all, whole)))
         });
-        listed(shares.collect(), group_by)
+        listed(shares.collect::<Result<_>>()?, group_by)
     }
 }
 
@@ -134,5 +155,25 @@ fn ratio(
         standard_error: standard_error(),
         at_least: if share < 0.0 { f64::NEG_INFINITY } else { 0.0 },
         at_most: if share > 1.0 { f64::INFINITY } else { 1.0 },
+        rows: whole.rows,
+        basis: Basis::Law,
     })
+}
+
+impl Estimate {
+    /// A share whose two counts have more variance than their laws say; nothing if nobody
+    /// knows how much.
+    fn uncertain(mut self, part: Option<f64>, all: Option<f64>, whole: &Self) -> Self {
+        match part.zip(all) {
+            None => (self.standard_error, self.basis) = (None, Basis::Limits),
+            Some((part, all)) if part + all > 0.0 => {
+                let more = (part + self.count.powi(2) * all) / whole.count.powi(2);
+                let error =
+                    self.standard_error.map(|error| (error * error + more).sqrt());
+                (self.standard_error, self.basis) = (error, Basis::Calibrated);
+            }
+            Some(_) => {}
+        }
+        self
+    }
 }

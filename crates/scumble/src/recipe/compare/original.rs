@@ -9,7 +9,7 @@ use crate::estimate::{DrawnTable, MixedColumn, MixedTable, SampledColumn};
 use crate::recipe::Spec;
 use crate::table::{
     Code, ColumnId, ColumnSchema, Inputs, Kind, Of, ReadOptions, Reading, Role, Said,
-    Schema, TupleId, scan,
+    Schema, Source, TupleId, scan,
 };
 use crate::watch::Watch;
 
@@ -21,11 +21,11 @@ pub(super) const MOST_ROWS: usize = 50_000;
 
 /// The distinct rows of a table.
 #[derive(Debug)]
-pub(super) struct Original {
-    pub(super) columns: Vec<OriginalColumn>,
+pub(in crate::recipe) struct Original {
+    pub(in crate::recipe) columns: Vec<OriginalColumn>,
     /// How many rows have each tuple.
     pub(super) rows: Of<TupleId, u64>,
-    pub(super) n_rows: u64,
+    pub(in crate::recipe) n_rows: u64,
     /// Columns of too many words.
     pub(super) left_out: Vec<String>,
     /// Columns that not all recipes publish.
@@ -34,12 +34,12 @@ pub(super) struct Original {
 
 /// A column of it.
 #[derive(Debug)]
-pub(super) struct OriginalColumn {
-    pub(super) name: String,
+pub(in crate::recipe) struct OriginalColumn {
+    pub(in crate::recipe) name: String,
     pub(super) role: Role,
-    pub(super) reading: Reading,
+    pub(in crate::recipe) reading: Reading,
     /// The values, each in one form; "not known" is in the form that is published.
-    pub(super) texts: Of<Code, String>,
+    pub(in crate::recipe) texts: Of<Code, String>,
     /// The number of each value, if it is one: not for words, and not for "not known".
     pub(super) numbers: Of<Code, Option<f64>>,
     /// The value of each tuple.
@@ -62,6 +62,15 @@ impl OriginalColumn {
 
     fn new(schema: ColumnSchema, texts: &[Box<str>], codes: &[Code]) -> Self {
         let ColumnSchema { name, role, reading, .. } = schema;
+        Self::coded((name, role, reading), texts, codes)
+    }
+
+    /// A column with these values, each row's by its code.
+    fn coded(
+        (name, role, reading): (String, Role, Reading),
+        texts: &[Box<str>],
+        codes: &[Code],
+    ) -> Self {
         // Texts that mean the same fall together.
         let (mut forms, mut numbers) = (Of::new(), Of::new());
         let mut known: HashMap<String, Code> = HashMap::new();
@@ -114,15 +123,27 @@ impl Original {
             let found = source.column(&column.name);
             found.map_err(|error| spec.error_at(column.spot, error))?;
         }
+        Self::of(&source, spec, others, named, watch)
+    }
+
+    /// The same of a table that is open.
+    pub(in crate::recipe) fn of(
+        source: &Source,
+        spec: &Spec,
+        others: &[&Spec],
+        named: &[&str],
+        watch: &dyn Watch,
+    ) -> Result<Self> {
+        let specs = || std::iter::once(spec).chain(others.iter().copied());
         let publishes = |spec: &Spec, name: &str| {
             let role = spec.column(name).map(|column| column.said().role);
             matches!(role, Some(Role::Quasi | Role::Sensitive | Role::Other))
         };
         let by_any = source.columns().map(|column| (column, source.name_of(column)));
         let by_any =
-            by_any.filter(|(_, name)| specs.iter().any(|spec| publishes(spec, name)));
+            by_any.filter(|(_, name)| specs().any(|spec| publishes(spec, name)));
         let (by_all, by_some) = by_any.partition::<Vec<_>, _>(|(_, name)| {
-            specs.iter().all(|spec| publishes(spec, name))
+            specs().all(|spec| publishes(spec, name))
         });
         let not_in_all = by_some.iter().map(|(_, name)| (*name).to_owned()).collect();
         let said = |name: &str| {
@@ -142,9 +163,9 @@ impl Original {
                     "what is measured are the columns that all of them publish",
                 ));
         }
-        let found = scan(&source, &chosen, watch)?;
+        let found = scan(source, &chosen, watch)?;
         let missing = &spec.input.missing;
-        let schema = Schema::of_scan(&source, &said, missing, &found.dictionaries)?;
+        let schema = Schema::of_scan(source, &said, missing, &found.dictionaries)?;
         let (mut columns, mut left_out) = (Vec::new(), Vec::new());
         let cells = found.dictionaries.iter().zip(&found.counts.columns);
         for (schema, (dictionary, codes)) in schema.columns.into_iter().zip(cells) {
@@ -168,6 +189,28 @@ impl Original {
         }
         let (rows, n_rows) = (found.counts.rows.into(), found.n_rows);
         Ok(Self { columns, rows, n_rows, left_out, not_in_all })
+    }
+
+    /// A drawn table with the columns of this one that have one of these names.
+    pub(in crate::recipe) fn drawn(&self, drawn: &DrawnTable, names: &[&str]) -> Self {
+        let own = |name: &str| drawn.columns.iter().find(|other| other.name == name);
+        let columns = self.columns.iter().filter(|c| names.contains(&&*c.name));
+        let columns = columns.filter_map(|column| {
+            let found = own(&column.name)?;
+            let codes: Vec<Code> =
+                found.codes.iter().map(|code| Code::new(*code)).collect();
+            let OriginalColumn { name, role, reading, .. } = column;
+            let schema = (name.clone(), *role, reading.clone());
+            Some(OriginalColumn::coded(schema, &found.texts, &codes))
+        });
+        let n_rows = drawn.n_rows();
+        Self {
+            columns: columns.collect(),
+            rows: Of::repeat(1, n_rows),
+            n_rows: n_rows as u64,
+            left_out: Vec::new(),
+            not_in_all: Vec::new(),
+        }
     }
 
     /// How often the commonest value of each column is right.

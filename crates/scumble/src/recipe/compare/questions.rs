@@ -224,7 +224,7 @@ impl Original {
     }
 
     /// The true answers to a question, for every group that is counted apart.
-    fn answers(&self, query: &Query) -> Result<Vec<Asked>> {
+    pub(in crate::recipe) fn answers(&self, query: &Query) -> Result<Vec<Asked>> {
         let by: Vec<usize> = query
             .group_by
             .iter()

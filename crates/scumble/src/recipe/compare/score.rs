@@ -168,7 +168,7 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::estimate::Query;
+    use crate::estimate::{Basis, Query};
 
     fn asked(truth: f64) -> Asked {
         let query = Query::parse("SELECT COUNT(*)").unwrap();
@@ -183,6 +183,8 @@ mod tests {
             standard_error: Some(error),
             at_least: limits.0,
             at_most: limits.1,
+            rows: limits.1,
+            basis: Basis::Law,
         }
     }
 

@@ -75,10 +75,10 @@ pub struct Asked {
 }
 
 /// A condition on a column: its place, and which of its values satisfy it.
-struct Chosen {
+pub(in crate::recipe) struct Chosen {
     column: usize,
     passes: Of<Code, bool>,
-    condition: Condition,
+    pub(in crate::recipe) condition: Condition,
 }
 
 impl Workload {
@@ -146,7 +146,7 @@ impl Original {
 
 /// How many rows a question should be about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Aim {
+pub(in crate::recipe) enum Aim {
     Any,
     Few,
     Many,
@@ -164,7 +164,7 @@ impl Aim {
 }
 
 /// What it takes to make questions.
-struct Maker<'a> {
+pub(in crate::recipe) struct Maker<'a> {
     original: &'a Original,
     /// How many rows have a tuple up to each.
     ends: Vec<u64>,
@@ -174,7 +174,7 @@ struct Maker<'a> {
 }
 
 impl<'a> Maker<'a> {
-    fn of(original: &'a Original) -> Self {
+    pub(in crate::recipe) fn of(original: &'a Original) -> Self {
         let sums = |rows: &mut dyn Iterator<Item = u64>| {
             let mut sum = 0;
             rows.map(|rows| {
@@ -200,8 +200,7 @@ impl<'a> Maker<'a> {
 
     /// One to three conditions that a random row satisfies; none if all is missing in it.
     fn conditions(&self, aim: Aim, random: &mut ChaCha20Rng) -> Vec<Chosen> {
-        let row = random.random_range(0..self.original.n_rows);
-        let tuple = TupleId::from_index(self.ends.partition_point(|end| *end <= row));
+        let tuple = self.tuple(random);
         let wanted = match aim {
             Aim::Any => random.random_range(1..=3usize),
             Aim::Few => 3,
@@ -212,19 +211,33 @@ impl<'a> Maker<'a> {
             let other = random.random_range(place..places.len());
             places.swap(place, other);
         }
-        let mut chosen = Vec::new();
-        for place in places {
-            let column = &self.original.columns[place];
-            let code = column.codes[tuple];
-            if chosen.len() == wanted || column.is_missing(code) {
-                continue;
-            }
-            chosen.push(match column.numbers[code] {
-                Some(_) => self.range(place, code, aim, random),
-                None => words(column, place, code, aim, random),
-            });
-        }
-        chosen
+        let each = places
+            .into_iter()
+            .filter_map(|place| self.condition(place, tuple, aim, random));
+        each.take(wanted).collect()
+    }
+
+    /// A random row, as its tuple.
+    pub(in crate::recipe) fn tuple(&self, random: &mut ChaCha20Rng) -> TupleId {
+        let row = random.random_range(0..self.original.n_rows);
+        TupleId::from_index(self.ends.partition_point(|end| *end <= row))
+    }
+
+    /// A condition on a column that a row satisfies; nothing if its value is not known.
+    pub(in crate::recipe) fn condition(
+        &self,
+        place: usize,
+        tuple: TupleId,
+        aim: Aim,
+        random: &mut ChaCha20Rng,
+    ) -> Option<Chosen> {
+        let column = &self.original.columns[place];
+        let code = column.codes[tuple];
+        let found = || match column.numbers[code] {
+            Some(_) => self.range(place, code, aim, random),
+            None => words(column, place, code, aim, random),
+        };
+        (!column.is_missing(code)).then(found)
     }
 
     /// A range of numbers around one, for a random share of the rows; small shares are

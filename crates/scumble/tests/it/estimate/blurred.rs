@@ -27,7 +27,7 @@ fn made(header: &str, rows: &[String], blur: Value) -> ByHand {
 
 fn refused(evidence: &Evidence, question: &str) -> String {
     let query = Query::parse(question).unwrap();
-    evidence.answer(&query, Way::Inverse).unwrap_err().to_string()
+    evidence.answer_by_law(&query, Way::Inverse).unwrap_err().to_string()
 }
 
 /// The note of a blur along the columns, not strict.
@@ -252,7 +252,7 @@ fn the_posterior_on_the_lattice() {
                 group_by: vec!["sex".into()],
                 condition: condition.clone(),
             };
-            let found = evidence.answer(&query, Way::Inverse).unwrap();
+            let found = evidence.answer_by_law(&query, Way::Inverse).unwrap();
             let known = Condition::Not(Box::new(Condition::Test(Test {
                 column: "y".into(),
                 check: Check::Missing,
@@ -262,7 +262,7 @@ fn the_posterior_on_the_lattice() {
                 condition: Condition::And(vec![condition.clone(), known.clone()]),
                 ..query
             };
-            let sums = evidence.answer(&sums, Way::Inverse).unwrap();
+            let sums = evidence.answer_by_law(&sums, Way::Inverse).unwrap();
             for sex in ["f", "m"] {
                 let (mut count, mut variance) = (0.0, 0.0);
                 let (mut sum, mut sum_variance) = (0.0, 0.0);
@@ -551,7 +551,7 @@ fn what_makes_no_sense_is_refused() {
     );
     let query = Query::parse("SELECT COUNT(*)").unwrap();
     assert_eq!(
-        found.answer(&query, Way::Simplex).unwrap_err().to_string(),
+        found.answer_by_law(&query, Way::Simplex).unwrap_err().to_string(),
         "no matrix is undone, so there is no way to choose"
     );
     let many = (0..7).map(|n| format!("x <> {n} AND y <> {n}"));

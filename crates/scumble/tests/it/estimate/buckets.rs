@@ -231,7 +231,7 @@ fn answers_are_the_mean_and_spread_of_all_tables_that_fit() {
                 group_by: chosen.map(|name| (*name).to_owned()).collect(),
                 condition: drawn_condition(3, &mut random),
             };
-            let answers = evidence.answer(&query, Way::Inverse).unwrap();
+            let answers = evidence.answer_by_law(&query, Way::Inverse).unwrap();
             let expected = oracle(&query, &groups);
             let what = format!("{round}: {query:?}");
             let keys: Vec<&Vec<String>> = expected.keys().collect();
@@ -257,7 +257,7 @@ fn answers_are_the_mean_and_spread_of_all_tables_that_fit() {
                 }
             }
             let whole = Query { group_by: Vec::new(), ..query };
-            let whole = evidence.answer(&whole, Way::Inverse).unwrap();
+            let whole = evidence.answer_by_law(&whole, Way::Inverse).unwrap();
             let sum: f64 = answers.iter().map(|answer| answer.count).sum();
             assert!((sum - whole[0].count).abs() < 1e-9, "{what}");
         }
@@ -526,12 +526,12 @@ fn there_is_no_way_to_choose() {
         evidence(&[vec![row("20", "Bern", "flu"), row("30", "Rome", "cold")]]);
     let query = Query::parse("SELECT COUNT(*)").unwrap();
     for way in [Way::Iterative, Way::Simplex] {
-        let error = evidence.answer(&query, way).unwrap_err();
+        let error = evidence.answer_by_law(&query, way).unwrap_err();
         let words = "nothing is randomized, so there is no way to choose";
         assert_eq!(error.to_string(), words);
     }
     let query = Query::parse("SELECT COUNT(*) WHERE illness = 'flu'").unwrap();
-    let error = evidence.answer(&query, Way::Inverse).unwrap_err();
+    let error = evidence.answer_by_law(&query, Way::Inverse).unwrap_err();
     assert_eq!(error.to_string(), "no column is called `illness`");
     let query = Query::parse("SELECT COUNT(*) WHERE disease = 'fluu'").unwrap();
     let unknown = evidence.unknown(&query).unwrap();
@@ -590,7 +590,9 @@ fn sums_means_and_shares_are_those_of_all_tables_that_fit() {
         let holds = |row: &Row| truth(&condition, row) == Some(true);
         let answer = |measure: Measure, condition: Condition| {
             let query = Query { measure, group_by: Vec::new(), condition };
-            evidence.answer(&query, Way::Inverse).map(|mut found| found.remove(0))
+            evidence
+                .answer_by_law(&query, Way::Inverse)
+                .map(|mut found| found.remove(0))
         };
         let mut compare = |found: &Estimate, value: f64, error: f64| {
             let own = found.standard_error.unwrap();

@@ -151,7 +151,7 @@ fn estimates_of_every_method_are_right_on_average_and_intervals_cover() {
             let evidence = release(home.path(), recipe, seed);
             let ask = |(question, truth): &Asked| {
                 let query = Query::parse(question).unwrap();
-                let found = evidence.answer(&query, Way::Inverse);
+                let found = evidence.answer_by_law(&query, Way::Inverse);
                 let found =
                     found.unwrap_or_else(|error| panic!("{name}: {error}")).remove(0);
                 let (truth, error) = (truth(&rows)?, found.standard_error?);
@@ -210,7 +210,7 @@ fn every_method_tells_exactly_what_it_did_not_touch_and_groups_add_up() {
         let evidence = release(home.path(), recipe, 3);
         let ask = |question: &str| {
             let query = Query::parse(question).unwrap();
-            evidence.answer(&query, Way::Inverse).unwrap()
+            evidence.answer_by_law(&query, Way::Inverse).unwrap()
         };
         let all = ask("SELECT COUNT(*)").remove(0);
         assert_eq!((all.count, all.standard_error), (300.0, Some(0.0)), "{name}");

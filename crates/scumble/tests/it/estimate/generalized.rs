@@ -589,7 +589,7 @@ fn what_cells_do_not_tell_is_not_made_up() {
     };
     let refused = |question: &str| {
         let query = Query::parse(question).unwrap();
-        let error = evidence.answer(&query, Way::Inverse).unwrap_err();
+        let error = evidence.answer_by_law(&query, Way::Inverse).unwrap_err();
         (error.to_string(), error.hints().join(", "))
     };
 

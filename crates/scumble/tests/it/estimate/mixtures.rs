@@ -328,7 +328,7 @@ fn release(has: Has, random: &mut ChaCha20Rng) -> (Vec<Published>, Jobs) {
 
 fn ask(evidence: &Evidence, question: &str) -> Estimate {
     let query = Query::parse(question).unwrap();
-    evidence.answer(&query, Way::Inverse).unwrap().remove(0)
+    evidence.answer_by_law(&query, Way::Inverse).unwrap().remove(0)
 }
 
 fn near(found: f64, wanted: f64, what: &str) {
@@ -441,12 +441,12 @@ fn groups_of_every_kind_add_up() {
             let question =
                 format!("SELECT {by}, COUNT(*) WHERE weight > 1 GROUP BY {by}");
             let parts =
-                evidence.answer(&Query::parse(&question).unwrap(), Way::Inverse);
+                evidence.answer_by_law(&Query::parse(&question).unwrap(), Way::Inverse);
             let sum: f64 = parts.unwrap().iter().map(|part| part.count).sum();
             near(sum, whole, by);
         }
         let query = Query::parse("SELECT weight, COUNT(*) GROUP BY weight").unwrap();
-        let error = evidence.answer(&query, Way::Inverse).unwrap_err();
+        let error = evidence.answer_by_law(&query, Way::Inverse).unwrap_err();
         assert_eq!(
             error.to_string(),
             "`weight` is blurred: its published numbers are not groups"

@@ -5,7 +5,7 @@ use std::fs;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::estimate::{Estimate, Evidence, Query, Unknown, Way};
+use scumble::estimate::{Basis, Estimate, Evidence, Query, Unknown, Way};
 use scumble::release::Release;
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
@@ -322,7 +322,7 @@ fn parts_add_up_to_the_whole() {
     assert!((sum - whole[0].count).abs() < 1e-6);
     for way in [Way::Iterative, Way::Simplex] {
         let query = Query::parse("SELECT disease, COUNT(*) GROUP BY disease").unwrap();
-        let parts = evidence.answer(&query, way).unwrap();
+        let parts = evidence.answer_by_law(&query, way).unwrap();
         assert!(parts.iter().all(|part| part.count >= 0.0));
         let sum: f64 = parts.iter().map(|part| part.count).sum();
         assert!((sum - 500.0).abs() < 1e-6);
@@ -456,12 +456,12 @@ fn intervals_of_all_ways_cover_the_truth_where_errors_differ_widely() {
         }
         let columns = [("x", "sensitive", "category")];
         let evidence = written(&columns, &rows, &notes).evidence().unwrap();
-        let inverse = evidence.answer(&query, Way::Inverse).unwrap();
+        let inverse = evidence.answer_by_law(&query, Way::Inverse).unwrap();
         let counts: Vec<f64> = inverse.iter().map(|e| e.count).collect();
         let straight = straight(&counts);
         for (covered, way) in covered.iter_mut().zip(ways) {
             for (place, estimate) in
-                evidence.answer(&query, way).unwrap().iter().enumerate()
+                evidence.answer_by_law(&query, way).unwrap().iter().enumerate()
             {
                 let n = f64::from(truth[place]);
                 let (low, high) = estimate.possible_interval().unwrap();
@@ -505,6 +505,8 @@ fn an_interval_of_what_is_possible_never_looks_certain() {
         standard_error: Some(25.0),
         at_least: 0.0,
         at_most: 500.0,
+        rows: 500.0,
+        basis: Basis::Law,
     };
     let near = |found: Option<(f64, f64)>, wanted: (f64, f64)| {
         let (low, high) = found.unwrap();
@@ -554,19 +556,23 @@ fn a_matrix_that_cannot_be_inverted_is_named() {
     let notes = json!([noise(&["x"], Some("part"), &[part(0.5), part(0.0)])]);
     let evidence = written(&columns, &rows, &notes).evidence().unwrap();
     let query = Query::parse("SELECT COUNT(*) WHERE x = 'a'").unwrap();
-    let error = evidence.answer(&query, Way::Simplex).unwrap_err();
+    let error = evidence.answer_by_law(&query, Way::Simplex).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the matrix of sub-table 2 of `x` cannot be inverted: it publishes different \
          values alike"
     );
     assert!(error.hints()[0].contains("--way iterative"));
-    let found = evidence.answer(&query, Way::Iterative).unwrap();
+    let found = evidence.answer_by_law(&query, Way::Iterative).unwrap();
     assert!((found[0].count - 2.0).abs() < 1e-6);
     assert_eq!(found[0].standard_error, None);
     // The other sub-table can be asked alone.
     let query = Query::parse("SELECT COUNT(*) WHERE x = 'a' AND part = 1").unwrap();
-    assert!(evidence.answer(&query, Way::Inverse).unwrap()[0].standard_error.is_some());
+    assert!(
+        evidence.answer_by_law(&query, Way::Inverse).unwrap()[0]
+            .standard_error
+            .is_some()
+    );
 }
 
 #[test]
@@ -654,7 +660,7 @@ fn generalized_columns_count_where_they_may_lie() {
     assert_eq!((found[0].count, found[0].standard_error), (1.0, Some(0.0)));
     let asked = |question: &str| {
         let query = Query::parse(question).unwrap();
-        evidence.answer(&query, Way::Inverse).unwrap_err()
+        evidence.answer_by_law(&query, Way::Inverse).unwrap_err()
     };
     // The first cell has eleven numbers, none of them above 30, the second ten of eleven.
     let found = ask(&evidence, "SELECT COUNT(*) WHERE age > 30");

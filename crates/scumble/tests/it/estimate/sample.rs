@@ -75,7 +75,7 @@ fn compared(
     n_draws: u64,
 ) -> Compared {
     let query = Query::parse(&format!("SELECT COUNT(*) WHERE {question}")).unwrap();
-    let answer = &evidence.answer(&query, Way::Inverse).unwrap()[0];
+    let answer = &evidence.answer_by_law(&query, Way::Inverse).unwrap()[0];
     let counts: Vec<f64> =
         (0..n_draws).map(|seed| hits(&evidence.draw(seed).unwrap(), checks)).collect();
     let m = n_draws as f64;
