@@ -12,6 +12,7 @@ mod matrix;
 mod promises;
 mod randomized;
 mod risks;
+mod values;
 mod widths;
 mod words;
 

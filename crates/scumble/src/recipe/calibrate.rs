@@ -209,7 +209,7 @@ fn enough(needed: &[NeededFactor]) -> Option<f64> {
 fn upper(mut factors: Vec<f64>) -> Option<f64> {
     factors.sort_by(f64::total_cmp);
     let rank = (0.95 * (factors.len() + 1) as f64).ceil() as usize;
-    factors.get(rank.clamp(1, factors.len()) - 1).copied()
+    factors.get(rank.min(factors.len()).checked_sub(1)?).copied()
 }
 
 /// What it takes to ask.

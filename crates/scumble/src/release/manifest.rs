@@ -303,7 +303,7 @@ impl Manifest {
 
     /// How many rows of the table are left beside those that published rows stand for.
     pub fn left_beside(&self, rows: u64) -> u64 {
-        (self.rows + self.left_out).saturating_sub(rows)
+        self.rows.saturating_add(self.left_out).saturating_sub(rows)
     }
 
     /// Writes the manifest beside the other files of a release.

@@ -20,8 +20,9 @@
 //! somebody who learns more, or elsewhere, gains more. What quasi cells tell is learned by a
 //! tree of few parts, which leaves a rest that a column may get the credit for. Rows of one
 //! person are taken for rows of several. Of values apart in groups of more than five rows less
-//! is learned than could be, and nothing where all groups have the same values. In rows with the same cells only dependence is used:
-//! somebody who knows the true value of another column can use it as a quasi value, too.
+//! is learned than could be, and nothing where all groups have the same values. In rows with
+//! the same cells only dependence is used: somebody who knows the true value of another column
+//! can use it as a quasi value, too.
 //!
 //! # Cost
 //! One pass over the rows, or two; then at most [`MOST_ROWS`] of them, each O(values) for a
@@ -33,6 +34,7 @@
 mod classes;
 mod deal;
 mod learn;
+mod outcome;
 mod problem;
 mod rows;
 mod strata;
@@ -42,7 +44,8 @@ use hashbrown::HashMap;
 use serde_json::json;
 
 use self::learn::{guesses, learned};
-use self::problem::{Guess, Problem, Told};
+use self::outcome::Outcome;
+use self::problem::{Problem, Told};
 use self::rows::{Coded, Feature, Rows, hashed};
 use self::truth::{score, unscored};
 use crate::audit::apart::ApartValues;
@@ -58,9 +61,6 @@ const MOST_ROWS: usize = 20_000;
 
 /// Nor more values, over all rows.
 const MOST_VALUES: usize = 2_000_000;
-
-/// Who is believed in as much is as good as known.
-const SURE: f64 = 0.95;
 
 /// Tries to guess protected columns from others.
 #[derive(Debug)]
@@ -422,32 +422,6 @@ impl<'a> View<'a> {
                     half_of: by_row().collect(),
                 })
             }
-        }
-    }
-}
-
-/// How guesses fare.
-#[derive(Debug, Clone, Copy)]
-struct Outcome {
-    success: f64,
-    worst: f64,
-    sure: f64,
-}
-
-impl Outcome {
-    fn of(problem: &Problem<'_>, guesses: &[Guess]) -> Self {
-        let rows = guesses.len().max(1) as f64;
-        let right = guesses.iter().zip(&problem.published).map(|(guess, published)| {
-            match problem.told {
-                Told::Shown => f64::from(u8::from(guess.value == *published)),
-                Told::Drawn(_) | Told::Apart(_) => guess.belief,
-            }
-        });
-        let sure = guesses.iter().filter(|guess| guess.belief >= SURE).count();
-        Self {
-            success: right.sum::<f64>() / rows,
-            worst: guesses.iter().map(|guess| guess.belief).fold(0.0, f64::max),
-            sure: sure as f64 / rows,
         }
     }
 }

@@ -100,7 +100,9 @@ fn sentence(
         ),
         "l-diversity" => match asked("kind").as_str() {
             "distinct" if apart && method == "anatomy" => format!(
-                "No sensitive value has more than 1 in {} of the rows of a group.",
+                "No sensitive value has more than 1 in {} of the rows of a group. Somebody who \
+                 learns from all groups together how values depend on the other columns can be \
+                 surer than that.",
                 asked("l")
             ),
             "distinct" => format!(

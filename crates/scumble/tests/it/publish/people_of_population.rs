@@ -74,6 +74,11 @@ fn published(home: &Path, rules: &str, seed: u64) -> scumble::error::Result<Publ
 /// Whether a cell stands for a value: `*`, a range, a set, or the value itself.
 fn covers(cell: &str, value: &str) -> bool {
     let inner = |open, close| cell.strip_prefix(open)?.strip_suffix(close);
+    if let Some((low, high)) = inner('[', ')').and_then(|range| range.split_once(", "))
+    {
+        let value: f64 = value.parse().unwrap();
+        return low.parse::<f64>().unwrap() <= value && value < high.parse().unwrap();
+    }
     if let Some(range) = inner('[', ']') {
         let (low, high) = range.split_once(", ").unwrap();
         return match value.parse::<f64>() {
