@@ -86,6 +86,7 @@ pub(super) fn notes(
                 .to_owned(),
         );
     }
+    even_ranges(manifest, answers, &mut notes);
     match manifest.calibration {
         None => assumed(manifest, answers, &mut notes),
         Some(_) => measured(answers, &mut notes),
@@ -110,6 +111,28 @@ pub(super) fn notes(
     Ok(notes)
 }
 
+/// That numbers are taken as even within ranges that were randomized.
+fn even_ranges(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
+    let open = |answer: &&Answer| {
+        answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+    };
+    let asked = |column: &&PublishedColumn| {
+        let own = |name: &str| column.name.eq_ignore_ascii_case(name);
+        answers.iter().filter(open).any(|a| a.query.columns().into_iter().any(own))
+    };
+    let has_ranges = |column: &&PublishedColumn| {
+        matches!(column.treatment, Treatment::Drawn { ranges: Some(_), .. })
+    };
+    for column in manifest.columns.iter().filter(asked).filter(has_ranges) {
+        notes.push(format!(
+            "numbers of `{}` are taken as evenly spread within their ranges, up to the ends \
+             of its domain: where they are not, sums, means and comparisons within a range \
+             lean towards even, and the error does not show it",
+            column.name
+        ));
+    }
+}
+
 /// What answers take for granted if nobody measured how far they are off.
 fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
     let open = |answer: &&Answer| {
@@ -129,17 +152,6 @@ fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
             "within a group every arrangement of `{}` is taken as equally likely: where it \
              depends on the columns asked about, estimates lean towards independence, and \
              the error does not show it",
-            column.name
-        ));
-    }
-    let has_ranges = |column: &&PublishedColumn| {
-        matches!(column.treatment, Treatment::Drawn { ranges: Some(_), .. })
-    };
-    for column in asked().filter(has_ranges) {
-        notes.push(format!(
-            "numbers of `{}` are taken as evenly spread within their ranges, up to the ends \
-             of its domain: where they are not, sums, means and comparisons within a range \
-             lean towards even, and the error does not show it",
             column.name
         ));
     }

@@ -125,7 +125,8 @@ pub(super) fn calibrate(
     for (kind, factor) in needed.into_iter().flatten() {
         kinds.entry(kind).or_default().push(factor);
     }
-    let questions = kinds.values().map(|factors| factors.len() as u64).sum();
+    // All of them: how many have a true answer would tell of the table.
+    let questions = queries.len() as u64;
     let factors = kinds.into_iter().filter(|(_, factors)| factors.len() >= LEAST);
     let factors = factors.map(|((measure, open, column), factors)| {
         let factor = enough(&factors).and_then(Calibration::rung);

@@ -65,7 +65,7 @@ impl Earlier {
             let what = format!("together with {others} of the ledger, {first}");
             return Err(Error::new(ErrorKind::Broken(what)).with_hint(
                 "nothing was published; publish the same groups again, coarser ones, or \
-                 other people",
+                 other people; a `key-file` keeps noise the same",
             ));
         }
         notes.extend(broken.into_iter().map(|what| {

@@ -107,7 +107,10 @@ impl Order {
             let name = order.source.name_of(column);
             let origin = match spec.column(name).map(|column| column.role) {
                 None => {
-                    order.unnamed.push(name.to_owned());
+                    let person = spec.input.person.as_ref();
+                    if person.is_none_or(|(person, _)| person != name) {
+                        order.unnamed.push(name.to_owned());
+                    }
                     continue;
                 }
                 Some(Role::Identifier | Role::Drop) => {

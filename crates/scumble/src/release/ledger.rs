@@ -60,6 +60,8 @@ impl Ledger {
     /// Reads a ledger and holds it; one that is not there yet is empty.
     pub fn open(path: &Path) -> Result<Self> {
         let shown = path.display().to_string();
+        // A link names the file it leads to, for everybody who comes by another name.
+        let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let mut name = path.file_name().unwrap_or_default().to_os_string();
         name.push(".lock");
         let held = Lock::take(&path.with_file_name(name));

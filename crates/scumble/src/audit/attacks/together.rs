@@ -22,11 +22,15 @@ pub fn together(
     watch: &dyn Watch,
 ) -> Result<Vec<Attacked>> {
     let mut found = intersection(releases, original, watch)?;
-    let is_drawn = |release: &&Release| {
+    let is_drawn = |release: &Release, name: &str| {
         let mut columns = release.manifest.columns.iter();
-        columns.any(|column| matches!(column.treatment, Treatment::Drawn { .. }))
+        columns.any(|column| {
+            column.name == name && matches!(column.treatment, Treatment::Drawn { .. })
+        })
     };
-    if releases.iter().all(is_drawn) {
+    let columns = releases.first().map_or(&[][..], |first| &first.manifest.columns);
+    let is_shared = |name: &str| releases.iter().all(|release| is_drawn(release, name));
+    if columns.iter().any(|column| is_shared(&column.name)) {
         found.extend(averaging(releases, original, watch)?);
     }
     Ok(found)

@@ -32,7 +32,9 @@ impl TrueCounts {
         if manifest.rows.checked_add(manifest.left_out) != Some(rows) {
             return Err(another_table());
         }
-        let counts = drawn.columns.iter().map(|column| counted(column, original));
+        let left_out = manifest.left_out;
+        let counts =
+            drawn.columns.iter().map(|column| counted(column, original, left_out));
         let counts = counts.collect::<Result<Vec<_>>>()?;
         let exact = manifest.left_out == 0 || drawn.sampled;
         let truth = Self { counts, rows, exact };
@@ -66,14 +68,19 @@ fn follows(column: &DrawnColumn, counts: &[u64]) -> bool {
     })
 }
 
-/// How often each value of a randomized column occurs in the original.
-fn counted(column: &DrawnColumn, original: &Microdata) -> Result<Vec<u64>> {
+/// How often each value of a randomized column occurs in the original. Values that only rows
+/// have that were left out need not be in its domain.
+fn counted(
+    column: &DrawnColumn,
+    original: &Microdata,
+    left_out: u64,
+) -> Result<Vec<u64>> {
     let names = column.names.iter();
     let places = names.map(|name| sensitive_place(original, name));
     let places: Vec<usize> = places.collect::<Result<_>>()?;
     let census = &original.census;
-    let mut tuples: HashMap<Vec<Code>, usize> = HashMap::new();
-    let mut counts = vec![0; column.values.len()];
+    let mut tuples: HashMap<Vec<Code>, Option<usize>> = HashMap::new();
+    let (mut counts, mut beyond) = (vec![0; column.values.len()], 0);
     for (entry, rows) in census.entries.pairs() {
         if *rows == 0 {
             continue;
@@ -88,12 +95,18 @@ fn counted(column: &DrawnColumn, original: &Microdata) -> Result<Vec<u64>> {
                     .zip(&codes)
                     .map(|(place, code)| original.sensitive[*place].domain.text(*code));
                 let texts: Vec<&str> = texts.collect();
-                let code = column.code(&texts).ok_or_else(another_table)?;
+                let code = column.code(&texts);
                 tuples.insert(codes, code);
                 code
             }
         };
-        counts[code] += rows;
+        match code {
+            Some(code) => counts[code] += rows,
+            None => beyond += rows,
+        }
+    }
+    if beyond > left_out {
+        return Err(another_table());
     }
     Ok(counts)
 }

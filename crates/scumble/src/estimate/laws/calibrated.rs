@@ -106,11 +106,9 @@ impl Evidence {
 
     /// Answers with the errors of their laws, about the whole table, and their leeway.
     pub(crate) fn probe(&self, query: Watched<'_, Query>) -> Result<Vec<Probe>> {
-        let answers = self.answer_by_law(query, Way::Inverse)?;
-        Ok(answers
-            .into_iter()
-            .map(|answer| self.of_table(query.task, answer))
-            .collect())
+        let open = !self.open_columns(query.task)?.is_empty();
+        let answers = self.answer_by_law(query, Way::Inverse)?.into_iter();
+        Ok(answers.map(|answer| self.of_table(query.task, open, answer)).collect())
     }
 
     /// Answers with the errors that the publisher found.
@@ -125,7 +123,8 @@ impl Evidence {
             .and_then(|measure| calibration.factor(measure, &open));
         let by_law = open.is_empty() && self.left_out == 0.0;
         let answers = answers.into_iter().map(|answer| {
-            let Probe { mut estimate, leeway } = self.of_table(query, answer);
+            let Probe { mut estimate, leeway } =
+                self.of_table(query, !open.is_empty(), answer);
             if by_law || leeway <= 0.0 {
                 return estimate;
             }
@@ -151,7 +150,8 @@ impl Evidence {
     ) -> Result<Option<f64>> {
         let Some(calibration) = &self.calibration else { return Ok(Some(0.0)) };
         let open = self.open_columns(query)?;
-        let Probe { leeway, .. } = self.of_table(query, count.clone());
+        let Probe { leeway, .. } =
+            self.of_table(query, !open.is_empty(), count.clone());
         if open.is_empty() && self.left_out == 0.0 || leeway <= 0.0 {
             return Ok(Some(0.0));
         }
@@ -159,18 +159,20 @@ impl Evidence {
         Ok(factor.map(|factor| factor.powi(2) * leeway))
     }
 
-    /// An answer about the published rows as one about the table.
-    fn of_table(&self, query: &Query, mut estimate: Estimate) -> Probe {
+    /// An answer about the published rows as one about the table, and what else may be wrong
+    /// with it: of rows that were left out, and of columns that are open, if there are any.
+    fn of_table(&self, query: &Query, open: bool, mut estimate: Estimate) -> Probe {
         let (published, left_out) = (self.n_rows(), self.left_out);
         let all = published + left_out;
         let unconditional =
             query.condition == Condition::always() && query.group_by.is_empty();
         let variance = estimate.standard_error.map_or(0.0, |error| error * error);
         // Sums of floats that should be whole numbers are not quite.
-        let whole = |number: f64| if number > 1e-9 * all * all { number } else { 0.0 };
+        let whole = |number: f64| if number > 1e-12 * all * all { number } else { 0.0 };
         let mut leeway = match query.measure {
             Measure::Count | Measure::Share(_) => 0.0,
-            Measure::Sum(_) | Measure::Mean(_) => variance * estimate.rows,
+            Measure::Sum(_) | Measure::Mean(_) if open => variance * estimate.rows,
+            Measure::Sum(_) | Measure::Mean(_) => 0.0,
         };
         if left_out > 0.0 && published > 0.0 {
             let scale = all / published;
@@ -204,7 +206,16 @@ impl Evidence {
         if let Measure::Count | Measure::Share(_) = query.measure {
             let Estimate { unbiased, at_least, at_most, .. } = estimate;
             let middle = unbiased.unwrap_or(estimate.count);
-            leeway = whole(((middle - at_least) * (at_most - middle)).max(0.0));
+            leeway = match open {
+                true => (middle - at_least) * (at_most - middle),
+                // Noise has its own law: only the rows that were left out are open.
+                false if unconditional || all <= 0.0 => 0.0,
+                false => {
+                    let share = (middle / all).clamp(0.0, 1.0);
+                    left_out.powi(2) * share * (1.0 - share)
+                }
+            };
+            leeway = whole(leeway.max(0.0));
         }
         Probe { estimate, leeway }
     }

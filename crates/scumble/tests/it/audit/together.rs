@@ -187,3 +187,30 @@ fn releases_that_cannot_be_put_together_tell_nothing() {
     let found = together(&[&made[0], &made[1]], &source(&people(100, 4)), &Unwatched);
     assert!(found.unwrap().is_empty());
 }
+
+#[test]
+fn a_column_that_one_release_randomizes_does_not_hide_what_all_of_them_do() {
+    let rows = (0..200).map(|row| format!("{row},w{},c{}\n", row % 3, row % 2));
+    let table = format!("town,ward,cost\n{}", rows.collect::<String>());
+    let breach = |columns: &str| {
+        format!(
+            "promise.breach = {{ prior = 0.3, posterior = 0.7, columns = [{columns}] }}\n\
+             [columns]\ntown = \"other\"\nward = \"sensitive\"\ncost = \"sensitive\"\n"
+        )
+    };
+    let release = |columns: &str| {
+        let home = folder(&[("table.csv", &table)]);
+        run(home.path(), &breach(columns), 1).unwrap();
+        let release = Release::open(&home.path().join("release")).unwrap();
+        (home, release)
+    };
+    let (_first, one) = release("\"ward\"");
+    let (_second, both) = release("\"ward\", \"cost\"");
+    for releases in [[&one, &both], [&both, &one]] {
+        let found = attacked(&releases, &table);
+        let averaged = found.iter().filter(|attack| attack.name == "averaging");
+        let columns: Vec<&str> =
+            averaged.map(|attack| attack.detail["column"].as_str().unwrap()).collect();
+        assert_eq!(columns, ["ward"]);
+    }
+}

@@ -313,6 +313,28 @@ fn nothing_is_measured_of_randomized_columns_small_tables_and_presence() {
 }
 
 #[test]
+fn rows_that_were_left_out_add_little_to_the_error_of_noise() {
+    let people = people(3_000, 2);
+    let home = home(&people);
+    let recipe = format!(
+        "promise.k-anonymity = 40\n\
+         promise.breach = {{ prior = 0.3, posterior = 0.7, columns = [\"disease\"] }}\n\
+         method = [{{ name = \"full-domain\", suppression = 0.05 }}, \
+         {{ name = \"uniform-perturbation\" }}]\n{MEASURED}\n{COLUMNS}"
+    );
+    let published = run(home.path(), &recipe, 1).unwrap();
+    let left_out = published.manifest.left_out as f64;
+    assert!(left_out > 0.0);
+    let evidence = evidence(&published);
+    let query = Query::parse("SELECT COUNT(*) WHERE disease = 'flu'").unwrap();
+    let found = &evidence.answer(&query, Way::Inverse).unwrap()[0];
+    let law = &evidence.answer_by_law(&query, Way::Inverse).unwrap()[0];
+    let more = found.standard_error.unwrap() - law.standard_error.unwrap();
+    assert!((0.0..left_out).contains(&more), "{more} for {left_out} rows");
+    assert!(law.standard_error.unwrap() > 5.0, "{law:?}");
+}
+
+#[test]
 fn a_kind_of_calibration_that_is_unknown_is_refused() {
     let home = home(&people(10, 5));
     let recipe =

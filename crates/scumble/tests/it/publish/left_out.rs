@@ -291,3 +291,22 @@ fn hints_do_not_lead_in_a_circle() {
         error.hints()[0].contains("methods that generalize or blur may leave rows out")
     );
 }
+
+/// A breaker's case: the randomized column has a value that only rows have which are left out.
+#[test]
+fn a_value_that_is_left_out_need_not_be_in_the_domain_of_noise() {
+    let mut table = String::from("town,ill\n");
+    for row in 0..40 {
+        table.push_str(&format!("t{},i{}\n", row % 2, row % 3));
+    }
+    table.push_str("far,rare\n");
+    let home = folder(&[("table.csv", &table)]);
+    let recipe = "promise.k-anonymity = 5\n\
+         promise.breach = { prior = 0.3, posterior = 0.7, columns = [\"ill\"] }\n\
+         method = [{ name = \"full-domain\", suppression = 0.1 }, \
+         { name = \"uniform-perturbation\" }]\n\
+         [columns]\ntown = \"quasi\"\nill = \"sensitive\"\n";
+    let published = run(home.path(), recipe, 1).unwrap();
+    assert_eq!((published.manifest.rows, published.manifest.left_out), (40, 1));
+    assert!(published.audit.holds());
+}

@@ -40,8 +40,8 @@ const MOST_WORK: usize = 400_000_000;
 const CHECKED_EVERY: usize = 1 << 10;
 
 /// Attacks people who are in several releases, in each randomized column, and scores the
-/// guesses by the table they were made from. All releases must have the randomized columns
-/// of the first one.
+/// guesses by the table they were made from. Columns that not all releases randomize are
+/// passed over.
 pub fn averaging(
     releases: &[&Release],
     original: &Source,
@@ -61,15 +61,14 @@ pub fn averaging(
     let untouched = untouched(releases)?;
     let mut attacks = Vec::new();
     for column in &first.columns {
+        let own = |drawn: &&'_ Drawn| {
+            drawn.columns.iter().position(|known| known.names == column.names)
+        };
+        let places: Option<Vec<usize>> = drawn.iter().map(own).collect();
+        let Some(places) = places else { continue };
         let mut same = Vec::new();
-        for (drawn, views) in drawn.iter().zip(&views) {
-            let found = drawn.columns.iter().find(|known| known.names == column.names);
-            let found = found.ok_or_else(|| {
-                Error::input(format!(
-                    "a release has no randomized column `{}`",
-                    column.name()
-                ))
-            })?;
+        for ((drawn, views), place) in drawn.iter().zip(&views).zip(places) {
+            let found = &drawn.columns[place];
             let rows =
                 LinkableRows::read(views.rows(), found, &untouched, true, watch)?;
             same.push(LinkedRelease::of(found, column, rows));
@@ -81,7 +80,10 @@ pub fn averaging(
         }
         attacks.push(score(&guesses, &truth, &same)?);
     }
-    Ok(attacks)
+    match attacks.is_empty() {
+        true => Err(Error::input("the releases have no randomized column in common")),
+        false => Ok(attacks),
+    }
 }
 
 /// The columns that are published as they are in all releases, and how they are read.
