@@ -95,6 +95,9 @@ impl<'a> Layout<'a> {
     }
 }
 
+/// As many rows as floats count exactly: sums of them must not overflow.
+const MOST_ROWS: u64 = 1 << 53;
+
 impl Manifest {
     /// What is published of which column.
     pub fn layout(&self) -> Layout<'_> {
@@ -119,6 +122,9 @@ impl Manifest {
             Err(Error::input(format!("the manifest is malformed: {what}"))
                 .with_hint("the release was changed"))
         };
+        if self.rows.max(self.left_out) > MOST_ROWS {
+            return malformed("it counts more rows than a table can have".to_owned());
+        }
         let mut covered: BTreeMap<&str, usize> = BTreeMap::new();
         for class in &self.classes {
             for name in &class.of {
