@@ -99,7 +99,7 @@ impl ColumnSpec {
     }
 
     /// What is said of it for a [`crate::table::Schema`].
-    pub(super) fn said(&self) -> Said {
+    pub fn said(&self) -> Said {
         Said {
             name: self.name.clone(),
             role: self.role,
