@@ -2,9 +2,9 @@
 
 import doctest
 import importlib
-import os
 import pathlib
 import pkgutil
+import re
 
 import pytest
 
@@ -32,3 +32,21 @@ def test_everything_public_is_documented():
         for part, value in vars(thing).items() if isinstance(thing, type) else []:
             if not part.startswith("_") and (callable(value) or isinstance(value, property)):
                 assert getattr(value, "__doc__", None), f"{name}.{part}"
+
+
+GUIDE = pathlib.Path(__file__).parents[3] / "docs" / "python.md"
+
+
+def test_the_guide_runs(tmp_path, monkeypatch, capsys):
+    """Every block of the guide, one after the other; what it prints stands below it."""
+    pytest.importorskip("pandas")
+    pytest.importorskip("sklearn")
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```python\n(.*?)```(?:\n\n```text\n(.*?)```)?", GUIDE.read_text(), re.S)
+    assert len(blocks) > 5
+    names = {}
+    for code, told in blocks:
+        capsys.readouterr()
+        exec(compile(code, str(GUIDE), "exec"), names)
+        if told:
+            assert capsys.readouterr().out == told

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from scumble._files import path_of, written
+
 # Colours are those of the page that it is shown on, and shades of them.
 _STYLE = """<style>
 .scumble { line-height: 1.45; max-width: 64em; }
@@ -120,8 +122,7 @@ class Picture:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes it to a file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self._svg)
+        written(path_of(path, "the path of a picture"), self._svg)
 
 
 _WIDTH = 640.0

@@ -22,7 +22,7 @@ def shown(progress: Progress) -> Iterator[Callable[[str, float | None], Any] | N
     if callable(progress):
         yield progress
         return
-    line = _notebook() if progress is not False else None
+    line: _Notebook | _Terminal | None = _notebook() if progress is not False else None
     if line is None and (progress is True or (progress is None and sys.stderr.isatty())):
         line = _Terminal()
     if line is None:

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Union
 
-from scumble import _internal, _page, _progress
-from scumble._errors import FileError, InputError, RecipeError
-from scumble._release import Release, _path
+from scumble import _files, _internal, _page, _progress
+from scumble._errors import RecipeError
+from scumble._files import path_of as _path
+from scumble._release import Release
 from scumble._table import _type_name, given, taken
 
 #: What a column is for, or that and more; see :func:`quasi`.
@@ -105,11 +106,10 @@ class Recipe:
         ``input`` has ``person``, ``missing`` and so on, ``release`` the ``format``. Files
         that the recipe names are looked for in ``folder``.
         """
-        for name, value in (("columns", columns), ("promise", promise)):
+        sections: dict[str, Any] = {"columns": columns, "promise": promise}
+        sections.update({"input": input or {}, "release": release or {}})
+        for name, value in sections.items():
             if not isinstance(value, Mapping):
-                raise _wrong_type(name, value, "a dict")
-        for name, value in (("input", input), ("release", release)):
-            if value is not None and not isinstance(value, Mapping):
                 raise _wrong_type(name, value, "a dict")
         files: dict[str, bytes] = {}
         said: dict[str, Any] = {
@@ -131,17 +131,7 @@ class Recipe:
     def read(cls, path: str | os.PathLike[str]) -> Recipe:
         """Reads a recipe file; what it names is in its folder."""
         file = _path(path, "the path of a recipe")
-        try:
-            with open(file, encoding="utf-8") as opened:
-                text = opened.read()
-        except OSError as error:
-            raise FileError(
-                f"{file}: cannot read the recipe: {(error.strerror or 'failed').lower()}", file
-            ) from None
-        except UnicodeDecodeError:
-            text = None
-        if text is None:
-            raise InputError(f"{file}: the file is not valid UTF-8", file, "save it as UTF-8")
+        text = _files.text(file)
         return cls._of(_internal.Recipe.parse(text, file, os.path.dirname(file)))
 
     @classmethod
@@ -188,14 +178,7 @@ class Recipe:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the recipe as a TOML file, for the command ``scumble publish``."""
-        file = _path(path, "the path of a recipe")
-        try:
-            with open(file, "w", encoding="utf-8") as opened:
-                opened.write(self._engine.text)
-        except OSError as error:
-            raise FileError(
-                f"{file}: cannot write the recipe: {(error.strerror or 'failed').lower()}", file
-            ) from None
+        _files.written(_path(path, "the path of a recipe"), self._engine.text)
 
     def publish(
         self,
@@ -301,13 +284,7 @@ class Plan:
     def read(cls, recipe: Recipe, path: str | os.PathLike[str]) -> Plan:
         """Reads a plan that :meth:`save` or ``scumble publish --plan`` wrote."""
         file = _path(path, "the path of a plan")
-        try:
-            with open(file, encoding="utf-8") as opened:
-                text = opened.read()
-        except (OSError, UnicodeDecodeError):
-            text = None
-        if text is None:
-            raise FileError(f"{file}: cannot read the plan", file)
+        text = _files.text(file)
         return cls._of(recipe, _internal.Plan.parse(text, file))
 
     def __repr__(self) -> str:
@@ -315,16 +292,7 @@ class Plan:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the plan, readable for its owner only: it holds values of the table."""
-        file = _path(path, "the path of a plan")
-        text = self._engine.json()
-        try:
-            handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-            with os.fdopen(handle, "w", encoding="utf-8") as opened:
-                opened.write(text)
-        except OSError as error:
-            raise FileError(
-                f"{file}: cannot write the plan: {(error.strerror or 'failed').lower()}", file
-            ) from None
+        _files.kept_private(_path(path, "the path of a plan"), self._engine.json())
 
     def apply(
         self,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from scumble import _internal, _page, _progress
 from scumble._errors import RecipeError
+from scumble._files import path_of as _path
+from scumble._files import read, written
 from scumble._table import Table, _type_name, given, taken
 
 if TYPE_CHECKING:
@@ -268,8 +270,7 @@ class Audit:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the report as a page. It is private if the original was given."""
-        with open(_path(path, "the path of a report"), "w", encoding="utf-8") as file:
-            file.write(self.page)
+        written(_path(path, "the path of a report"), self.page)
 
     def __repr__(self) -> str:
         held = "every promise holds" if self.holds else "A PROMISE DOES NOT HOLD"
@@ -443,15 +444,6 @@ def open(directory: str | os.PathLike[str]) -> Release:
     return Release._of(_internal.Release.open(where), where)
 
 
-def _path(path: object, what: str) -> str:
-    if not isinstance(path, (str, os.PathLike)):
-        raise RecipeError(f"{what} is of the type `{_type_name(path)}`, but must be a path")
-    found = os.fspath(path)
-    if isinstance(found, bytes):
-        raise RecipeError(f"{what} must be a path of text, not of bytes")
-    return found
-
-
 def _files(knowledge: Any) -> list[tuple[str, bytes]]:
     """What an adversary knows, as files."""
     many = knowledge if isinstance(knowledge, (list, tuple)) else [knowledge]
@@ -459,25 +451,13 @@ def _files(knowledge: Any) -> list[tuple[str, bytes]]:
     for place, one in enumerate(many, start=1):
         if isinstance(one, (str, os.PathLike)):
             name = _path(one, "`knowledge`")
-            files.append((name, _bytes(name)))
+            files.append((name, read(name)))
         else:
             name = f"the knowledge {place}" if len(many) > 1 else "the knowledge"
             files.append((name, taken(one, name).csv(header=True)))
     return files
 
 
-def _bytes(path: str) -> bytes:
-    import io
-
-    from scumble._errors import FileError
-
-    try:
-        with io.open(path, "rb") as file:
-            return file.read()
-    except OSError as error:
-        raise FileError(
-            f"{path}: cannot read what is known: {(error.strerror or 'failed').lower()}", path
-        ) from None
 
 
 def _attack_name(attack: dict[str, Any]) -> str:
