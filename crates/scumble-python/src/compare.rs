@@ -42,8 +42,9 @@ pub(crate) fn compare(
     let recipes: Vec<&Recipe> = recipes.iter().map(|recipe| recipe.get()).collect();
     let found = watched(py, progress, |watch| {
         let texts = recipes.iter().zip(&names);
-        let texts: Vec<(String, String)> =
-            texts.map(|(recipe, name)| (recipe.text().to_owned(), name.clone())).collect();
+        let texts: Vec<(String, String)> = texts
+            .map(|(recipe, name)| (recipe.text().to_owned(), name.clone()))
+            .collect();
         let varies: Vec<Vary> =
             vary.iter().map(|typed| Vary::parse(typed)).collect::<Result<_>>()?;
         let Grid { keys, points, chosen } = Grid::of_recipes(&texts, &varies)?;
@@ -83,7 +84,8 @@ pub(crate) fn compare(
             object["as_it_stands"] = json!(point.as_it_stands);
             outcomes.push(object);
         }
-        let is_all_wrong = outcomes.iter().all(|outcome| outcome.get("error").is_some());
+        let is_all_wrong =
+            outcomes.iter().all(|outcome| outcome.get("error").is_some());
         if let (true, Some(error)) = (is_all_wrong, best) {
             return Err(error);
         }

@@ -126,7 +126,8 @@ impl Recipe {
         let mut spec = self.spec.clone();
         let mut inputs = Inputs::in_folder(&self.folder);
         let files = self.files.iter();
-        let files = files.map(|(name, bytes)| (name.clone(), Input::Bytes(bytes.clone())));
+        let files =
+            files.map(|(name, bytes)| (name.clone(), Input::Bytes(bytes.clone())));
         inputs.given.extend(files);
         if let Some(table) = table {
             inputs.given.insert(spec.input.table.clone(), table.input());
@@ -201,7 +202,8 @@ impl Plan {
         let applier = self.plan.bind(&columns)?;
         let randomness = Randomness::fresh()?;
         let mut pieces: Vec<Vec<ArrayRef>> = names.iter().map(|_| Vec::new()).collect();
-        let (mut first, blocks) = (0, whole.iter().filter(|batch| batch.num_rows() > 0));
+        let (mut first, blocks) =
+            (0, whole.iter().filter(|batch| batch.num_rows() > 0));
         for (block, batch) in (0..).zip(blocks) {
             let cells = applier.apply(batch, block, first, &randomness)?;
             first += batch.num_rows() as u64;

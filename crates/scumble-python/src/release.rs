@@ -127,7 +127,12 @@ impl Release {
     }
 
     /// Saves it as a folder.
-    fn save(&self, py: Python<'_>, directory: PathBuf, replace: bool) -> PyResult<Self> {
+    fn save(
+        &self,
+        py: Python<'_>,
+        directory: PathBuf,
+        replace: bool,
+    ) -> PyResult<Self> {
         let saved = py.detach(|| self.release.save(&directory, replace));
         Ok(Self::of(saved.map_err(|error| raised(&error))?, None))
     }
@@ -189,7 +194,11 @@ impl Release {
                 "simplex" => Way::Simplex,
                 other => {
                     let wanted = "`inverse`, `iterative` or `simplex`";
-                    return Err(Error::out_of_range("way", format!("`{other}`"), wanted));
+                    return Err(Error::out_of_range(
+                        "way",
+                        format!("`{other}`"),
+                        wanted,
+                    ));
                 }
             };
             let asked = Query::parse_all(question)?;

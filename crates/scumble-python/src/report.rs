@@ -80,7 +80,8 @@ pub(crate) fn answer_json(
             names.zip(estimate.values.iter().map(|text| json!(text))).collect();
         let (low, high) = estimate.possible_interval().unzip();
         // Rows that were left out may be of any kind.
-        let beyond = if query.measure == Measure::Count { left_out as f64 } else { 0.0 };
+        let beyond =
+            if query.measure == Measure::Count { left_out as f64 } else { 0.0 };
         let known = |number: f64| number.is_finite().then(|| rounded(number));
         json!({
             "values": values,

@@ -39,9 +39,9 @@ pub(crate) fn watched<T: Send>(
                 let _ = send.send(work(seen));
             };
             let worker = thread::Builder::new().stack_size(STACK);
-            let worker = worker
-                .spawn_scoped(scope, task)
-                .map_err(|error| raised(&scumble::Error::io("start", "a thread", error)))?;
+            let worker = worker.spawn_scoped(scope, task).map_err(|error| {
+                raised(&scumble::Error::io("start", "a thread", error))
+            })?;
             let mut stopped = None;
             loop {
                 match receive.recv_timeout(LOOK) {
@@ -58,7 +58,9 @@ pub(crate) fn watched<T: Send>(
                     }
                     Err(RecvTimeoutError::Timeout) if stopped.is_some() => {}
                     Err(RecvTimeoutError::Timeout) => {
-                        if let Err(error) = Python::attach(|py| seen.tell(py, &progress)) {
+                        if let Err(error) =
+                            Python::attach(|py| seen.tell(py, &progress))
+                        {
                             seen.cancelled.store(true, Ordering::SeqCst);
                             stopped = Some(error);
                         }

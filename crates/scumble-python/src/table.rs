@@ -20,8 +20,8 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList};
 use scumble::table::{Kind, ReadOptions, Reading, RowPlace, Source};
-use scumble::{Error, Input};
 use scumble::watch::Watch;
+use scumble::{Error, Input};
 
 use crate::errors::{input_error, raised};
 
@@ -80,7 +80,9 @@ impl Table {
     /// A table of lists: for each column its name, what it holds (`int`, `float`, `bool`,
     /// `text`, or `date` as days since 1970), and its values.
     #[staticmethod]
-    fn from_columns(columns: Vec<(String, String, Bound<'_, PyAny>)>) -> PyResult<Self> {
+    fn from_columns(
+        columns: Vec<(String, String, Bound<'_, PyAny>)>,
+    ) -> PyResult<Self> {
         let mut fields = Vec::with_capacity(columns.len());
         let mut arrays: Vec<ArrayRef> = Vec::with_capacity(columns.len());
         for (name, kind, values) in columns {
@@ -98,11 +100,9 @@ impl Table {
                     let days = values.extract::<Vec<Option<i32>>>()?;
                     Arc::new(PrimitiveArray::<Date32Type>::from(days))
                 }
-                _ => {
-                    Arc::new(StringArray::from(
-                        values.extract::<Vec<Option<String>>>()?,
-                    ))
-                }
+                _ => Arc::new(StringArray::from(
+                    values.extract::<Vec<Option<String>>>()?,
+                )),
             };
             fields.push(Field::new(name, array.data_type().clone(), true));
             arrays.push(array);
@@ -229,7 +229,8 @@ impl Table {
         )?;
         let mut blocks: Vec<_> = folded.states.into_iter().flatten().collect();
         blocks.sort_by_key(|(block, _)| *block);
-        let mut texts: Vec<Vec<Vec<Box<str>>>> = columns.iter().map(|_| vec![]).collect();
+        let mut texts: Vec<Vec<Vec<Box<str>>>> =
+            columns.iter().map(|_| vec![]).collect();
         for (_, lists) in blocks {
             for (all, list) in texts.iter_mut().zip(lists) {
                 all.push(list);
@@ -401,9 +402,7 @@ fn append(list: &Bound<'_, PyList>, array: &ArrayRef) -> PyResult<()> {
         DataType::Date32 => {
             array.as_primitive::<Date32Type>().iter().try_for_each(|v| list.append(v))
         }
-        DataType::Boolean => {
-            array.as_boolean().iter().try_for_each(|v| list.append(v))
-        }
+        DataType::Boolean => array.as_boolean().iter().try_for_each(|v| list.append(v)),
         _ => {
             let texts = arrow_cast::cast(array, &DataType::Utf8).map_err(|_| {
                 input_error("a column cannot be written as text", "leave it out")

@@ -122,7 +122,7 @@ def test_moments_with_time_zones_are_in_utc():
         columns={"t": sb.quasi(type="date", hierarchy={"dates": ["month"]})},
         promise={"k-anonymity": 1 + 1},
     )
-    days = pandas.DataFrame({"t": pandas.to_datetime(["2024-06-01", "2024-06-09 10:00"])})
+    days = pandas.DataFrame({"t": pandas.to_datetime(["2024-06-01 00:00", "2024-06-09 10:00"])})
     assert set(dates.publish(days).table()["t"]) == {"2024-06"}
 
 
@@ -226,6 +226,8 @@ def test_hints_name_what_was_meant():
 
 
 def test_wrong_arguments_are_told(people, recipe, tmp_path):
+    with pytest.raises(sb.RecipeError, match="there is no table"):
+        recipe.publish()
     for wrong in (-1, 2**64, 1.5, "1", True):
         with pytest.raises(sb.RecipeError, match="seed"):
             recipe.publish(people, seed=wrong)

@@ -1,5 +1,7 @@
 """The transformer: every row stays, in pipelines, and it is said to be no release."""
 
+import pickle
+
 import pytest
 
 pytest.importorskip("sklearn")
@@ -15,11 +17,27 @@ import scumble
 import scumble.sklearn
 from scumble.sklearn import Coarsen
 
-#: Checks that do not apply, and why.
-NOT_APPLICABLE = {}
+#: Checks that take what a transformer gives for numbers; cells are texts.
+OF_NUMBERS = [
+    "check_estimators_pickle",
+    "check_fit_idempotent",
+    "check_methods_sample_order_invariance",
+    "check_methods_subset_invariance",
+    "check_pipeline_consistency",
+    "check_transformer_data_not_an_array",
+    "check_transformer_general",
+]
 
 
-@parametrize_with_checks([Coarsen(k=2)], expected_failed_checks=lambda _: NOT_APPLICABLE)
+def does_not_apply(estimator):
+    if estimator.output == "codes":
+        return {}
+    return dict.fromkeys(OF_NUMBERS, "compares numbers, but cells are texts")
+
+
+@parametrize_with_checks(
+    [Coarsen(k=2), Coarsen(k=2, output="codes")], expected_failed_checks=does_not_apply
+)
 def test_it_is_an_estimator(estimator, check):
     check(estimator)
 
@@ -62,8 +80,29 @@ def test_new_rows_get_cells_too(people):
     assert coarsen.transform(new).shape == (3, 2)
 
 
+def test_codes_are_places_of_cells(people):
+    frame = pandas.DataFrame(people)[["age", "sex"]]
+    cells = Coarsen(k=5).fit(frame)
+    codes = Coarsen(k=5, output="codes").fit(frame)
+    found = codes.transform(frame)
+    for column in range(2):
+        names = [codes.cells_[column][int(code)] for code in found[:, column]]
+        assert names == list(cells.transform(frame)[:, column])
+    with pytest.raises(ValueError, match="output"):
+        Coarsen(output="numbers").fit(frame)
+    with pytest.raises(ValueError, match="n_samples=3"):
+        Coarsen(k=5).fit(frame.head(3))
+
+
 def test_it_says_that_it_is_no_release():
     assert "no release" in scumble.sklearn.__doc__ and "no release" in Coarsen.__doc__
+
+
+def test_it_can_be_pickled(people):
+    frame = pandas.DataFrame(people)[["age", "sex"]]
+    coarsen = Coarsen(k=5).fit(frame)
+    again = pickle.loads(pickle.dumps(coarsen))
+    assert (again.transform(frame) == coarsen.transform(frame)).all()
 
 
 def test_missing_numbers_are_taken():

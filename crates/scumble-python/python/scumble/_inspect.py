@@ -35,7 +35,7 @@ class Findings:
     @property
     def recipe(self) -> Recipe:
         """A recipe to begin with. Its roles are guesses: look at them."""
-        return Recipe.parse(self._found["recipe"])
+        return Recipe._parsed(self._found["recipe"], "the recipe", "", has_table=False)
 
     def _cells(self) -> tuple[list[str], list[list[Any]]]:
         rows = []

@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any, final
 
+__all__ = ["compare", "inspect", "Plan", "Recipe", "Release", "Table"]
+
 _Progress = Callable[[str, float | None], Any] | None
 
 @final

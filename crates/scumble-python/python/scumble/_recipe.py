@@ -69,6 +69,15 @@ def _column(role: str, said: dict[str, Any]) -> dict[str, Any]:
     return {"role": role, **known}
 
 
+def _remade(has_table: bool, make: Any, said: tuple[Any, ...]) -> Recipe:
+    """A recipe as it was made before."""
+    made = Recipe.__new__(Recipe)
+    made._has_table = has_table
+    made._made_by = (make, said)
+    made._engine = make(*said)
+    return made
+
+
 class Recipe:
     """What the columns of a table are, what is promised of them, and how.
 
@@ -91,6 +100,11 @@ class Recipe:
     >>> sorted(set(release.table()["age"]))
     ['[30, 40)', '[50, 60)']
     """
+
+    _engine: _internal.Recipe
+    #: What makes the same engine again, on another process.
+    _made_by: tuple[Any, tuple[Any, ...]]
+    _has_table: bool
 
     def __init__(
         self,
@@ -123,16 +137,16 @@ class Recipe:
             said["method"] = _method(method)
         if release is not None:
             said["release"] = _plain(release, "release")
-        self._engine = _internal.Recipe.of(
-            json.dumps(said), _toml(said), _folder(folder), files
-        )
+        self._has_table = "table" in sections["input"]
+        self._made_by = (_internal.Recipe.of, (json.dumps(said), _toml(said), _folder(folder), files))
+        self._engine = _internal.Recipe.of(*self._made_by[1])
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Recipe:
         """Reads a recipe file; what it names is in its folder."""
         file = _path(path, "the path of a recipe")
         text = _files.text(file)
-        return cls._of(_internal.Recipe.parse(text, file, os.path.dirname(file)))
+        return cls._parsed(text, file, os.path.dirname(file))
 
     @classmethod
     def parse(cls, text: str, folder: str | os.PathLike[str] = "") -> Recipe:
@@ -151,13 +165,14 @@ class Recipe:
         """
         if not isinstance(text, str):
             raise _wrong_type("text", text, "a recipe in TOML")
-        return cls._of(_internal.Recipe.parse(text, "the recipe", _folder(folder)))
+        return cls._parsed(text, "the recipe", _folder(folder))
 
     @classmethod
-    def _of(cls, engine: _internal.Recipe) -> Recipe:
-        made = cls.__new__(cls)
-        made._engine = engine
-        return made
+    def _parsed(cls, text: str, file: str, folder: str, has_table: bool = True) -> Recipe:
+        return _remade(has_table, _internal.Recipe.parse, (text, file, folder))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _remade, (self._has_table, *self._made_by)
 
     def __str__(self) -> str:
         return self._engine.text
@@ -218,6 +233,10 @@ class Recipe:
         progress: _progress.Progress,
         plan: _internal.Plan | None,
     ) -> Release:
+        if table is None and not self._has_table:
+            raise RecipeError(
+                "there is no table", None, 'give one, or name its file: input={"table": "people.csv"}'
+            )
         whole = None if table is None else given(table)
         people = None if population is None else given(population, "the population")
         _check_seed(seed)
@@ -287,6 +306,9 @@ class Plan:
         text = _files.text(file)
         return cls._of(recipe, _internal.Plan.parse(text, file))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _replanned, (self._recipe, self._engine.json())
+
     def __repr__(self) -> str:
         return f"<scumble.Plan: {self._engine.method}>"
 
@@ -306,11 +328,15 @@ class Plan:
     ) -> Release:
         """Publishes another table by this plan. The promise is certified of the result.
 
-        Raises :class:`PromiseBroken` if the promise does not hold of these rows.
+        Raises :class:`CannotBeMet` if the promise cannot be kept of these rows by the plan.
         """
         return self._recipe._published(
             table, directory, seed, population, replace, None, False, progress, self._engine
         )
+
+
+def _replanned(recipe: Recipe, text: str) -> Plan:
+    return Plan._of(recipe, _internal.Plan.parse(text, "the plan"))
 
 
 def _check_seed(seed: int | None) -> None:
