@@ -10,7 +10,7 @@ use scumble::audit::{
 use scumble::error::{Error, Result};
 use scumble::hierarchy::Microdata;
 use scumble::release::{Release, Treatment};
-use scumble::table::{ReadOptions, Source, Stated};
+use scumble::table::{ReadOptions, Source, Stated, is_server};
 use scumble::watch::{Stage, Watch};
 
 use crate::output::{counted, note, print, print_json};
@@ -18,6 +18,7 @@ use crate::progress::Progress;
 use crate::result::{
     as_json, attacks_text, loss_text, not_tried_text, promises_text, undecided_text,
 };
+use crate::table::TableArgs;
 use crate::warnings::warnings;
 
 /// Recheck what a release promises, from its files, and attack it.
@@ -44,9 +45,14 @@ pub(crate) struct AuditArgs {
     /// times.
     #[arg(long, value_name = "RELEASE", requires = "original")]
     also: Vec<PathBuf>,
-    /// What stands between the cells of these files, if that is not found out.
-    #[arg(long, value_name = "CHAR")]
-    delimiter: Option<char>,
+    #[command(flatten)]
+    table: TableArgs,
+    /// The sheet of the population.
+    #[arg(long, value_name = "NAME", requires = "population")]
+    population_sheet: Option<String>,
+    /// What to ask the database that has the population.
+    #[arg(long, value_name = "SQL", requires = "population")]
+    population_query: Option<String>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -160,9 +166,7 @@ fn put_together(
     let all: Vec<&Release> = [release].into_iter().chain(&others).collect();
     let path = args.original.as_ref();
     let path = path.ok_or_else(|| Error::recipe("`--also` needs `--original`"))?;
-    let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
-    let options = ReadOptions { delimiter, ..ReadOptions::default() };
-    let original = Source::open(path, &options)?;
+    let original = Source::open(path, &args.table.options()?)?;
     let found = together(&all, &original, progress)?;
     if found.is_empty() {
         let what = "these releases have no sensitive column that can be put together";
@@ -180,12 +184,22 @@ fn read(
     release: &Release,
     progress: &Progress,
 ) -> Result<(Option<Original<'static>>, Option<Microdata>)> {
-    let delimiter = args.delimiter.map(delimiter_byte).transpose()?;
-    let options = ReadOptions { delimiter, ..ReadOptions::default() };
-    let open = |path: &Option<PathBuf>| {
-        path.as_ref().map(|path| Source::open(path, &options)).transpose()
+    let options = args.table.options()?;
+    let mut of_everyone = ReadOptions {
+        sheet: args.population_sheet.clone(),
+        query: args.population_query.clone(),
+        ..options.clone()
     };
-    let (original, everyone) = (open(&args.original)?, open(&args.population)?);
+    let is_server_too = args
+        .population
+        .as_ref()
+        .is_some_and(|path| path.to_str().is_some_and(is_server));
+    of_everyone.password = of_everyone.password.filter(|_| is_server_too);
+    let open = |path: &Option<PathBuf>, options: &ReadOptions| {
+        path.as_ref().map(|path| Source::open(path, options)).transpose()
+    };
+    let original = open(&args.original, &options)?;
+    let everyone = open(&args.population, &of_everyone)?;
     let manifest = &release.manifest;
     if original.is_some() || everyone.is_some() {
         let sources = original.iter().chain(&everyone);
@@ -218,12 +232,5 @@ fn knowledge(args: &AuditArgs) -> Result<Option<Knowledge>> {
             let paths: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
             Ok(Some(Knowledge::Stated(Stated::read(&paths)?)))
         }
-    }
-}
-
-fn delimiter_byte(character: char) -> Result<u8> {
-    match u8::try_from(character) {
-        Ok(byte) if byte.is_ascii() => Ok(byte),
-        _ => Err(Error::out_of_range("delimiter", character, "one ASCII character")),
     }
 }

@@ -5,19 +5,19 @@ mod classify;
 mod notes;
 mod show;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::{fs, io};
 
 use clap::{Args, ValueEnum};
 use scumble::error::{Error, Result};
-use scumble::estimate::{Estimate, Evidence, Query, Way};
+use scumble::estimate::{Ask, Estimate, Evidence, Query, SortBy, SortKey, Way};
 use scumble::release::{Manifest, Release};
 use scumble::watch::{Stage, Watch};
-use serde_json::json;
 
 use crate::estimate::about::Treatments;
 use crate::estimate::notes::notes;
-use crate::estimate::show::{as_csv, as_json, as_text};
+use crate::estimate::show::{About, all_as_json, as_csv, as_json, as_text};
 use crate::output::{note, print, print_table};
 use crate::progress::Progress;
 
@@ -27,7 +27,11 @@ use crate::progress::Progress;
 /// average, values that are published by group are shared out among its rows, and the answer
 /// says how far it may be off. A question is SQL: COUNT(*), COUNT(column), SUM(column),
 /// AVG(column), SHARE(condition) and SHARE(*), with WHERE and GROUP BY over any columns of
-/// the table; CELL(column) is a generalized cell as it is published. FROM may name anything.
+/// the table, ORDER BY columns or numbers of the answer, and LIMIT; CELL(column) is a
+/// generalized cell as it is published. FROM may name anything.
+///
+/// With --file, the questions of a file (with ; between them) are answered at once, and the
+/// release is read once for all of them.
 ///
 /// With --classify, rows of a file get the class that blurred or condensed rows suggest.
 ///
@@ -40,10 +44,13 @@ pub(crate) struct EstimateArgs {
     /// The question.
     #[arg(
         value_name = "SQL",
-        required_unless_present = "classify",
-        conflicts_with = "classify"
+        required_unless_present_any = ["classify", "file"],
+        conflicts_with_all = ["classify", "file"]
     )]
     question: Option<String>,
+    /// A file with questions, with `;` between them; `-` is standard input.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["classify", "csv"])]
+    file: Option<PathBuf>,
     /// A file with rows to classify by those of the release.
     #[arg(long, value_name = "FILE", requires = "class", conflicts_with_all = ["way", "csv"])]
     classify: Option<PathBuf>,
@@ -99,46 +106,112 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     if let (Some(file), Some(class)) = (&args.classify, &args.class) {
         return classify::run(args, file, class);
     }
-    let question = args.question.as_deref().unwrap_or_default();
-    let asked = Query::parse_all(question)?;
+    let asks = match &args.file {
+        Some(file) => questions(file)?,
+        None => vec![Ask::parse(args.question.as_deref().unwrap_or_default())?],
+    };
     let release = Release::open(&args.release)?;
     let way = chosen(args, &release.manifest)?;
     let progress = Progress::new(args.quiet || args.json || args.csv);
     progress.stage(Stage::Read, release.rows()?.bytes());
-    let evidence = Evidence::read(&release, &progress);
-    progress.finish();
-    let evidence = evidence?;
-    let watch: &dyn Watch = &progress;
-    let mut answers = Vec::with_capacity(asked.len());
-    for (name, query) in asked {
-        let estimates = evidence
-            .answer(watch.over(&query), way.map_or(Way::Inverse, WayName::way))?;
-        answers.push(Answer { name, query, estimates });
-    }
+    let evidence = Evidence::read(&release, &progress)?;
     // Where errors were measured, answers are about rows that were left out, too.
     let left_out = match release.manifest.calibration {
         Some(_) => 0,
         None => release.manifest.left_beside(evidence.n_rows() as u64),
     };
-    let notes = notes(&release.manifest, left_out, &evidence, &answers)?;
+    let undone = way.map_or(Way::Inverse, WayName::way);
+    progress.stage(Stage::Ask, 0);
+    let mut replies = Vec::with_capacity(asks.len());
+    for ask in asks {
+        let read =
+            Answered { manifest: &release.manifest, evidence: &evidence, left_out };
+        replies.push(read.reply(ask, undone, &progress)?);
+    }
+    progress.finish();
+    let manifest = &release.manifest;
     if args.json {
-        let rows = evidence.n_rows();
-        let instead = || Treatments::of(&release.manifest).instead();
+        let instead = || Treatments::of(manifest).instead();
         let way = way.map_or_else(instead, WayName::name);
-        let asked = json!({ "question": question, "way": way, "rows": rows as u64 });
-        print(&format!("{:#}\n", as_json(&asked, left_out, &answers, &notes)))?;
-    } else if args.csv {
-        print_table(&as_csv(&answers))?;
-    } else if !args.quiet {
-        let manifest = &release.manifest;
-        let drawn = |a: &Answer| Treatments::asked(manifest, &a.query).drawn;
-        let way = way.filter(|_| answers.iter().any(drawn));
-        print(&as_text(manifest, left_out, &answers, way))?;
+        let about = About { way, rows: evidence.n_rows() as u64, left_out };
+        let value = match (&args.file, &*replies) {
+            (None, [reply]) => as_json(&about, reply),
+            _ => all_as_json(&about, &replies),
+        };
+        print(&format!("{value:#}\n"))?;
+        return Ok(ExitCode::SUCCESS);
     }
-    if !args.json && !args.quiet {
-        notes.iter().for_each(|text| note(text));
+    if args.quiet {
+        return Ok(ExitCode::SUCCESS);
     }
+    let mut told: Vec<&String> = Vec::new();
+    for (number, Reply { ask, answers, notes }) in replies.iter().enumerate() {
+        if args.csv {
+            print_table(&as_csv(answers))?;
+        } else {
+            let drawn = |a: &Answer| Treatments::asked(manifest, &a.query).drawn;
+            let way = way.filter(|_| answers.iter().any(drawn));
+            let text = as_text(manifest, left_out, answers, way);
+            let blank = if number > 0 { "\n" } else { "" };
+            match args.file {
+                Some(_) => print(&format!("{blank}{}\n\n{text}", ask.text))?,
+                None => print(&text)?,
+            }
+        }
+        // What several answers have in common is said once.
+        told.extend(
+            notes.iter().filter(|text| !told.contains(text)).collect::<Vec<_>>(),
+        );
+    }
+    told.iter().for_each(|text| note(text));
     Ok(ExitCode::SUCCESS)
+}
+
+/// The questions of a file.
+fn questions(file: &Path) -> Result<Vec<Ask>> {
+    let (name, text) = match file.as_os_str() == "-" {
+        true => ("standard input".to_owned(), io::read_to_string(io::stdin())),
+        false => (file.display().to_string(), fs::read_to_string(file)),
+    };
+    let text = text.map_err(|error| Error::io("read the file", &name, error))?;
+    Ask::parse_several(&text, &name)
+}
+
+/// A release that was read.
+struct Answered<'a> {
+    manifest: &'a Manifest,
+    evidence: &'a Evidence,
+    left_out: u64,
+}
+
+/// A question and its answer.
+struct Reply {
+    ask: Ask,
+    answers: Vec<Answer>,
+    notes: Vec<String>,
+}
+
+impl Answered<'_> {
+    fn reply(&self, ask: Ask, way: Way, watch: &dyn Watch) -> Result<Reply> {
+        let mut estimates = Vec::with_capacity(ask.numbers.len());
+        for (_, query) in &ask.numbers {
+            estimates.push(self.evidence.answer(watch.over(query), way)?);
+        }
+        let (n_groups, shown) = ask.arrange(&mut estimates);
+        let numbers = ask.numbers.iter().cloned().zip(estimates);
+        let answers: Vec<Answer> = numbers
+            .map(|((name, query), estimates)| Answer { name, query, estimates })
+            .collect();
+        let mut notes = notes(self.manifest, self.left_out, self.evidence, &answers)?;
+        let by_number = |key: &SortKey| matches!(key.by, SortBy::Number(_));
+        if shown < n_groups && ask.order.first().is_some_and(by_number) {
+            notes.push(format!(
+                "the first {shown} of {n_groups} groups are so by their estimates; in the table \
+                 others may be"
+            ));
+        }
+        Ok(Reply { ask, answers, notes })
+    }
 }
 
 /// One number that was asked for, of all rows or of each group.

@@ -9,22 +9,23 @@ use std::process::ExitCode;
 use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::inspect::{Coarsening, ColumnFindings, Findings, Options, inspect};
-use scumble::table::{ReadOptions, Source};
+use scumble::table::{Source, is_server, public_name};
 use scumble::watch::{Stage, Watch};
 use serde_json::{Value, json};
 
 use crate::output::{cannot_write, exists_already, grouped, print, write};
 use crate::progress::Progress;
 use crate::result::SCHEMA;
+use crate::table::TableArgs;
 
 /// Look at a table: columns, who is singled out by what, a proposed recipe.
 #[derive(Debug, Args)]
 pub(crate) struct InspectArgs {
-    /// The table: .csv, .tsv or .parquet; `-` is standard input.
+    /// The table: .csv, .tsv (also .gz, .zst), .parquet, .arrow or .xlsx; `-` is standard input;
+    /// `sqlite:FILE` or `postgres://HOST/DATABASE` with `--query`.
     file: PathBuf,
-    /// What stands between cells, if it is not found out: one character, or `tab`.
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<u8>,
+    #[command(flatten)]
+    table: TableArgs,
     /// Write the proposed recipe to this file.
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
@@ -37,14 +38,6 @@ pub(crate) struct InspectArgs {
     /// Print the recipe only, or nothing if it goes to a file.
     #[arg(long, short)]
     quiet: bool,
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
-        _ => Err("wanted one ASCII character, or `tab`".to_owned()),
-    }
 }
 
 impl InspectArgs {
@@ -61,10 +54,10 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     {
         return Err(exists(recipe));
     }
-    let options = ReadOptions { delimiter: args.delimiter, ..ReadOptions::default() };
-    let source = Source::open(&args.file, &options)?;
+    let source = Source::open(&args.file, &args.table.options()?)?;
     let table = table_path(&args.file, args.recipe.as_deref())?;
-    let options = Options { table, delimiter: args.delimiter };
+    let (delimiter, more) = (args.table.delimiter, args.table.keys());
+    let options = Options { table, delimiter, more };
     let progress = Progress::new(args.quiet || args.json);
     let watch: &dyn Watch = &progress;
     // The table is read three times.
@@ -86,6 +79,13 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
 
 /// The table's path as a recipe in this place must have it.
 fn table_path(table: &Path, recipe: Option<&Path>) -> Result<String> {
+    let typed = table.to_str().unwrap_or_default();
+    if is_server(typed) {
+        return Ok(public_name(typed));
+    }
+    if let Some(file) = typed.strip_prefix("sqlite:") {
+        return Ok(format!("sqlite:{}", table_path(Path::new(file), recipe)?));
+    }
     let folder = recipe.and_then(Path::parent).unwrap_or(Path::new(""));
     let here = folder.as_os_str().is_empty() || folder == Path::new(".");
     if here || table.as_os_str() == "-" || table.is_absolute() {
@@ -98,6 +98,11 @@ fn table_path(table: &Path, recipe: Option<&Path>) -> Result<String> {
     let path = std::path::absolute(table)
         .map_err(|error| Error::io("find the folder", shown, error))?;
     Ok(path.display().to_string())
+}
+
+/// The table as it was typed, without a password.
+fn shown_file(args: &InspectArgs) -> String {
+    public_name(&args.file.display().to_string())
 }
 
 fn write_recipe(path: &Path, text: &str, force: bool) -> Result<()> {
@@ -126,7 +131,7 @@ fn report(args: &InspectArgs, findings: &Findings) -> String {
     let _ = writeln!(
         text,
         "{}: {} rows, {} columns\n",
-        args.file.display(),
+        shown_file(args),
         grouped(findings.rows),
         findings.columns.len()
     );
@@ -142,7 +147,7 @@ fn report(args: &InspectArgs, findings: &Findings) -> String {
             );
         }
         None => {
-            let file = args.file.display();
+            let file = shown_file(args);
             let _ = writeln!(
                 text,
                 "Proposed recipe. Roles are guesses: look at them, then save and publish:\n\n    \

@@ -13,6 +13,7 @@ mod publish;
 mod reproduce;
 mod result;
 mod sample;
+mod table;
 mod warnings;
 
 use std::panic;

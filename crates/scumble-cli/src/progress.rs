@@ -2,7 +2,7 @@
 #![expect(clippy::disallowed_types, reason = "the command measures time")]
 
 use std::io::{self, IsTerminal};
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -15,14 +15,18 @@ const PATIENCE: Duration = Duration::from_millis(700);
 
 /// Measures stages and shows a bar when they take long.
 pub(crate) struct Progress {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
     bar: ProgressBar,
-    visible: bool,
     state: Mutex<State>,
 }
 
 struct State {
-    started: Instant,
     shown: bool,
+    /// Whether a thread waits to show the bar, which a stage without news never would.
+    awaited: bool,
     current: Option<(Stage, Instant)>,
     seconds: Vec<(Stage, f64)>,
 }
@@ -31,22 +35,46 @@ impl Progress {
     /// Begins to measure. A bar is shown only on a terminal, and not if `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let started = Instant::now();
-        let state = State { started, shown: false, current: None, seconds: Vec::new() };
         let visible = !quiet && io::stderr().is_terminal();
-        Self { bar, visible, state: Mutex::new(state) }
+        let state = State {
+            shown: false,
+            awaited: !visible,
+            current: None,
+            seconds: Vec::new(),
+        };
+        Self { shared: Arc::new(Shared { bar, state: Mutex::new(state) }) }
     }
 
     /// Ends the last stage; the seconds each took, in order.
     pub(crate) fn finish(&self) -> Vec<(Stage, f64)> {
-        self.bar.finish_and_clear();
-        let Ok(mut state) = self.state.lock() else { return Vec::new() };
+        let Ok(mut state) = self.shared.state.lock() else { return Vec::new() };
         state.end_stage();
+        self.shared.bar.finish_and_clear();
         state.seconds.clone()
     }
 
-    fn show_if_long(&self, state: &mut State) {
-        if self.visible && !state.shown && state.started.elapsed() > PATIENCE {
+    /// Has the bar shown when everybody's patience is over, if there is still work then.
+    fn show_later(&self, state: &mut State) {
+        if state.awaited {
+            return;
+        }
+        state.awaited = true;
+        let shared = Arc::downgrade(&self.shared);
+        let show = move || {
+            std::thread::sleep(PATIENCE);
+            if let Some(shared) = shared.upgrade() {
+                shared.show();
+            }
+        };
+        // Where there can be no thread, there is no bar.
+        drop(std::thread::Builder::new().spawn(show));
+    }
+}
+
+impl Shared {
+    fn show(&self) {
+        let Ok(mut state) = self.state.lock() else { return };
+        if !state.shown && state.current.is_some() {
             state.shown = true;
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             // A bar that moves by itself needs a thread, and panics where there can be none.
@@ -67,7 +95,8 @@ impl State {
 
 impl Watch for Progress {
     fn stage(&self, stage: Stage, bytes: u64) {
-        let Ok(mut state) = self.state.lock() else { return };
+        let Ok(mut state) = self.shared.state.lock() else { return };
+        let bar = &self.shared.bar;
         state.end_stage();
         state.current = Some((stage, Instant::now()));
         let (message, template) = match stage {
@@ -81,20 +110,17 @@ impl Watch for Progress {
             Stage::Learn => ("learning", "{spinner} {msg} {elapsed}"),
         };
         if let Ok(style) = ProgressStyle::with_template(template) {
-            self.bar.set_style(style);
+            bar.set_style(style);
         }
-        self.bar.set_message(message);
-        self.bar.set_length(bytes);
-        self.bar.set_position(0);
-        // A long search has no further news: show that it began.
-        self.show_if_long(&mut state);
+        bar.set_message(message);
+        bar.set_length(bytes);
+        bar.set_position(0);
+        bar.reset_elapsed();
+        self.show_later(&mut state);
     }
 
     fn advance(&self, bytes: u64) {
-        self.bar.inc(bytes);
-        if let Ok(mut state) = self.state.lock() {
-            self.show_if_long(&mut state);
-        }
+        self.shared.bar.inc(bytes);
     }
 
     fn is_cancelled(&self) -> bool {
@@ -105,7 +131,7 @@ impl Watch for Progress {
 impl Drop for Progress {
     /// Messages of a command that failed do not stand behind a bar.
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        let _ = self.finish();
     }
 }
 

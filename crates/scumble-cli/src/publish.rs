@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use scumble::error::{Error, Result};
 use scumble::method::Plan;
-use scumble::recipe::{Published, Request, Spec, publish};
+use scumble::recipe::{LARGEST_MATRIX, Published, Request, Spec, publish};
 use scumble::release::{
     BlurNote, Manifest, MethodNote, OperatorNote, PerturbationNote, PublishedColumn,
     Treatment,
@@ -239,10 +239,15 @@ fn noise_notes(spec: &Spec, manifest: &Manifest) -> Vec<String> {
         let name = perturbation.columns.join(" with ");
         let (lost, values) = hardly_kept(perturbation);
         if lost > 0 {
+            // Of more values it would be refused, and point back here.
+            let general = match values <= LARGEST_MATRIX {
+                true => "`general-perturbation`, ",
+                false => "coarser values, ",
+            };
             notes.push(format!(
                 "`{name}`: {lost} of {} are published as they are hardly more often than by \
-                 chance, so their counts cannot be estimated; `general-perturbation`, \
-                 `kind = \"both\"`, or bounds that differ less keep more of them",
+                 chance, so their counts cannot be estimated; {general}`kind = \"both\"`, or \
+                 bounds that differ less keep more of them",
                 counted(values as u64, "value"),
             ));
         }

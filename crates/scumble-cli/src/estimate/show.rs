@@ -6,7 +6,7 @@ use scumble::estimate::{Basis, Estimate, Measure, Query};
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
-use crate::estimate::{Answer, WayName};
+use crate::estimate::{Answer, Reply, WayName};
 use crate::output::{aligned, csv_line, grouped};
 use crate::result::SCHEMA;
 
@@ -20,22 +20,59 @@ fn called(query: &Query) -> &'static str {
     }
 }
 
-/// `asked` says how the question was put; the rest follows it.
-pub(super) fn as_json(
-    asked: &Value,
-    left_out: u64,
-    answers: &[Answer],
-    notes: &[String],
-) -> Value {
-    let several = answers.len() > 1;
+/// What all answers have in common.
+pub(super) struct About {
+    /// How noise is undone.
+    pub(super) way: &'static str,
+    /// Rows of the release.
+    pub(super) rows: u64,
+    /// Rows of the table that are not in it.
+    pub(super) left_out: u64,
+}
+
+/// The answer to one question.
+pub(super) fn as_json(about: &About, reply: &Reply) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "question": reply.ask.text,
+        "way": about.way,
+        "rows": about.rows,
+        "estimates": estimates(about, &reply.answers),
+        "notes": reply.notes,
+    })
+}
+
+/// The answers to the questions of a file.
+pub(super) fn all_as_json(about: &About, replies: &[Reply]) -> Value {
+    let one = |reply: &Reply| {
+        json!({
+            "question": reply.ask.text,
+            "estimates": estimates(about, &reply.answers),
+            "notes": reply.notes,
+        })
+    };
+    json!({
+        "schema": SCHEMA,
+        "way": about.way,
+        "rows": about.rows,
+        "questions": replies.iter().map(one).collect::<Vec<Value>>(),
+    })
+}
+
+/// Every number has the same keys, whatever it is, and its value also under the name of what
+/// it is.
+fn estimates(about: &About, answers: &[Answer]) -> Vec<Value> {
     let estimates = in_order(answers).map(|(answer, estimate)| {
         let names = answer.query.group_by.iter().cloned();
         let values: Map<String, Value> =
             names.zip(estimate.values.iter().map(|text| json!(text))).collect();
         let (low, high) = estimate.possible_interval().unzip();
         let (uncut_low, uncut_high) = estimate.interval().unzip();
-        let mut object = json!({
+        json!({
             "values": values,
+            "number": answer.name,
+            "measure": called(&answer.query),
+            "estimate": rounded(estimate.count),
             called(&answer.query): rounded(estimate.count),
             "unbiased": estimate.unbiased.map(rounded),
             "standard_error": estimate.standard_error.map(rounded),
@@ -44,22 +81,11 @@ pub(super) fn as_json(
             "uncut_low": uncut_low.map(rounded),
             "uncut_high": uncut_high.map(rounded),
             "at_least": limit(estimate.at_least),
-            "at_most": limit(at_most(&answer.query, estimate, left_out)),
+            "at_most": limit(at_most(&answer.query, estimate, about.left_out)),
             "basis": basis(estimate),
-        });
-        if several {
-            object["number"] = json!(answer.name);
-        }
-        object
+        })
     });
-    json!({
-        "schema": SCHEMA,
-        "question": asked["question"],
-        "way": asked["way"],
-        "rows": asked["rows"],
-        "estimates": estimates.collect::<Vec<Value>>(),
-        "notes": notes,
-    })
+    estimates.collect()
 }
 
 /// What the error of an estimate rests on.

@@ -196,9 +196,9 @@ fn mistakes_are_told_before_anything_runs() {
     );
     assert_eq!(vary("method.loss=lm,lm"), "`method.loss` is given lm twice");
     assert_eq!(vary("method.suppression"), "`--vary method.suppression` has no `=`");
-    let city = "r.toml: `columns.city.weight` cannot be set, because `columns.city` is not a table \
-                in the recipe";
-    assert_eq!(vary("columns.city.weight=2"), city);
+    let city = "r.toml: `columns.city.hierarchy.cuts` cannot be set, because `columns.city` is not \
+                a table in the recipe";
+    assert_eq!(vary("columns.city.hierarchy.cuts=2"), city);
     assert_eq!(error(&["--class", "il"]), "no column is called `il`");
     assert_eq!(
         error(&["--methods", "mondrain"]),

@@ -28,7 +28,8 @@ pub use learn::{
 };
 pub(crate) use query::question::FittedCondition;
 pub use query::{
-    Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
+    Ask, Check, Comparison, Condition, Guessed, Literal, Measure, Pattern, Query,
+    SortBy, SortKey, Test, Unknown,
 };
 pub(crate) use query::{Tester, Truth};
 pub use sample::{

@@ -21,12 +21,14 @@ use crate::table::{ColumnId, Kind, Role, Source};
 use crate::watch::{Watch, Watched};
 
 /// What the proposed recipe says about its input.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The path of the table as the recipe has it.
     pub table: String,
     /// What stands between cells, if it had to be said.
     pub delimiter: Option<u8>,
+    /// Other keys of `[input]` that had to be said, each with its text.
+    pub more: Vec<(String, String)>,
 }
 
 /// What was found.

@@ -26,6 +26,9 @@ pub(super) fn recipe(
     if let Some(delimiter) = options.delimiter {
         line(format!("delimiter = {}", quoted(&char::from(delimiter).to_string())));
     }
+    for (name, text) in &options.more {
+        line(format!("{name} = {}", quoted(text)));
+    }
     if let Some(column) = person(rows, columns) {
         let typed = quoted(&column.name);
         line(format!(

@@ -46,6 +46,7 @@ pub use method::{Looks, MethodSpec, PdfSpec, RangeEnds, ReleaseSpec, Weights};
 pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};
+pub use randomize::LARGEST_MATRIX;
 pub use request::{Published, Request, Search};
 pub use robustness::{KnowledgeSpec, RobustnessSpec};
 pub use run::publish;

@@ -11,9 +11,7 @@ use crate::recipe::presence::{check_pdf, check_population, check_presence};
 use crate::recipe::randomize::ranges_of;
 use crate::recipe::{HierarchySpec, RangeEnds, Spec};
 use crate::release::PublishedColumn;
-use crate::table::{
-    Inputs, Kind, PersonCounts, PublicDomain, ReadOptions, Reading, Role, Source,
-};
+use crate::table::{Inputs, Kind, PersonCounts, PublicDomain, Reading, Role, Source};
 use crate::watch::Watch;
 
 /// Where the cells of a published column come from.
@@ -72,12 +70,8 @@ impl Order {
 
     /// The same of a recipe whose parts are checked one by one.
     pub(super) fn open(spec: &Spec, inputs: &Inputs) -> Result<Self> {
-        let options =
-            ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
-        let source = inputs.source(&spec.input.table, &options)?;
-        let population = spec.input.population.as_ref();
-        let population =
-            population.map(|typed| inputs.source(typed, &options)).transpose()?;
+        let source = spec.input.open_table(inputs)?;
+        let population = spec.input.open_population(inputs)?;
         for column in &spec.columns {
             let found = source.column(&column.name);
             found.map_err(|error| spec.error_at(column.spot, error))?;

@@ -115,6 +115,21 @@ const OTHERS: [(&str, PromiseReader); 4] = [
     ("expected-anonymity", expected_anonymity),
 ];
 
+/// The key that the short form of a promise leaves out, as in `k-anonymity = 5`.
+pub(in crate::recipe) fn short_key(promise: &str) -> Option<&'static str> {
+    const SHORT: [(&str, &str); 8] = [
+        ("k-anonymity", "k"),
+        ("k-map", "k"),
+        ("l-diversity", "l"),
+        ("t-closeness", "t"),
+        ("beta-likeness", "beta"),
+        ("delta-disclosure", "delta"),
+        ("r-robustness", "r"),
+        ("expected-anonymity", "k"),
+    ];
+    SHORT.iter().find(|(name, _)| *name == promise).map(|(_, key)| *key)
+}
+
 /// All promises, in the order in which they are listed to users.
 fn readers() -> impl Iterator<Item = &'static (&'static str, PromiseReader)> {
     groups::READERS.iter().chain(&OTHERS)

@@ -12,6 +12,7 @@ use crate::recipe::section::{Item, Section, Source};
 use crate::recipe::{
     ColumnSpec, MethodSpec, PromiseKind, PromiseSpec, ReleaseSpec, Spot,
 };
+use crate::table::{self, Inputs, ReadOptions};
 
 /// What a recipe says, as typed and with places. Each number is in its range; whether
 /// columns, hierarchies, promises and method go together is not checked here.
@@ -55,8 +56,12 @@ pub struct InputSpec {
     pub person: Option<(String, Spot)>,
     /// The texts that stand for "not known".
     pub missing: Vec<String>,
-    /// What stands between cells, if said.
-    pub delimiter: Option<u8>,
+    /// How the table is read; without the password, which is in a file.
+    pub options: ReadOptions,
+    /// How the table of everyone is read.
+    pub population_options: ReadOptions,
+    /// The file that has the password for a database, and where it stands.
+    pub password_file: Option<(String, Spot)>,
 }
 
 /// The promise about presence, as typed.
@@ -183,7 +188,8 @@ impl InputSpec {
         let key = section.take("key");
         let person = section.take("person");
         let missing = section.take("missing");
-        let delimiter = section.take("delimiter");
+        let (options, population_options) = options(section)?;
+        let password_file = section.take("password-file");
         let table = section.need("table")?;
         section.done()?;
         let key_item = key.clone();
@@ -208,9 +214,82 @@ impl InputSpec {
                 .transpose()?,
             key,
             missing: missing.map_or(Ok(vec![String::new()]), |item| item.strings())?,
-            delimiter: delimiter.map(|item| byte(&item)).transpose()?,
+            options,
+            population_options,
+            password_file: password_file
+                .map(|item| Ok((item.string()?.to_owned(), item.spot())))
+                .transpose()?,
         })
     }
+
+    /// Opens the table.
+    pub(super) fn open_table(&self, inputs: &Inputs) -> Result<table::Source> {
+        inputs.source(&self.table, &self.with_password(&self.options, inputs)?)
+    }
+
+    /// Opens the table of everyone, if there is one.
+    pub(super) fn open_population(
+        &self,
+        inputs: &Inputs,
+    ) -> Result<Option<table::Source>> {
+        let Some(population) = &self.population else { return Ok(None) };
+        let mut options = self.population_options.clone();
+        if table::is_server(population) {
+            options = self.with_password(&options, inputs)?;
+        }
+        inputs.source(population, &options).map(Some)
+    }
+
+    fn with_password(
+        &self,
+        options: &ReadOptions,
+        inputs: &Inputs,
+    ) -> Result<ReadOptions> {
+        let mut options = options.clone();
+        if let Some((file, _)) = &self.password_file {
+            options.password = Some(inputs.password(file)?);
+        }
+        Ok(options)
+    }
+}
+
+/// How table and population are read: what is said of text files holds of both.
+fn options(section: &mut Section<'_>) -> Result<(ReadOptions, ReadOptions)> {
+    let text = |item: Option<Item<'_>>| {
+        item.map(|item| item.string().map(str::to_owned)).transpose()
+    };
+    let delimiter = section.take("delimiter").map(|item| byte(&item)).transpose()?;
+    let encoding = section.take("encoding");
+    if let Some(item) = &encoding {
+        table::check_encoding(item.string()?).map_err(|error| item.at(error))?;
+    }
+    let (decimal, thousands) = (section.take("decimal"), section.take("thousands"));
+    let notation = table::Notation::new(
+        decimal.as_ref().map(Item::string).transpose()?,
+        thousands.as_ref().map(Item::string).transpose()?,
+    );
+    let notation =
+        notation.map_err(|error| match thousands.as_ref().or(decimal.as_ref()) {
+            Some(item) => item.at(error),
+            None => error,
+        })?;
+    let of_text = ReadOptions {
+        delimiter,
+        encoding: text(encoding)?,
+        notation,
+        ..ReadOptions::default()
+    };
+    let own = ReadOptions {
+        sheet: text(section.take("sheet"))?,
+        query: text(section.take("query"))?,
+        ..of_text.clone()
+    };
+    let population = ReadOptions {
+        sheet: text(section.take("population-sheet"))?,
+        query: text(section.take("population-query"))?,
+        ..of_text
+    };
+    Ok((own, population))
 }
 
 /// One character that may stand between cells.
@@ -254,8 +333,9 @@ fn syntax(source: Source<'_>, error: &toml::de::Error) -> Error {
     let message = error.message().lines().collect::<Vec<_>>().join(", ");
     let span = error.span().unwrap_or(0..0);
     let error = source.error(&span, format!("not valid TOML: {message}"));
-    let is_table =
-        [".csv", ".tsv", ".parquet"].iter().any(|end| source.file.ends_with(end));
+    let is_table = [".csv", ".tsv", ".parquet", ".arrow", ".xlsx", ".gz", ".zst"]
+        .iter()
+        .any(|end| source.file.ends_with(end));
     if is_table {
         return error.with_hint(format!(
             "this looks like a table; `scumble inspect {} --recipe recipe.toml` proposes a \

@@ -13,12 +13,17 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::table::csv::blocks::{Block, Blocks, LONGEST, RowEnds};
+pub(super) use crate::table::csv::blocks::LONGEST;
+use crate::table::csv::blocks::{Block, Blocks, RowEnds};
 use crate::table::csv::cells::{Cells, RowFormat, Stop};
 use crate::table::held::PieceId;
-use crate::table::source::{Fault, ReadOptions, RowPlace, Work};
+use crate::table::options::ReadOptions;
+use crate::table::source::{Fault, RowPlace, Work};
 use crate::table::store::TableBytes;
 use crate::watch::Watch;
+
+/// What to do about text in another encoding, which nobody can be sure of.
+const NOT_UTF_8: &str = "save the file as UTF-8, or say its `encoding`, as in `encoding = \"windows-1252\"`";
 
 /// Large enough that taking the lock costs nothing, small enough for the cache.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -118,6 +123,11 @@ impl Text {
         Ok(works)
     }
 
+    /// Whether anything follows the header.
+    pub(super) fn has_rows(&self) -> bool {
+        self.store.len().is_ok_and(|bytes| bytes > self.start)
+    }
+
     /// The bytes of the table.
     pub(super) fn store(&self) -> &TableBytes {
         &self.store
@@ -178,8 +188,7 @@ fn read_block<S>(
             Ok(())
         }
         Ok(()) => Err(Fault::new(number, place, |row| {
-            Error::input(format!("row {row} is not valid UTF-8"))
-                .with_hint("save the file as UTF-8")
+            Error::input(format!("row {row} is not valid UTF-8")).with_hint(NOT_UTF_8)
         })),
         Err(Stop::Refused(error)) => Err(Fault::new(number, place, |_| error)),
         Err(Stop::Unclosed) => Err(Fault::new(number, place, |row| {
@@ -274,8 +283,7 @@ impl Head<'_> {
 
 fn names(line: &[u8], delimiter: u8) -> Result<Vec<String>> {
     let line = std::str::from_utf8(line).map_err(|_| {
-        Error::input("the header is not valid UTF-8")
-            .with_hint("save the file as UTF-8")
+        Error::input("the header is not valid UTF-8").with_hint(NOT_UTF_8)
     })?;
     let cells = Cells::of(line.as_bytes(), delimiter);
     Ok(cells.map(|cell| cell.text(line).into_owned()).collect())

@@ -9,7 +9,7 @@ use arrow_array::RecordBatch;
 
 use crate::error::{Error, Result};
 use crate::table::source::Opened;
-use crate::table::{ReadOptions, Source};
+use crate::table::{Password, ReadOptions, Source, is_server, public_name};
 
 /// Where a recipe's table, hierarchies and other files are found by the names it has for
 /// them: among those given, else relative to a folder.
@@ -23,8 +23,8 @@ pub struct Inputs {
     opened: Arc<Mutex<Tables>>,
 }
 
-/// Tables by the names and the delimiters they were asked for with.
-type Tables = BTreeMap<(String, Option<u8>), Weak<Opened>>;
+/// Tables by the names and the options they were asked for with.
+type Tables = BTreeMap<(String, ReadOptions), Weak<Opened>>;
 
 /// A file, or what would be in it.
 #[derive(Clone)]
@@ -65,7 +65,7 @@ impl Inputs {
     /// see one file, and a change of it.
     pub fn source(&self, typed: &str, options: &ReadOptions) -> Result<Source> {
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = (typed.to_owned(), options.delimiter);
+        let known = (typed.to_owned(), options.clone());
         if let Some(source) = opened.get(&known).and_then(Source::upgrade) {
             return Ok(source);
         }
@@ -122,6 +122,17 @@ impl Inputs {
         }
     }
 
+    /// The password that is the first line of the file that a recipe calls `typed`.
+    pub fn password(&self, typed: &str) -> Result<Password> {
+        let (name, bytes) = self.bytes(typed, "read the password")?;
+        let text = String::from_utf8(bytes).unwrap_or_default();
+        match text.lines().next() {
+            Some(line) if !line.is_empty() => Ok(Password(line.to_owned())),
+            _ => Err(Error::input("the file has no password in its first line")
+                .in_file(name)),
+        }
+    }
+
     /// Whether `typed` stands for a file that not only its owner can read.
     #[cfg(unix)]
     pub(crate) fn is_readable_by_others(&self, typed: &str) -> Result<bool> {
@@ -146,8 +157,15 @@ impl Inputs {
     fn path(&self, typed: &str) -> Result<PathBuf> {
         match (self.given.get(typed), &self.folder) {
             (Some(Input::File(path)), _) => Ok(path.clone()),
-            (_, Some(_)) if typed == "-" => Ok(PathBuf::from(typed)),
-            (_, Some(folder)) => Ok(folder.join(typed)),
+            (_, Some(_)) if typed == "-" || is_server(typed) => {
+                Ok(PathBuf::from(typed))
+            }
+            (_, Some(folder)) => Ok(match typed.strip_prefix("sqlite:") {
+                Some(file) => {
+                    PathBuf::from(format!("sqlite:{}", folder.join(file).display()))
+                }
+                None => folder.join(typed),
+            }),
             (_, None) => {
                 let names: Vec<String> =
                     self.given.keys().map(|name| format!("`{name}`")).collect();
@@ -155,7 +173,8 @@ impl Inputs {
                     [] => "nothing was given".to_owned(),
                     names => format!("given are {}", names.join(", ")),
                 };
-                let error = Error::input("this input was not given").in_file(typed);
+                let name = public_name(typed);
+                let error = Error::input("this input was not given").in_file(name);
                 Err(error.with_hint(hint))
             }
         }

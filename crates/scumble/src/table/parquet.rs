@@ -30,7 +30,7 @@ const PIECE_ROWS: usize = 1 << 17;
 
 /// What a column of a row group may hold once it is unfolded: a file of some kilobytes must
 /// not swallow the memory.
-const MOST_UNFOLDED: i64 = 1 << 30;
+pub(super) const MOST_UNFOLDED: i64 = 1 << 30;
 
 /// A table in a Parquet file.
 #[derive(Debug)]
@@ -209,7 +209,7 @@ pub fn is_guarded() -> bool {
 
 /// Runs what reads a file of unknown origin: where the decoder panics on damage, that is
 /// an answer like any other.
-fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
+pub(super) fn guarded<T>(read: impl FnOnce() -> T) -> Option<T> {
     let before = GUARDED.replace(true);
     let done = catch_unwind(AssertUnwindSafe(read)).ok();
     GUARDED.set(before);

@@ -12,26 +12,21 @@ use crate::error::{Error, Result};
 use crate::table::arrow::{ColumnForm, described};
 use crate::table::batches::Batches;
 use crate::table::csv::Text;
+use crate::table::file_kind::{FileKind, file_name};
 use crate::table::guard::unguarded;
 use crate::table::index::ColumnId;
+use crate::table::ipc::Ipc;
 use crate::table::left_out::LeftOutRows;
+use crate::table::notation::Doubts;
+use crate::table::options::{Notation, ReadOptions};
+use crate::table::packed::query::Database;
+use crate::table::packed::stream::{Compression, Stream, marked, named};
+use crate::table::packed::workbook::Sheet;
+use crate::table::packed::{Origin, Packed, Share, changed};
 use crate::table::parquet::Parquet;
 use crate::table::store::{TableBytes, spooled};
 use crate::watch::Watch;
 use crate::words::no_column;
-
-/// How a table is to be read.
-#[derive(Debug, Clone, Default)]
-pub struct ReadOptions {
-    /// What stands between the cells of a text file; found out if not given.
-    pub delimiter: Option<u8>,
-    /// Whether cells of a text file may have a guard against spreadsheets, which is no part of
-    /// them.
-    pub guarded: bool,
-    /// How much a worker takes at a time; only tests have a reason to choose.
-    #[doc(hidden)]
-    pub block_bytes: Option<usize>,
-}
 
 /// A table in a file or in memory that can be read several times. A file that is changed in
 /// place meanwhile is noticed: see [`Source::fold`].
@@ -46,12 +41,16 @@ pub(super) struct Opened {
     bytes: u64,
     /// Whether guards before cells are taken away.
     guarded: bool,
+    /// How numbers are written, if not plainly.
+    notation: Option<Notation>,
     format: Format,
 }
 
 enum Format {
     Text(Text),
     Parquet(Parquet),
+    Ipc(Ipc),
+    Packed(Packed),
     Batches(Batches),
 }
 
@@ -90,13 +89,20 @@ impl<S> Folded<S> {
 }
 
 impl Source {
-    /// Opens a table: Parquet or text by the ending of its name, `-` for standard input.
+    /// Opens a table: a file of a format told by the ending of its name, `-` for standard
+    /// input, or a database (`sqlite:clinic.db`, `postgres://host/database`).
     pub fn open(path: &Path, options: &ReadOptions) -> Result<Self> {
         if path.as_os_str() == "-" {
             let name = "standard input";
             let spool = spooled(&mut io::stdin().lock())
                 .map_err(|error| Error::io("read", name, error))?;
             return Self::from_store(name, "", TableBytes::Spool(spool), options);
+        }
+        if let Some(database) = path.to_str().and_then(Database::of) {
+            let name = database.shown();
+            let origin =
+                database.open(options).map_err(|error| error.in_file(&name))?;
+            return Self::packed(&name, origin, None, options);
         }
         let name = path.display().to_string();
         let fail = |error| Error::io("read the file", &name, error);
@@ -106,9 +112,7 @@ impl Source {
             true => TableBytes::of_file(file, path).map_err(fail)?,
             false => TableBytes::Spool(spooled(&mut file).map_err(fail)?),
         };
-        let ending = path.extension().unwrap_or_default().to_string_lossy();
-        let ending = ending.to_lowercase();
-        Self::from_store(&name, &ending, store, options)
+        Self::from_store(&name, &file_name(path), store, options)
     }
 
     /// A table in memory; `name` is what messages call it.
@@ -117,9 +121,8 @@ impl Source {
         bytes: Vec<u8>,
         options: &ReadOptions,
     ) -> Result<Self> {
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
         let store = TableBytes::Memory(bytes);
-        Self::from_store(name, &ending.to_lowercase(), store, options)
+        Self::from_store(name, &file_name(Path::new(name)), store, options)
     }
 
     /// A table in Arrow batches, all with the same columns; `name` is what messages call it.
@@ -139,7 +142,8 @@ impl Source {
     ) -> Result<Self> {
         check_header(&header).map_err(|error| error.in_file(name))?;
         let name = name.to_owned();
-        let opened = Opened { name, header, forms, bytes, guarded, format };
+        let notation = None;
+        let opened = Opened { name, header, forms, bytes, guarded, notation, format };
         Ok(Self(Arc::new(opened), None))
     }
 
@@ -166,37 +170,92 @@ impl Source {
         Self(self.0.clone(), None)
     }
 
+    /// A table whose file is called `file`.
     fn from_store(
         name: &str,
-        ending: &str,
+        file: &str,
         store: TableBytes,
         options: &ReadOptions,
     ) -> Result<Self> {
         let fail = |error| Error::io("read the file", name, error);
+        let in_file = |error: Error| error.in_file(name);
         let bytes = store.len().map_err(fail)?;
-        let is_parquet = match ending {
-            "parquet" => true,
-            "csv" | "tsv" | "txt" => false,
-            _ => {
-                let mut magic = [0; 4];
-                let read = store.read_at(0, &mut magic).map_err(fail)?;
-                magic[..read] == *b"PAR1"
-            }
+        let mut head = [0; 16];
+        let read = store.read_at(0, &mut head).map_err(fail)?;
+        let head = &head[..read];
+        let compression = Compression::of(head);
+        let ending = match (compression, file.rsplit_once('.')) {
+            (Some(_), Some((inner, _))) => inner.rsplit_once('.'),
+            (_, ending) => ending,
         };
-        if is_parquet {
-            let parquet = Parquet::open(store).map_err(|error| error.in_file(name))?;
-            let described = described(parquet.schema());
-            return Self::new(name, described, bytes, false, Format::Parquet(parquet));
+        let ending = ending.map_or("", |(_, ending)| ending);
+        let kind = FileKind::of(ending, head);
+        let has =
+            |only: &[&str]| options.check_only(kind.name(), only).map_err(in_file);
+        match kind {
+            FileKind::Parquet => {
+                has(&[])?;
+                let parquet = Parquet::open(store).map_err(in_file)?;
+                let described = described(parquet.schema());
+                Self::new(name, described, bytes, false, Format::Parquet(parquet))
+            }
+            FileKind::Arrow => {
+                has(&[])?;
+                let ipc = Ipc::open(store).map_err(in_file)?;
+                let described = described(ipc.schema());
+                Self::new(name, described, bytes, false, Format::Ipc(ipc))
+            }
+            FileKind::Workbook => {
+                has(&["sheet"])?;
+                let sheet = Sheet::open(store, options).map_err(in_file)?;
+                Self::packed(name, Box::new(sheet), None, options)
+            }
+            FileKind::Sqlite => Err(Error::input("this is an SQLite database")
+                .with_hint(format!("name it `sqlite:{file}`, with a `query`"))
+                .in_file(name)),
+            FileKind::Text => {
+                has(&["delimiter", "encoding", "decimal"])?;
+                let tabs = (ending == "tsv").then_some(b'\t');
+                let delimiter = options.delimiter.or(tabs);
+                let said = options.encoding.as_deref().map(named).transpose();
+                let encoding = said.map_err(in_file)?.or(marked(head));
+                if compression.is_some()
+                    || encoding.is_some_and(|e| e.name() != "UTF-8")
+                {
+                    let stream = Stream::open(store, compression, delimiter, options);
+                    let stream = Box::new(stream.map_err(in_file)?);
+                    return Self::packed(name, stream, options.notation, options);
+                }
+                let (text, header) =
+                    Text::open(store, delimiter, options).map_err(in_file)?;
+                let described = of_text(header, options.guarded);
+                let format = Format::Text(text);
+                let guarded = options.guarded;
+                let source = Self::new(name, described, bytes, guarded, format)?;
+                Ok(source.written_in(options.notation))
+            }
         }
-        let tabs = (ending == "tsv").then_some(b'\t');
-        let (text, mut header) = Text::open(store, options.delimiter.or(tabs), options)
-            .map_err(|error| error.in_file(name))?;
-        let forms = vec![ColumnForm::Text; header.len()];
-        let guarded = options.guarded;
-        if guarded {
-            header.iter_mut().for_each(|name| *name = unguarded(name).to_owned());
+    }
+
+    fn packed(
+        name: &str,
+        origin: Box<dyn Origin>,
+        notation: Option<Notation>,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let described = of_text(origin.header().to_vec(), options.guarded);
+        let packed = Packed::new(origin, options);
+        let (bytes, format) = (packed.bytes(), Format::Packed(packed));
+        let source = Self::new(name, described, bytes, options.guarded, format)?;
+        Ok(source.written_in(notation))
+    }
+
+    /// The same table, that nobody has yet, with its numbers in another notation.
+    fn written_in(mut self, notation: Option<Notation>) -> Self {
+        if let Some(opened) = Arc::get_mut(&mut self.0) {
+            opened.notation = notation;
         }
-        Self::new(name, (header, forms), bytes, guarded, Format::Text(text))
+        self
     }
 
     /// The table as the user named it.
@@ -258,19 +317,32 @@ impl Source {
             Some(left_out) if left_out.contains(place) => Ok(()),
             _ => row(state, place, cells),
         };
+        let doubts = Doubts::default();
+        let row = |state: &mut S, place: RowPlace, cells: &[&str]| {
+            let Some(notation) = self.0.notation else {
+                return row(state, place, cells);
+            };
+            let plain = doubts.plain(notation, place, cells);
+            let plain: Vec<&str> = plain.iter().map(|cell| &**cell).collect();
+            row(state, place, &plain)
+        };
+        let row = |state: &mut S, place: RowPlace, cells: &[&str]| match self.0.guarded
+        {
+            true => {
+                let own: Vec<&str> = cells.iter().map(|cell| unguarded(cell)).collect();
+                row(state, place, &own)
+            }
+            false => row(state, place, cells),
+        };
         let n_columns = self.0.header.len();
         let work = match &self.0.format {
-            Format::Text(text) if self.0.guarded => {
-                let row = |state: &mut S, place: RowPlace, cells: &[&str]| {
-                    let own: Vec<&str> =
-                        cells.iter().map(|cell| unguarded(cell)).collect();
-                    row(state, place, &own)
-                };
-                text.fold(columns, n_columns, start, row, watch)
-            }
             Format::Text(text) => text.fold(columns, n_columns, start, row, watch),
             Format::Parquet(parquet) => parquet.fold(columns, start, row, watch),
+            Format::Ipc(ipc) => ipc.fold(columns, start, row, watch),
             Format::Batches(batches) => batches.fold(columns, start, row, watch),
+            Format::Packed(packed) => packed.text(watch).and_then(|(text, share)| {
+                text.fold(columns, n_columns, start, row, &Share::new(watch, share))
+            }),
         };
         watch.check()?;
         self.check_unchanged()?;
@@ -280,6 +352,9 @@ impl Source {
             let error = Error::input("the table has a header but no rows");
             return Err(error.in_file(&self.0.name));
         }
+        let name = |place: usize| self.0.header[columns[place]].clone();
+        let checked = doubts.check(|place| folded.row_number(place), name);
+        checked.map_err(|error| error.in_file(&self.0.name))?;
         Ok(folded)
     }
 }
@@ -290,13 +365,12 @@ impl Source {
         let store = match &self.0.format {
             Format::Text(text) => text.store(),
             Format::Parquet(parquet) => parquet.store(),
-            Format::Batches(_) => return Ok(()),
+            Format::Ipc(ipc) => ipc.store(),
+            Format::Batches(_) | Format::Packed(_) => return Ok(()),
         };
         match store.has_changed() {
             false => Ok(()),
-            true => Err(Error::input("the table has changed while it was read")
-                .in_file(&self.0.name)
-                .with_hint("wait until nobody writes to it, or work on a copy")),
+            true => Err(changed().in_file(&self.0.name)),
         }
     }
 }
@@ -360,6 +434,15 @@ fn gathered<S>(work: Vec<Work<S>>) -> Result<Folded<S>> {
         n_rows += size;
     }
     Ok(Folded { states, n_rows, block_starts })
+}
+
+/// The columns of a table that has only texts.
+fn of_text(mut header: Vec<String>, guarded: bool) -> (Vec<String>, Vec<ColumnForm>) {
+    if guarded {
+        header.iter_mut().for_each(|name| *name = unguarded(name).to_owned());
+    }
+    let forms = vec![ColumnForm::Text; header.len()];
+    (header, forms)
 }
 
 fn check_header(header: &[String]) -> Result<()> {

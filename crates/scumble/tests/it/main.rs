@@ -11,6 +11,8 @@
 mod builder;
 mod cancel;
 mod contract;
+mod databases;
+mod formats;
 mod methods;
 mod readers;
 

@@ -304,6 +304,10 @@ fn open_truth(text: &str, check: &Check, column: &Column) -> Option<Truth> {
             }
             each.iter().all(Option::is_some).then_some(Some(false))
         }
+        Check::Like(pattern) => {
+            let beginning = text.strip_suffix('*')?.trim_end_matches('*');
+            pattern.of_beginning(beginning).map(Some)
+        }
         _ => None,
     }
 }

@@ -1,12 +1,16 @@
 //! Questions: which rows, counted by what.
 
+mod ask;
 pub(crate) mod classes;
 pub(crate) mod facets;
+mod like;
 pub(crate) mod question;
 pub(crate) mod ranges;
 mod sql;
 mod unknown;
 
+pub use ask::{Ask, SortBy, SortKey};
+pub use like::Pattern;
 pub use unknown::{Guessed, Unknown};
 
 use crate::error::{Error, Result};
@@ -105,6 +109,8 @@ pub enum Check {
     Compare(Comparison, Literal),
     /// Is one of these.
     Among(Vec<Literal>),
+    /// Looks like a pattern; of words only.
+    Like(Pattern),
     /// Is not known.
     Missing,
 }
@@ -158,6 +164,7 @@ enum ComparedBy {
 enum FittedCheck {
     Compare(Comparison, Point),
     Among(Vec<Point>),
+    Like(Pattern),
     Missing,
 }
 
@@ -178,7 +185,7 @@ impl<'a> Tester<'a> {
         let literals: &[Literal] = match &test.check {
             Check::Compare(_, literal) => std::slice::from_ref(literal),
             Check::Among(literals) => literals,
-            Check::Missing => &[],
+            Check::Like(_) | Check::Missing => &[],
         };
         let asked_for_number = literals.iter().any(|l| matches!(l, Literal::Number(_)));
         let scale = match reading.kind {
@@ -206,6 +213,14 @@ impl<'a> Tester<'a> {
             Check::Among(literals) => {
                 FittedCheck::Among(literals.iter().map(point).collect::<Result<_>>()?)
             }
+            Check::Like(_) if scale != ComparedBy::Texts => {
+                let name = &test.column;
+                return Err(Error::recipe(format!(
+                    "`{name}` has numbers or dates, but `LIKE` is for words"
+                ))
+                .with_hint("compare with `<`, `>`, `BETWEEN` or `IN`"));
+            }
+            Check::Like(pattern) => FittedCheck::Like(pattern.clone()),
             Check::Missing => FittedCheck::Missing,
         };
         Ok(Self { reading, scale, check })
@@ -215,6 +230,9 @@ impl<'a> Tester<'a> {
     pub(crate) fn test(&self, text: &str) -> Truth {
         match &self.check {
             FittedCheck::Missing => Some(self.reading.is_missing(text)),
+            FittedCheck::Like(pattern) => {
+                (!self.reading.is_missing(text)).then(|| pattern.matches(text))
+            }
             FittedCheck::Compare(comparison, point) => {
                 self.compare(text, *comparison, point)
             }

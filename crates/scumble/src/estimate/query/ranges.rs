@@ -115,6 +115,8 @@ fn meaning(check: &Check, lattice: &Lattice, reading: &Reading) -> TrueOf {
     let everything = (f64::NEG_INFINITY, f64::INFINITY);
     match check {
         Check::Missing => TrueOf::Same(Some(false)),
+        // It is refused for numbers and dates.
+        Check::Like(_) => TrueOf::Same(None),
         Check::Compare(comparison, literal) => {
             let Some(value) = number(literal, reading) else {
                 return TrueOf::Same(match comparison {
@@ -157,6 +159,7 @@ fn of_missing(check: &Check, reading: &Reading) -> Truth {
     let asked = |literal: &Literal| number(literal, reading).is_none();
     match check {
         Check::Missing => Some(true),
+        Check::Like(_) => None,
         Check::Compare(comparison, literal) => match comparison {
             Comparison::Equal => asked(literal).then_some(true),
             Comparison::NotEqual => asked(literal).then_some(false),

@@ -8,9 +8,9 @@
 //! # Limits
 //! One `SELECT` of columns and of `COUNT(*)`, `COUNT(column)`, `SUM(column)`, `AVG(column)`,
 //! `SHARE(condition)` or `SHARE(*)`; `WHERE` with comparisons of a column and a value,
-//! `BETWEEN`, `IN`, `IS NULL`, `IS TRUE`, `AND`, `OR`, `NOT`; `GROUP BY`. A column can be
-//! `CELL(column)`: its cell as it is published. `FROM` may name anything. Words compare by
-//! their bytes.
+//! `BETWEEN`, `IN`, `LIKE`, `IS NULL`, `IS TRUE`, `AND`, `OR`, `NOT`; `GROUP BY`, `ORDER BY`
+//! columns and numbers of the answer, `LIMIT`. A column can be `CELL(column)`: its cell as it
+//! is published. `FROM` may name anything. Words compare by their bytes.
 //!
 //! # Cost
 //! That of the text.
@@ -18,23 +18,20 @@
 //! # Source
 //! docs/methods.md, "Estimation".
 
+mod order;
+mod script;
+
 use sqlparser::ast::{
     BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments,
-    GroupByExpr, Ident, Select, SelectItem, SetExpr, Statement, TableFactor,
-    UnaryOperator, Value,
+    GroupByExpr, Ident, Select, SelectItem, SetExpr, TableFactor, UnaryOperator, Value,
 };
-use sqlparser::dialect::GenericDialect;
-use sqlparser::parser::Parser;
-use sqlparser::tokenizer::{Token, Tokenizer};
 
 use crate::error::{Error, Result};
+use crate::estimate::query::sql::order::{limited_to, sorted_by};
 use crate::estimate::query::{
-    Check, Comparison, Condition, Literal, Measure, Query, Test,
+    Ask, Check, Comparison, Condition, Literal, Measure, Pattern, Query, Test,
 };
 use crate::table::parse_number;
-
-/// The most words and signs, values in lists aside: the parser goes as deep as they do.
-const MOST_TOKENS: usize = 2000;
 
 impl Query {
     /// Reads a question that asks for one number, of all rows or of each group.
@@ -49,44 +46,17 @@ impl Query {
 
     /// Reads a question: the numbers it asks for, and what each is called in it.
     pub fn parse_all(text: &str) -> Result<Vec<(String, Self)>> {
-        let malformed = |error: &dyn std::fmt::Display| {
-            let words = error.to_string();
-            let words = words.trim_start_matches("sql parser error: ");
-            Error::recipe(format!("this is not SQL: {words}")).with_hint(EXAMPLE)
-        };
-        let dialect = GenericDialect {};
-        let tokens = Tokenizer::new(&dialect, text)
-            .tokenize()
-            .map_err(|error| malformed(&error))?;
-        let deep = |token: &&Token| {
-            !matches!(
-                token,
-                Token::Whitespace(_)
-                    | Token::Comma
-                    | Token::Number(..)
-                    | Token::SingleQuotedString(_)
-            )
-        };
-        if tokens.iter().filter(deep).count() > MOST_TOKENS {
-            return Err(Error::recipe("the question is too long")
-                .with_hint("many values of a column fit in `IN (...)`"));
-        }
-        let mut statements = Parser::new(&dialect)
-            .with_tokens(tokens)
-            .parse_statements()
-            .map_err(|error| malformed(&error))?;
-        match (statements.pop(), statements.is_empty()) {
-            (Some(Statement::Query(query)), true) => query_of(*query),
-            (Some(other), true) => Err(not_understood(&other)),
-            (None, _) => Err(Error::recipe("the question is empty").with_hint(EXAMPLE)),
-            _ => Err(Error::recipe("ask one question at a time").with_hint(EXAMPLE)),
+        let ask = Ask::parse(text)?;
+        match ask.order.is_empty() && ask.limit.is_none() {
+            true => Ok(ask.numbers),
+            false => Err(not_understood(&"ORDER BY, or LIMIT")),
         }
     }
 }
 
 const EXAMPLE: &str = "for example: SELECT disease, COUNT(*) FROM release WHERE age > 30 GROUP BY disease";
 
-const UNDERSTOOD: &str = "a question asks for COUNT, SUM, AVG or SHARE, with comparisons, BETWEEN, IN, IS NULL, AND, OR, NOT and GROUP BY";
+const UNDERSTOOD: &str = "a question asks for COUNT, SUM, AVG or SHARE, with comparisons, BETWEEN, IN, LIKE, IS NULL, AND, OR, NOT, GROUP BY, ORDER BY and LIMIT";
 
 const QUOTES: &str = "write text in 'single quotes'";
 
@@ -111,7 +81,8 @@ fn unreadable(part: &dyn std::fmt::Display) -> Error {
     Error::recipe(format!("`{part}` is not understood"))
 }
 
-fn query_of(mut query: sqlparser::ast::Query) -> Result<Vec<(String, Query)>> {
+fn query_of(mut query: sqlparser::ast::Query, text: String) -> Result<Ask> {
+    let (order_by, limit) = (query.order_by.take(), query.limit_clause.take());
     let SetExpr::Select(select) = &mut *query.body else {
         return Err(not_understood(&query.body));
     };
@@ -155,7 +126,7 @@ fn query_of(mut query: sqlparser::ast::Query) -> Result<Vec<(String, Query)>> {
         other => return Err(not_understood(&other)),
     };
     let condition = condition.as_ref().map(condition_of).transpose()?;
-    let asked = measured(projection, &group_by)?;
+    let (asked, selected) = measured(projection, &group_by)?;
     let query = |(name, measure, known): (String, Measure, Option<Condition>)| {
         let mut conditions: Vec<Condition> = condition.iter().cloned().collect();
         conditions.extend(known);
@@ -165,7 +136,11 @@ fn query_of(mut query: sqlparser::ast::Query) -> Result<Vec<(String, Query)>> {
         };
         (name, Query { measure, group_by: group_by.clone(), condition })
     };
-    Ok(asked.into_iter().map(query).collect())
+    let numbers: Vec<(String, Query)> = asked.into_iter().map(query).collect();
+    let order =
+        order_by.map_or(Ok(Vec::new()), |by| sorted_by(&by, &selected, &numbers))?;
+    let limit = limit.as_ref().map(limited_to).transpose()?;
+    Ok(Ask { text, numbers, order, limit })
 }
 
 /// That nothing stands in a select that its text would not show.
@@ -180,12 +155,13 @@ fn rest_is_empty(select: &Select) -> Result<()> {
 /// condition.
 type AskedNumber = (String, Measure, Option<Condition>);
 
-/// Checks what is selected.
+/// Checks what is selected: the numbers, and what everything is called in its order.
 fn measured(
     projection: Vec<SelectItem>,
     group_by: &[String],
-) -> Result<Vec<AskedNumber>> {
+) -> Result<(Vec<AskedNumber>, Vec<String>)> {
     let mut asked: Vec<AskedNumber> = Vec::new();
+    let mut selected = Vec::new();
     for item in projection {
         let (expression, alias) = match item {
             SelectItem::UnnamedExpr(expression) => (expression, None),
@@ -203,6 +179,7 @@ fn measured(
                 if asked.iter().any(|(other, ..)| *other == name) {
                     return Err(Error::recipe(format!("`{name}` is asked for twice")));
                 }
+                selected.push(name.clone());
                 asked.push((name, measure, known));
             }
             other => {
@@ -212,13 +189,14 @@ fn measured(
                         "`{name}` is selected, but not in `GROUP BY`"
                     )));
                 }
+                selected.push(name);
             }
         }
     }
     if asked.is_empty() {
         return Err(Error::recipe("nothing is counted").with_hint(EXAMPLE));
     }
-    Ok(asked)
+    Ok((asked, selected))
 }
 
 /// What is asked, and the column of which it is, unless rows are counted.
@@ -330,6 +308,14 @@ fn condition_of(expression: &Expr) -> Result<Condition> {
         Expr::InList { expr, list, negated: not } => {
             let literals = list.iter().map(literal_of).collect::<Result<_>>()?;
             let test = Test { column: column_of(expr)?, check: Check::Among(literals) };
+            Ok(negated(Condition::Test(test), *not))
+        }
+        Expr::Like { negated: not, any: false, expr, pattern, escape_char: None } => {
+            let pattern = match literal_of(pattern)? {
+                Literal::Text(text) => Pattern::new(&text)?,
+                Literal::Number(_) => return Err(no_value(expression, pattern)),
+            };
+            let test = Test { column: column_of(expr)?, check: Check::Like(pattern) };
             Ok(negated(Condition::Test(test), *not))
         }
         Expr::IsTrue(inner) | Expr::IsNotTrue(inner) => {

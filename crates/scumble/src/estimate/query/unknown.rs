@@ -48,7 +48,7 @@ impl Evidence {
             }
             Check::Among(literals) => literals,
             // Limits need not be values themselves.
-            Check::Compare(..) | Check::Missing => &[],
+            Check::Compare(..) | Check::Like(_) | Check::Missing => &[],
         };
         let column = &self.columns[self.column(&test.column)?];
         let lattice = match column.nature {

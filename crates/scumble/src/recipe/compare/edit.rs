@@ -9,6 +9,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{Error, Result};
+use crate::recipe::promise::short_key;
 
 /// The text of `text` with the key at `path` set to `value`, which is written as in TOML.
 pub(super) fn set(text: &str, path: &[String], value: &str) -> Result<String> {
@@ -17,6 +18,14 @@ pub(super) fn set(text: &str, path: &[String], value: &str) -> Result<String> {
         return Err(Error::recipe("the recipe is not valid TOML"));
     };
     let (found, rest) = deepest(document.get_ref(), path);
+    if let Some((short, whole)) = short_form(text, found, rest, path) {
+        let parent = &path[..path.len() - rest.len()];
+        return match short == rest[0] {
+            true => set(text, parent, value),
+            // With the short form written out, there is a place for the key.
+            false => set(&set(text, parent, &whole)?, path, value),
+        };
+    }
     if let Some(found) = found
         && rest.len() < path.len()
         && !rest.is_empty()
@@ -34,6 +43,24 @@ pub(super) fn set(text: &str, path: &[String], value: &str) -> Result<String> {
         Error::recipe(format!("`{shown}` cannot be set to {value} in this recipe"))
             .with_hint("is it a table? Then name a key in it")
     })
+}
+
+/// The key that a short form as in `k-anonymity = 5` or `age = "quasi"` leaves out, and the
+/// same as a table, if a path goes one step further than that.
+fn short_form(
+    text: &str,
+    found: Option<&Spanned<DeValue<'_>>>,
+    rest: &[String],
+    path: &[String],
+) -> Option<(&'static str, String)> {
+    let found = found.filter(|found| rest.len() == 1 && !found.get_ref().is_table())?;
+    let short = match path {
+        [section, name, _] if section == "promise" => short_key(name)?,
+        [section, ..] if section == "columns" && path.len() == 3 => "role",
+        _ => return None,
+    };
+    let written = text.get(found.span())?;
+    Some((short, format!("{{ {short} = {written} }}")))
 }
 
 /// The value that a path leads to as far as there is one, and the rest of the path.
@@ -57,7 +84,9 @@ fn deepest<'a, 't, 'p>(
 pub(super) fn written(text: &str, path: &[String]) -> Option<String> {
     let document = DeTable::parse(text).ok()?;
     let (found, rest) = deepest(document.get_ref(), path);
-    let span = found.filter(|_| rest.is_empty())?.span();
+    let is_short = short_form(text, found, rest, path)
+        .is_some_and(|(short, _)| rest.first().is_some_and(|key| key == short));
+    let span = found.filter(|_| rest.is_empty() || is_short)?.span();
     text.get(span).map(str::to_owned)
 }
 
@@ -204,6 +233,29 @@ mod tests {
         assert_eq!(changed("", "a", "7"), "a = 7\n");
         let spaced = set("[a]\n", &["a".into(), "b c".into()], "7").unwrap();
         assert_eq!(spaced, "[a]\n\"b c\" = 7\n");
+    }
+
+    #[test]
+    fn short_forms_have_the_keys_that_they_leave_out() {
+        let text = "[columns]\nage = \"quasi\"\n[promise]\nl-diversity = 3 # why\n";
+        let own = |path: &str| {
+            written(text, &path.split('.').map(str::to_owned).collect::<Vec<String>>())
+        };
+        assert_eq!(own("promise.l-diversity.l").as_deref(), Some("3"));
+        assert_eq!(own("columns.age.role").as_deref(), Some("\"quasi\""));
+        assert_eq!(own("promise.l-diversity.kind"), None);
+        assert_eq!(
+            changed(text, "promise.l-diversity.l", "5"),
+            text.replace("= 3", "= 5")
+        );
+        assert_eq!(
+            changed(text, "promise.l-diversity.kind", "\"entropy\""),
+            text.replace("= 3", "= { l = 3, kind = \"entropy\" }")
+        );
+        assert_eq!(
+            changed(text, "columns.age.lowest", "1"),
+            text.replace("\"quasi\"", "{ role = \"quasi\", lowest = 1 }")
+        );
     }
 
     #[test]

@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::recipe::Spec;
 use crate::recipe::compare::edit::{set, written};
 use crate::recipe::compare::vary::{Vary, read};
+use crate::table;
 
 /// More points than this are a slip of the finger.
 pub const MOST_POINTS: usize = 1000;
@@ -144,13 +145,17 @@ fn one_table(specs: &[&Spec]) -> Result<()> {
     let [first, others @ ..] = specs else { return Ok(()) };
     let place = |spec: &Spec| -> PathBuf {
         let folder = Path::new(&spec.file).parent().unwrap_or(Path::new(""));
+        if table::is_server(&spec.input.table) {
+            return PathBuf::from(&spec.input.table);
+        }
         let path = folder.join(&spec.input.table);
         // A table that is not there is an error of its own, later.
         path.canonicalize().unwrap_or(path)
     };
     for other in others {
         if place(first) != place(other) {
-            let (one, two) = (&first.input.table, &other.input.table);
+            let named = |spec: &Spec| table::public_name(&spec.input.table);
+            let (one, two) = (named(first), named(other));
             let error = Error::recipe(format!(
                 "this recipe is about `{two}`, but `{}` about `{one}`",
                 first.file
@@ -160,11 +165,12 @@ fn one_table(specs: &[&Spec]) -> Result<()> {
             );
             return Err(other.error_at(other.input.table_spot, error));
         }
-        if first.input.delimiter != other.input.delimiter
+        if first.input.options != other.input.options
             || first.input.missing != other.input.missing
         {
             let error = Error::recipe(format!(
-                "`{}` reads the same table with another `delimiter` or other `missing` texts",
+                "`{}` reads the same table in another way (`delimiter`, `encoding`, `sheet`, \
+                 `query` and the like), or has other `missing` texts",
                 first.file
             ))
             .with_hint("say the same in `[input]` of both");

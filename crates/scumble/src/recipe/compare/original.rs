@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::estimate::{DrawnTable, MixedColumn, MixedTable, SampledColumn};
 use crate::recipe::Spec;
 use crate::table::{
-    Code, ColumnId, ColumnSchema, Inputs, Kind, Of, ReadOptions, Reading, Role, Said,
-    Schema, Source, TupleId, scan,
+    Code, ColumnId, ColumnSchema, Inputs, Kind, Of, Reading, Role, Said, Schema,
+    Source, TupleId, scan,
 };
 use crate::watch::Watch;
 
@@ -116,9 +116,7 @@ impl Original {
         let Some((spec, others)) = specs.split_first() else {
             return Err(Error::recipe("there is no recipe"));
         };
-        let options =
-            ReadOptions { delimiter: spec.input.delimiter, ..ReadOptions::default() };
-        let source = inputs.source(&spec.input.table, &options)?;
+        let source = spec.input.open_table(inputs)?;
         for column in &spec.columns {
             let found = source.column(&column.name);
             found.map_err(|error| spec.error_at(column.spot, error))?;

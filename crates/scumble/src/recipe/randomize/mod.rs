@@ -12,6 +12,8 @@ mod values;
 
 pub(super) use sampled::PerturbedGeneralization;
 
+pub use operators::LARGEST_MATRIX;
+
 use serde_json::json;
 
 use crate::error::{Error, Result};

@@ -53,7 +53,7 @@ impl Design {
 }
 
 /// A matrix with more values than this takes too much room and time.
-const LARGEST_MATRIX: usize = 500;
+pub const LARGEST_MATRIX: usize = 500;
 
 impl Promised {
     /// Reads the files the promise names, but for bounds that are listed.
@@ -244,7 +244,10 @@ fn general_operator(
             values.title(),
             weights.len()
         ))
-        .with_hint("use `fine-grain-perturbation`, or make the values coarser"));
+        .with_hint(
+            "make the values coarser; or use `fine-grain-perturbation`, if it need not keep \
+             every value",
+        ));
     }
     let (floor, spot) = match spec.method.noise.floor {
         None => (Floor::Default, None),

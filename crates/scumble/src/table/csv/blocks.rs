@@ -8,7 +8,7 @@ use crate::table::source::Fault;
 use crate::table::store::TableBytes;
 
 /// The longest row that is believed: a stray quote must not swallow the memory.
-pub(super) const LONGEST: usize = 16 << 20;
+pub(in crate::table) const LONGEST: usize = 16 << 20;
 
 /// As much is asked for even if a file says that it has less.
 const LEAST: u64 = 1 << 16;
