@@ -48,6 +48,7 @@ mod audit {
     mod dependence;
     mod every_release;
     mod generalized;
+    mod learned;
     mod minimality;
     mod pdf;
     mod presence;

@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::deal::{Alike, deal, likelihood};
 use super::learn::Learned;
 use super::rows::Feature;
 use crate::audit::drawn::DrawnColumn;
+use crate::learn::arrangements::{Alike, deal, likelihood};
 
 /// A protected column.
 #[derive(Debug)]
