@@ -40,6 +40,9 @@ pub(crate) const MOST_STATES: usize = 1 << 10;
 /// The most rounds in which the values of a large group are scaled.
 const ROUNDS: usize = 60;
 
+/// The same while something is learned, which need not be exact.
+const FEW_ROUNDS: usize = 5;
+
 /// How far the rows that have a value may be from those that there are.
 const NEAR: f64 = 1e-9;
 
@@ -56,7 +59,13 @@ pub(crate) type Moments = ([f64; 2], [f64; 3]);
 /// value is there.
 pub(crate) fn deal(rows: &[Alike], counts: &[f64]) -> Vec<Vec<f64>> {
     let gone_through = States::of(rows, counts).and_then(|states| states.deal());
-    gone_through.unwrap_or_else(|| scaled(rows, counts))
+    gone_through.unwrap_or_else(|| scaled(rows, counts, ROUNDS))
+}
+
+/// The same for who learns from it: nearly, of large groups.
+pub(crate) fn deal_nearly(rows: &[Alike], counts: &[f64]) -> Vec<Vec<f64>> {
+    let gone_through = States::of(rows, counts).and_then(|states| states.deal());
+    gone_through.unwrap_or_else(|| scaled(rows, counts, FEW_ROUNDS))
 }
 
 /// How much likelier such rows make the values of a group than rows of which nothing is seen,
@@ -288,7 +297,7 @@ fn bits(mut left: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-fn scaled(rows: &[Alike], counts: &[f64]) -> Vec<Vec<f64>> {
+fn scaled(rows: &[Alike], counts: &[f64], rounds: usize) -> Vec<Vec<f64>> {
     let size: f64 = counts.iter().sum();
     let power = size / (size - 1.0).max(1.0);
     let raised = rows.iter().map(|(n, fits)| {
@@ -298,7 +307,7 @@ fn scaled(rows: &[Alike], counts: &[f64]) -> Vec<Vec<f64>> {
     let rows: Vec<Alike> = raised.collect();
     let mut weights = counts.to_vec();
     let mut dealt = vec![vec![0.0; counts.len()]; rows.len()];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let mut given = vec![0.0; counts.len()];
         for ((n, fits), dealt) in rows.iter().zip(&mut dealt) {
             let shares = fits.iter().zip(&weights).map(|(fit, w)| fit * w);
@@ -330,7 +339,7 @@ fn spread(
     adds: &dyn Fn(usize, usize) -> [f64; 2],
 ) -> Moments {
     const FITS: usize = 30;
-    let dealt = scaled(rows, counts);
+    let dealt = scaled(rows, counts, ROUNDS);
     let size: f64 = counts.iter().sum();
     let mut mean = [0.0; 2];
     let mut left: Vec<Vec<[f64; 2]>> = Vec::with_capacity(rows.len());

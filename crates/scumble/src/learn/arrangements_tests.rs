@@ -154,7 +154,8 @@ fn large_groups_come_near_and_stay_below() {
         };
         let rows: Vec<Alike> = (0..n).map(|own| (1.0, row(own))).collect();
         let counts = vec![1.0; n];
-        let (truth, found) = (deal(&rows, &counts)[0][0], scaled(&rows, &counts)[0][0]);
+        let (truth, found) =
+            (deal(&rows, &counts)[0][0], scaled(&rows, &counts, ROUNDS)[0][0]);
         let plain = fit / (fit + 6.0);
         assert!(
             plain < found && found < truth + 1e-3,

@@ -1,5 +1,8 @@
 //! Who and what is in each group: of rows whose values are known together only.
 
+/// Groups with more pairs of kinds of rows and values are not weighed.
+const LARGEST: u64 = 1 << 19;
+
 /// People and values of groups. Nothing says who has which value.
 #[derive(Debug, Default)]
 pub(crate) struct Groups {
@@ -45,6 +48,16 @@ impl Groups {
     /// How many rows a group has.
     pub(crate) fn size(&self, group: usize) -> u64 {
         self.values(group).iter().map(|(_, n)| n).sum()
+    }
+
+    /// Whether a group has so many pairs of rows and values that it is not weighed.
+    pub(crate) fn is_too_large(&self, group: usize) -> bool {
+        self.pairs(group) > LARGEST
+    }
+
+    /// The kinds of rows of a group times its values.
+    pub(crate) fn pairs(&self, group: usize) -> u64 {
+        self.members(group).len() as u64 * self.values(group).len() as u64
     }
 
     /// How many rows each group has.

@@ -23,7 +23,7 @@
 //! # Cost
 //! A round is that of the arrangements of all groups, and kinds of rows times values times
 //! columns. More than [`MOST_PAIRS`] pairs of rows and values are not learned from: whole
-//! groups are left out.
+//! groups are left out, and very large ones always.
 //!
 //! # Source
 //! `kifer2009definetti` for what can be learned; `darroch1972scaling`; docs/methods.md,
@@ -34,7 +34,7 @@ use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use rayon::prelude::*;
 
-use crate::learn::arrangements::{Alike, deal, likelihood};
+use crate::learn::arrangements::{Alike, deal_nearly, likelihood};
 use crate::learn::groups::Groups;
 use crate::learn::seen::SeenColumn;
 use crate::watch::Watch;
@@ -190,17 +190,16 @@ impl<'a> Learner<'a> {
         n_values: usize,
         weight: &(dyn Fn(usize) -> f64 + Sync),
     ) -> Self {
-        let pairs = |group: usize| {
-            groups.members(group).len() as u64 * groups.values(group).len() as u64
-        };
-        let all: u64 = (0..groups.len()).map(pairs).sum();
+        let usable = |group: &usize| !groups.is_too_large(*group);
+        let all = (0..groups.len()).filter(usable);
+        let all: u64 = all.map(|group| groups.pairs(group)).sum();
         // Every so many-th, if they are too many.
         let step = (all.div_ceil(MOST_PAIRS)).max(1) as usize;
         let mut numbers: HashMap<Vec<u32>, u32> = HashMap::new();
         let mut kinds: Vec<Vec<u32>> = Vec::new();
         let mut halves = [Vec::new(), Vec::new()];
         let mut rows = 0;
-        for group in (0..groups.len()).step_by(step) {
+        for group in (0..groups.len()).filter(usable).step_by(step) {
             let weight = weight(group);
             if weight <= 0.0 {
                 continue;
@@ -311,7 +310,7 @@ impl<'a> Learner<'a> {
             .with_min_len(64)
             .map(|group| {
                 let (rows, counts) = self.fits(group, believed, shares);
-                deal(&rows, &counts)
+                deal_nearly(&rows, &counts)
             })
             .collect();
         let mut found = vec![0.0; believed.len()];

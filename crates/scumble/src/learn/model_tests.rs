@@ -4,6 +4,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
 use super::*;
+use crate::learn::arrangements::deal;
 use crate::watch::Unwatched;
 
 const N_VALUES: usize = 6;

@@ -66,6 +66,7 @@ mod estimate {
     mod randomized;
     mod randomized_numbers;
     mod sample;
+    mod taught;
 }
 
 mod oracle {

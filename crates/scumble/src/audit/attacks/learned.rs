@@ -197,7 +197,7 @@ impl Target<'_> {
                 worst = worst.max(most);
                 above += if most > bound { n } else { 0 };
             };
-            match lesson {
+            match lesson.filter(|_| !self.groups.is_too_large(group)) {
                 None => {
                     let size = self.groups.size(group).max(1) as f64;
                     let share = |_, place: usize| values[place].1 as f64 / size;

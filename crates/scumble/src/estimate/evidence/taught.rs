@@ -123,6 +123,9 @@ impl Taught {
         let lesson = Learned::from(&groups, seen, n_values, &|_| 1.0, watch)?;
         let all = (0..groups.len()).into_par_iter().with_min_len(64);
         let dealt = all.map(|group| {
+            if groups.is_too_large(group) {
+                return Vec::new();
+            }
             let by = |half: usize| -> Vec<f64> {
                 let (rows, counts) = lesson.rows_by(&groups, group, half);
                 deal(&rows, &counts).concat()
@@ -139,10 +142,11 @@ impl Taught {
         Some(Self { groups, lesson, dealt: dealt.concat(), starts })
     }
 
-    /// A group.
-    pub(crate) fn group(&self, number: usize) -> TaughtGroup<'_> {
+    /// A group; nothing if it is too large to be weighed.
+    pub(crate) fn group(&self, number: usize) -> Option<TaughtGroup<'_>> {
         let n_values = self.groups.values(number).len();
-        TaughtGroup { taught: self, number, n_values }
+        let group = TaughtGroup { taught: self, number, n_values };
+        (!self.groups.is_too_large(number)).then_some(group)
     }
 
     /// The lesson, and the groups it was learned from.

@@ -100,7 +100,7 @@ impl Question<'_> {
                 }
                 value_rows.extend(labels.iter().map(|l| label_rows[*l as usize]));
             }
-            let taught = taught.map(|taught| taught.group(number));
+            let taught = taught.and_then(|taught| taught.group(number));
             // What the groups teach, where an arrangement makes a difference.
             let weighed = |found: Arranged, part: u32, own: Option<u32>| {
                 let Some(taught) = taught.as_ref().filter(|_| found.variance > 0.0)

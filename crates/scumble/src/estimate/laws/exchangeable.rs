@@ -153,14 +153,15 @@ impl<'a> GroupContext<'_, '_, 'a> {
         let mut answers = Numbered::default();
         let mut uses = self.uses(&units, &classes, &mut answers)?;
         uses.sort_by_key(|own| own.answer);
-        let weights = self.taught.map(|taught| {
-            let label = |(code, _): &(u32, u64)| {
-                let label = self.apart.label_of[*code as usize];
-                labels.keys().position(|own| *own == label).unwrap_or_default()
-            };
-            let label_of = values.iter().map(label).collect();
-            Weights { group: taught.group(number), label_of, n_labels: counts.len() }
-        });
+        let weights =
+            self.taught.and_then(|taught| taught.group(number)).map(|group| {
+                let label = |(code, _): &(u32, u64)| {
+                    let label = self.apart.label_of[*code as usize];
+                    labels.keys().position(|own| *own == label).unwrap_or_default()
+                };
+                let label_of = values.iter().map(label).collect();
+                Weights { group, label_of, n_labels: counts.len() }
+            });
         let found = uses.chunk_by(|a, b| a.answer == b.answer).map(|uses| {
             let (mut moments, is_open) = arranged(*size, &counts, &units, uses);
             let noisy = uses.iter().any(|own| own.kernel.is_some());

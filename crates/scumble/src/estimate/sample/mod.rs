@@ -233,7 +233,8 @@ impl Evidence {
         let arranged = all.par_iter().enumerate().map(|(group, (size, _, values))| {
             rows.watch.check()?;
             let mut random = random.stream(&purpose, group as u64);
-            if let Some((taught, ratios)) = &taught {
+            let weighed = taught.as_ref().filter(|(t, _)| t.group(group).is_some());
+            if let Some((taught, ratios)) = weighed {
                 let (lesson, groups) = taught.lesson();
                 let (rows, counts) = lesson.rows_with(groups, group, ratios);
                 let drawn = draw_arrangement(&rows, &counts, &mut random);
