@@ -50,6 +50,7 @@ mod audit {
     mod dependence;
     mod every_release;
     mod generalized;
+    mod learned;
     mod minimality;
     mod pdf;
     mod presence;
@@ -67,6 +68,7 @@ mod estimate {
     mod randomized;
     mod randomized_numbers;
     mod sample;
+    mod taught;
 }
 
 mod oracle {

@@ -4,6 +4,7 @@ pub(crate) mod cells;
 mod drawn;
 pub(crate) mod groups;
 pub(crate) mod lattice;
+pub(crate) mod taught;
 mod texts;
 
 pub(crate) use drawn::DrawnColumns;
