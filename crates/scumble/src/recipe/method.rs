@@ -333,7 +333,7 @@ impl Default for ReleaseSpec {
             directory,
             format: DataFormat::Csv,
             spreadsheet_safe: false,
-            calibrate: false,
+            calibrate: true,
             shares: SharesSpec::default(),
         }
     }

@@ -33,6 +33,7 @@ mod publish {
     mod randomized;
     mod randomized_numbers;
     mod robust_rows;
+    mod shares;
     mod told;
 }
 
@@ -65,6 +66,7 @@ mod estimate {
     mod randomized;
     mod randomized_numbers;
     mod sample;
+    mod shares;
 }
 
 mod oracle {
