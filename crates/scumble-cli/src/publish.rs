@@ -219,6 +219,9 @@ fn summary(published: &Published) -> String {
             "\nnumbers drawn anew from mean and covariance of {groups}"
         ));
     }
+    if let Some(shares) = &manifest.shares {
+        text.push_str(&format!("\nshares  of values of {}", listed(&shares.columns)));
+    }
     text.push('\n');
     if !published.audit.loss.is_empty() {
         text.push_str(&format!("loss    {}\n", loss_text(&published.audit)));

@@ -185,11 +185,22 @@ fn assumed(
                 .to_owned(),
         );
     }
+    let shared = manifest.shares.iter().flat_map(|note| &note.columns);
+    let shared: Vec<&String> = shared.collect();
+    let is_even = |column: &PublishedColumn| {
+        matches!(column.treatment, Treatment::Coarse { .. })
+            && !shared.contains(&&column.name)
+    };
     let values = match open().any(|answer| about(answer).weighted) {
         true => Some("columns are taken as independent within a group"),
-        false => open().any(|answer| about(answer).coarse).then_some(
+        false if !open().any(|answer| about(answer).coarse) => None,
+        false if asked().any(|column| is_even(column)) => Some(
             "a cell is taken as even over the values it stands for, and columns as \
              independent within their cells",
+        ),
+        false => Some(
+            "a cell is taken as even over the values it stands for as the shares of values \
+             allow, and columns as independent within their cells",
         ),
     };
     if let Some(values) = values {
@@ -208,15 +219,14 @@ fn measured(answers: &[Answer], notes: &mut Vec<String>) {
     };
     if rests_on(Basis::Calibrated) {
         notes.push(
-            "errors are as large as the publisher found those of questions like this one to \
-             be: 95 of 100 such intervals cover the truth"
+            "errors as the publisher measured them: of questions like this one 95 of 100 \
+             intervals cover the truth"
                 .to_owned(),
         );
     }
     if rests_on(Basis::Limits) {
         notes.push(
-            "values are taken as even and independent where the release leaves them open, \
-             and nobody measured how far that is off here: only the limits are certain"
+            "nobody measured errors of questions like this one: only the limits are certain"
                 .to_owned(),
         );
     }

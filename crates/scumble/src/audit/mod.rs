@@ -24,6 +24,7 @@ mod noisy;
 mod page;
 mod public;
 mod redrawn;
+mod shares;
 mod views;
 
 use std::collections::BTreeMap;
@@ -175,6 +176,7 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let views = Views::open(release, watch)?;
     views.read()?;
     domains::check(&views)?;
+    shares::check(&views, given.original)?;
     let manifest = views.manifest;
     let counted = given.original.and_then(|original| original.counted.as_deref());
     let alone = counted.and_then(without_others);

@@ -129,6 +129,20 @@ pub struct ReleaseSpec {
     pub spreadsheet_safe: bool,
     /// Whether the manifest says how far answers are off.
     pub calibrate: bool,
+    /// Whether it is said how often the values of quasi columns occur.
+    pub shares: SharesSpec,
+}
+
+/// Whether the shares of values are published, as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SharesSpec {
+    /// Where they tell nothing to whoever the promises are made against.
+    #[default]
+    Harmless,
+    /// Of each column; an error where they would tell something.
+    Column(Spot),
+    /// They are not.
+    None,
 }
 
 const CELLS: [(&str, Cells); 4] = [
@@ -319,7 +333,8 @@ impl Default for ReleaseSpec {
             directory,
             format: DataFormat::Csv,
             spreadsheet_safe: false,
-            calibrate: false,
+            calibrate: true,
+            shares: SharesSpec::default(),
         }
     }
 }
@@ -330,6 +345,7 @@ impl ReleaseSpec {
         let format = section.take("format");
         let safe = section.take("spreadsheet-safe");
         let calibration = section.take("calibration");
+        let shares = section.take("shares");
         section.done()?;
         let mut release = Self::default();
         if let Some(item) = directory {
@@ -348,6 +364,13 @@ impl ReleaseSpec {
         }
         if let Some(item) = calibration {
             release.calibrate = item.choice("calibration", &CALIBRATION)?;
+        }
+        if let Some(item) = shares {
+            let known = [
+                ("column", SharesSpec::Column(item.spot())),
+                ("none", SharesSpec::None),
+            ];
+            release.shares = item.choice("kind of shares", &known)?;
         }
         Ok(release)
     }

@@ -35,6 +35,7 @@ mod publish {
     mod randomized;
     mod randomized_numbers;
     mod robust_rows;
+    mod shares;
     mod told;
 }
 
@@ -68,6 +69,7 @@ mod estimate {
     mod randomized;
     mod randomized_numbers;
     mod sample;
+    mod shares;
     mod taught;
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod cells;
 mod drawn;
 pub(crate) mod groups;
 pub(crate) mod lattice;
+mod shares;
 pub(crate) mod taught;
 mod texts;
 
@@ -15,7 +16,7 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::cells::ColumnCells;
+use crate::estimate::evidence::cells::{ColumnCells, Margin};
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
@@ -56,10 +57,16 @@ pub struct Evidence {
     pub(in crate::estimate) left_out: f64,
     /// How far answers were off when the publisher asked.
     pub(in crate::estimate) calibration: Option<Calibration>,
+    /// For each column of which the release says how often its values occur in the table,
+    /// that alone.
+    pub(in crate::estimate) margins: Vec<Evidence>,
+    /// Rows that were left out, as far as these shares tell what they are: as many as were
+    /// published.
+    pub(in crate::estimate) left: Option<Box<Evidence>>,
 }
 
 /// A published column.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) reading: Reading,
@@ -133,12 +140,22 @@ impl Evidence {
 
         let (mut cells, mut noises) = (Vec::new(), Vec::new());
         let pdf = seen.cells(watch)?;
+        let (shares, left_out) = (seen.shares(watch)?, seen.manifest().left_out);
+        let mut margins: Vec<(String, Margin)> = Vec::new();
         for listed in layout.columns {
             let (columns, number) = (&mut columns, cells.len());
             let found = match &listed.treatment {
                 Treatment::Coarse { level: Some(0), .. } | Treatment::Kept => continue,
                 Treatment::Coarse { .. } => {
-                    ColumnCells::coarse(listed, columns, &rows, number)
+                    let own = shares.iter().find(|own| own.column == listed.name);
+                    let own = own.map(|own| (own, left_out));
+                    ColumnCells::coarse(listed, columns, &rows, number, own).map(
+                        |raked| {
+                            margins
+                                .extend(raked.margin.map(|m| (listed.name.clone(), m)));
+                            raked.cells
+                        },
+                    )
                 }
                 Treatment::Weighted => {
                     let pdf = pdf
@@ -210,8 +227,11 @@ impl Evidence {
             shared,
             left_out: 0.0,
             calibration: seen.manifest().calibration.clone(),
+            margins: Vec::new(),
+            left: None,
         };
         found.check_sample()?;
+        found.share(margins);
         let left_out = seen.manifest().left_beside(found.n_rows() as u64);
         found.left_out = left_out as f64;
         Ok(found)

@@ -21,7 +21,8 @@ pub(crate) enum Trust {
 impl Evidence {
     /// Estimates how many rows of the table satisfy the condition, for all values of the
     /// columns that are counted apart, in the order of these values. If the publisher
-    /// measured errors they are that large, and rows that were left out count, too.
+    /// measured errors they are that large, and rows that were left out count, too; so they
+    /// do if it says how often values occur in the table.
     pub fn answer<'q>(
         &self,
         query: impl Into<Watched<'q, Query>>,
@@ -32,11 +33,12 @@ impl Evidence {
             return self.shares(query, part.as_ref(), way, Trust::Measured);
         }
         let answers = self.answer_by_law(query, way)?;
-        self.measured(query.task, answers)
+        self.measured(query, answers)
     }
 
     /// The same about the published rows, with errors that follow from the laws of the
-    /// release alone: as if values were even and independent where it leaves them open.
+    /// release alone: as if values were even and independent where it leaves them open. What
+    /// shares of one column tell is about the table.
     pub fn answer_by_law<'q>(
         &self,
         query: impl Into<Watched<'q, Query>>,
@@ -48,6 +50,9 @@ impl Evidence {
             return self.shares(query, part.as_ref(), way, Trust::Law);
         }
         self.check_way(way)?;
+        if let Some(margin) = self.margin_of(query.task)? {
+            return margin.answer_by_law(query, Way::Inverse);
+        }
         let question = Question::new(self, query)?;
         let measure = &query.measure;
         let asked = question.natures(measure)?;

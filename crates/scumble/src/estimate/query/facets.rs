@@ -195,6 +195,15 @@ impl Labels {
                 }
                 odds
             }
+            (_, Meaning::Pieces { pieces, missing }, Some(lattice)) => {
+                let each = pieces.iter().flat_map(|(low, high, chance)| {
+                    self.within(*low, *high, (high - low + 1.0) / chance, lattice)
+                });
+                let (label, first, second) = (self.missing(lattice), 0.0, 0.0);
+                let unknown = Odd { label, chance: *missing, first, second };
+                let unknown = (*missing > 0.0).then_some(unknown);
+                collected(each.chain(unknown).collect())
+            }
             (_, Meaning::Missing, Some(lattice)) => {
                 let label = self.missing(lattice);
                 vec![Odd { label, chance: 1.0, first: 0.0, second: 0.0 }]
