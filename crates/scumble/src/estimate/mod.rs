@@ -13,6 +13,7 @@
 mod evidence;
 mod laws;
 mod learn;
+mod model;
 mod query;
 mod sample;
 
@@ -27,6 +28,7 @@ pub use learn::{
     Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,
 };
 pub(crate) use query::question::FittedCondition;
+pub use model::Model;
 pub use query::{
     Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
 };

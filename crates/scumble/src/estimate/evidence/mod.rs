@@ -10,6 +10,7 @@ pub(crate) use drawn::DrawnColumns;
 pub(crate) use texts::{canonical, coded, in_order};
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use hashbrown::{HashMap, HashSet};
 
@@ -18,6 +19,9 @@ use crate::estimate::evidence::cells::ColumnCells;
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
+use crate::estimate::learn::latent::Learned;
+use crate::estimate::learn::latent::read::Coarsening;
+use crate::estimate::model::Model;
 use crate::estimate::sample::of_table;
 use crate::hierarchy::{Ranges, Rule};
 use crate::release::{
@@ -47,6 +51,8 @@ pub struct Evidence {
     pub(in crate::estimate) blurred: Option<Blurred>,
     /// What generalized cells stand for.
     pub(in crate::estimate) cells: Vec<ColumnCells>,
+    /// How they came to be.
+    pub(in crate::estimate) coarsened: Vec<Coarsening>,
     /// The places of the columns that the table has, too.
     pub(in crate::estimate) table: Vec<usize>,
     /// For columns whose noise rows of a person share, how many rows do.
@@ -55,6 +61,10 @@ pub struct Evidence {
     pub(in crate::estimate) left_out: f64,
     /// How far answers were off when the publisher asked.
     pub(in crate::estimate) calibration: Option<Calibration>,
+    /// What is taken for granted where the release leaves values open.
+    pub(in crate::estimate) model: Model,
+    /// What the release teaches, once somebody asked.
+    pub(crate) learned: OnceLock<Option<Learned>>,
 }
 
 /// A published column.
@@ -131,6 +141,7 @@ impl Evidence {
         }
 
         let (mut cells, mut noises) = (Vec::new(), Vec::new());
+        let mut coarsened = Vec::new();
         let pdf = seen.cells(watch)?;
         for listed in layout.columns {
             let (columns, number) = (&mut columns, cells.len());
@@ -152,6 +163,7 @@ impl Evidence {
                 | Treatment::Redrawn => continue,
             };
             cells.push(found.map_err(in_file)?);
+            coarsened.push(Coarsening::of(seen.manifest(), listed));
         }
         let mut ranged = Vec::new();
         for listed in layout.columns {
@@ -205,11 +217,15 @@ impl Evidence {
             groups,
             blurred,
             cells,
+            coarsened,
             table,
             shared,
             left_out: 0.0,
             calibration: seen.manifest().calibration.clone(),
+            model: Model::Even,
+            learned: OnceLock::new(),
         };
+        found.model = found.own_model();
         found.check_sample()?;
         let left_out = seen.manifest().left_beside(found.n_rows() as u64);
         found.left_out = left_out as f64;

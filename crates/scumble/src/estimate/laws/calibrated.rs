@@ -119,7 +119,9 @@ impl Evidence {
     ) -> Result<Vec<Estimate>> {
         let Some(calibration) = &self.calibration else { return Ok(answers) };
         let open = self.open_columns(query)?;
+        let measured = self.measured_so(query)?;
         let factor = asked(&query.measure)
+            .filter(|_| measured)
             .and_then(|measure| calibration.factor(measure, &open));
         let by_law = open.is_empty() && self.left_out == 0.0;
         let answers = answers.into_iter().map(|answer| {
@@ -156,7 +158,16 @@ impl Evidence {
             return Ok(Some(0.0));
         }
         let factor = calibration.factor(AskedMeasure::Count, &open);
+        let factor = if self.measured_so(query)? { factor } else { None };
         Ok(factor.map(|factor| factor.powi(2) * leeway))
+    }
+
+    /// Whether the publisher measured answers to a question that take the same for granted.
+    fn measured_so(&self, query: &Query) -> Result<bool> {
+        let question = Question::new(self, Watched::from(query))?;
+        let mut places = question.places(&query.measure)?.into_iter();
+        let learnable = places.any(|place| self.is_learnable(place));
+        Ok(!learnable || self.model == self.own_model())
     }
 
     /// An answer about the published rows as one about the table, and what else may be wrong
