@@ -311,12 +311,6 @@ mod tests {
     }
 
     #[test]
-    fn delimiters_are_one_character() {
-        assert_eq!((delimiter(";"), delimiter("tab")), (Ok(b';'), Ok(b'\t')));
-        assert!(delimiter("ab").is_err() && delimiter("\"").is_err());
-    }
-
-    #[test]
     fn a_recipe_is_not_overwritten_unasked() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("r.toml");

@@ -90,6 +90,12 @@ impl Grid {
         }
     }
 
+    /// The neighbouring lines around a number: where its step begins, and where the next one
+    /// does.
+    pub fn step_around(&self, number: f64) -> Option<(f64, f64)> {
+        self.around(number).map(|range| (range.from, range.to))
+    }
+
     /// The range around a number, between neighbouring lines.
     fn around(&self, number: f64) -> Option<GridRange> {
         let steps: Vec<Step> = match &self.rule {

@@ -1,9 +1,12 @@
 //! What shares of values tell of single columns, and of rows that were left out.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashMap;
 
 use crate::estimate::evidence::cells::Margin;
 use crate::estimate::evidence::{Column, Evidence, Nature};
+use crate::estimate::model::Model;
 
 impl Evidence {
     /// Takes up how often the values of columns occur in the table.
@@ -48,6 +51,9 @@ impl Evidence {
             shared: Default::default(),
             left_out: 0.0,
             calibration: None,
+            coarsened: Vec::new(),
+            model: Model::Even,
+            learned: OnceLock::new(),
             margins: Vec::new(),
             left: None,
         }

@@ -76,14 +76,18 @@ impl Evidence {
         let places = question.places(measure)?;
         let own = |groups: &&GroupMembers| places.contains(&groups.sensitive);
         let apart: Vec<&GroupMembers> = self.groups.iter().filter(own).collect();
+        let learned = self.learned_for(&question, &places, query.watch)?;
         let answers = match (&*apart, numbers) {
-            ([], None) => question.answer_uncertain(measure),
+            ([], None) => match learned {
+                Some(learned) => question.answer_learned(learned, measure),
+                None => question.answer_uncertain(measure),
+            },
             ([groups], None)
                 if counts && all(|n| matches!(n, Nature::Kept | Nature::Apart)) =>
             {
                 question.answer_arranged(groups)
             }
-            ([], Some(numbers)) => question.answer_rows(numbers, measure),
+            ([], Some(numbers)) => question.answer_rows(numbers, learned, measure),
             ([groups], _) => question.answer_exchangeable(groups, measure),
             (_, None) if !drawn => question.answer_jointly(&apart, measure),
             _ => Err(Error::recipe(

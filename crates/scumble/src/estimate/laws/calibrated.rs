@@ -122,12 +122,14 @@ impl Evidence {
             return Ok(answers);
         }
         let open = self.open_columns(query.task)?;
+        let measured = self.measured_so(query.task)?;
         let by_law = open.is_empty() && self.left_out == 0.0;
         let probes = self.of_table(query, answers)?.into_iter();
         let Some(calibration) = self.calibration.as_ref().filter(|_| !by_law) else {
             return Ok(probes.map(|probe| probe.estimate).collect());
         };
         let factor = asked(&query.measure)
+            .filter(|_| measured)
             .and_then(|measure| calibration.factor(measure, &open));
         let answers = probes.map(|Probe { mut estimate, leeway }| {
             if leeway <= 0.0 {
@@ -166,7 +168,16 @@ impl Evidence {
             return Ok(Some(0.0));
         }
         let factor = calibration.factor(AskedMeasure::Count, &open);
+        let factor = if self.measured_so(query)? { factor } else { None };
         Ok(factor.map(|factor| factor.powi(2) * leeway))
+    }
+
+    /// Whether the publisher measured answers to a question that take the same for granted.
+    fn measured_so(&self, query: &Query) -> Result<bool> {
+        let question = Question::new(self, Watched::from(query))?;
+        let mut places = question.places(&query.measure)?.into_iter();
+        let learnable = places.any(|place| self.is_learnable(place));
+        Ok(!learnable || self.model == self.own_model())
     }
 
     /// Answers by law as answers about the table, and what else may be wrong with them: with

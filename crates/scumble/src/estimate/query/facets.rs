@@ -31,6 +31,7 @@ pub(crate) struct Facet<'a> {
     pub(crate) profiles: Vec<u32>,
     /// How many numbers there are.
     pub(crate) n_profiles: usize,
+    labels: Labels,
 }
 
 /// How likely a cell stands for values with a label.
@@ -126,7 +127,23 @@ impl<'a> Facet<'a> {
         };
         let profiles = (0..).zip(&odds).map(profile).collect();
         let n_profiles = numbers.items.len();
-        Ok(Self { cells, place, tests, truths, names, odds, profiles, n_profiles })
+        let found = Self {
+            cells,
+            place,
+            tests,
+            truths,
+            names,
+            odds,
+            profiles,
+            n_profiles,
+            labels,
+        };
+        Ok(found)
+    }
+
+    /// How likely each label is of what a cell stands for.
+    pub(crate) fn odds_of(&self, meaning: &Meaning) -> Vec<Odd> {
+        self.labels.odds(meaning, self.cells.lattice.as_ref())
     }
 
     /// That what a cell stands for is not known.
