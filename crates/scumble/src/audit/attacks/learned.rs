@@ -46,6 +46,7 @@ use crate::audit::{Attacked, Case, Public, detail};
 use crate::error::Result;
 use crate::learn::arrangements::deal;
 use crate::learn::{Groups, Learned as Lesson, SeenColumn, SeenTexts};
+use crate::release::Treatment;
 use crate::table::Kind;
 use crate::watch::Watch;
 
@@ -71,15 +72,34 @@ impl Attack for Learned {
             Ok(match case.views.cells()? {
                 None => no_cell_classes(case),
                 Some(classes) if classes.sensitive.is_empty() => NO_SENSITIVE,
+                Some(_) if case.linked()?.is_some() => {
+                    "people fit several groups, so nobody is certain to be in one"
+                }
                 Some(_) => NEEDS_ORIGINAL,
             })
         })
     }
 
-    fn shown(&self, _: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
+    fn shown(&self, tried: &[Attacked], readers: &Case<'_>) -> Result<PublicAttacks> {
+        let is_apart = |attacked: &&Attacked| {
+            let column = readers.manifest.column(attacked.word("column"));
+            column.is_some_and(|column| column.treatment == Treatment::Apart)
+        };
+        let found = tried.iter().filter(is_apart).cloned().map(unscored);
         let because = "learned and expected from the release alone";
-        Ok(Public::because(because, of_apart(readers)?))
+        Ok(Public::because(because, found.collect()))
     }
+}
+
+/// The same as somebody finds it who has no table to score guesses with.
+fn unscored(mut attacked: Attacked) -> Attacked {
+    attacked.success = attacked.number("believed");
+    attacked.chance = attacked.number("believed_alone");
+    let gain = json!(attacked.success - attacked.chance);
+    let more = [("gain", gain), ("expected", json!(true))];
+    attacked.detail.extend(more.map(|(key, value)| (key.to_owned(), value)));
+    attacked.detail.shift_remove("sure_right");
+    attacked
 }
 
 /// Tries the attack on every column that stands apart.
@@ -285,6 +305,7 @@ impl Target<'_> {
             "column": self.column,
             "gain": success - chance,
             "believed": gathered.expected(&found.guesses.beliefs),
+            "believed_alone": gathered.expected(&alone.guesses.beliefs),
             "sure": share(all),
             "sure_alone": share(sure(&alone.guesses).0),
             "people": people,
