@@ -322,7 +322,7 @@ fn tidied(schema: SchemaRef, batches: Vec<RecordBatch>) -> scumble::Result<Table
             batches.iter().map(|batch| known(batch.column(place))).collect();
         let mut data = field.data_type().clone();
         if let DataType::Timestamp(_, None) = &data
-            && pieces.iter().all(|piece| is_midnights(piece))
+            && pieces.iter().all(is_midnights)
         {
             data = DataType::Date32;
             let cast = |piece: &ArrayRef| arrow_cast::cast(piece, &data);
