@@ -363,7 +363,7 @@ fn known(array: &ArrayRef) -> ArrayRef {
 fn copied(array: &ArrayRef) -> ArrayRef {
     let data = array.to_data();
     let mut copy = MutableArrayData::new(vec![&data], false, data.len());
-    copy.extend(0, 0, data.len());
+    copy.try_extend(0, 0, data.len()).expect("numbers have no offsets that overflow");
     make_array(copy.freeze())
 }
 
