@@ -13,8 +13,10 @@ use arrow_array::types::{
 use arrow_array::{
     Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Float64Array, Int64Array,
     PrimitiveArray, RecordBatch, RecordBatchIterator, RecordBatchReader, StringArray,
+    make_array,
 };
 use arrow_cast::{CastOptions, cast_with_options};
+use arrow_data::transform::MutableArrayData;
 use arrow_pyarrow::FromPyArrow;
 use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
 use pyo3::prelude::*;
@@ -322,7 +324,7 @@ fn tidied(schema: SchemaRef, batches: Vec<RecordBatch>) -> scumble::Result<Table
             batches.iter().map(|batch| known(batch.column(place))).collect();
         let mut data = field.data_type().clone();
         if let DataType::Timestamp(_, None) = &data
-            && pieces.iter().all(|piece| is_midnights(piece))
+            && pieces.iter().all(is_midnights)
         {
             data = DataType::Date32;
             let cast = |piece: &ArrayRef| arrow_cast::cast(piece, &data);
@@ -346,13 +348,23 @@ fn tidied(schema: SchemaRef, batches: Vec<RecordBatch>) -> scumble::Result<Table
     Table::of(schema, columns)
 }
 
-/// The same array, with nothing in place of what is not a number.
+/// The same array as our own, with nothing in place of what is not a number.
 fn known(array: &ArrayRef) -> ArrayRef {
     match array.data_type() {
         DataType::Float64 => without_nan::<Float64Type>(array, |x| x.is_nan()),
         DataType::Float32 => without_nan::<Float32Type>(array, |x| x.is_nan()),
+        data if data.is_primitive() => copied(array),
         _ => array.clone(),
     }
+}
+
+/// A copy. Numbers may lie in an array of numpy, which somebody may write to while the
+/// table is read, more than once; texts are nobody's to change.
+fn copied(array: &ArrayRef) -> ArrayRef {
+    let data = array.to_data();
+    let mut copy = MutableArrayData::new(vec![&data], false, data.len());
+    copy.try_extend(0, 0, data.len()).expect("numbers have no offsets that overflow");
+    make_array(copy.freeze())
 }
 
 fn without_nan<T: ArrowPrimitiveType>(
@@ -361,7 +373,7 @@ fn without_nan<T: ArrowPrimitiveType>(
 ) -> ArrayRef {
     let floats = array.as_primitive::<T>();
     if !floats.values().iter().any(|number| is_nan(*number)) {
-        return array.clone();
+        return copied(array);
     }
     let known = floats.iter().map(|number| number.filter(|number| !is_nan(*number)));
     Arc::new(known.collect::<PrimitiveArray<T>>())

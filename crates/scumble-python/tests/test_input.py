@@ -141,6 +141,19 @@ def test_not_a_number_is_not_known():
     assert {tuple(texts(release, "x")) for release in made} == {("", "", "1.5")}
 
 
+def test_a_table_is_what_it_was_when_it_was_given():
+    import numpy
+
+    numbers, floats = numpy.arange(4), numpy.arange(4.0)
+    frame = pandas.DataFrame({"n": numbers, "f": floats}, copy=False)
+    arrow = pyarrow.table({"n": pyarrow.array(numbers), "f": pyarrow.array(floats)})
+    tables = [sb.Table(frame), sb.Table(arrow), sb.Table(arrow.slice(0, 4))]
+    numbers[:], floats[:] = 9, 9.5
+    assert arrow["n"].to_pylist() == [9] * 4, "pyarrow shows what numpy holds"
+    for table in tables:
+        assert table.to_pydict() == {"n": [0, 1, 2, 3], "f": [0.0, 1.0, 2.0, 3.0]}
+
+
 SECRET = "s3cr3t"
 
 
@@ -244,8 +257,9 @@ def test_wrong_arguments_are_told(people, recipe, tmp_path):
     with pytest.raises(sb.ScumbleError):
         recipe.publish(people, file / "below")
     assert file.read_text() == "x" and len(list(tmp_path.iterdir())) == 1
-    with pytest.raises(OSError):
+    with pytest.raises(OSError) as failed:
         sb.Recipe.read(tmp_path / "no.toml")
+    assert failed.value.filename == str(tmp_path / "no.toml") and failed.value.errno is None
 
 
 def test_nothing_but_the_engine_is_needed(people):

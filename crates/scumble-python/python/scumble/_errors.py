@@ -58,6 +58,8 @@ class FileError(ScumbleError, OSError):
 
     def __init__(self, message: str, place: str | None = None, hint: str | None = None) -> None:
         ScumbleError.__init__(self, message, place, hint)
+        # As an OSError has them.
+        self.errno, self.strerror, self.filename = None, message, place
 
     def __str__(self) -> str:
         return ScumbleError.__str__(self)
