@@ -30,6 +30,7 @@ mod request;
 mod robustness;
 mod run;
 mod section;
+mod single;
 mod spec;
 #[cfg(test)]
 mod spec_tests;
