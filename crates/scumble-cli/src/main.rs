@@ -13,6 +13,7 @@ mod publish;
 mod reproduce;
 mod result;
 mod sample;
+mod shell;
 mod table;
 mod warnings;
 
@@ -48,6 +49,10 @@ enum Command {
     Compare(compare::CompareArgs),
     Advise(advise::AdviseArgs),
     Reproduce(reproduce::ReproduceArgs),
+    #[command(hide = true)]
+    Completions(shell::CompletionsArgs),
+    #[command(hide = true)]
+    Man(shell::ManArgs),
 }
 
 impl Command {
@@ -106,6 +111,8 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Reproduce(args) => reproduce::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     };
     match done {
         Ok(code) => code,

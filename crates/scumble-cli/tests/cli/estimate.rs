@@ -301,3 +301,52 @@ fn a_release_without_checksums_is_refused() {
         assert!(found.contains("the manifest has no checksum of data.csv"), "{found}");
     }
 }
+
+#[test]
+fn a_file_of_questions_is_answered_at_once() {
+    let home = home(0.4);
+    let text = "SELECT COUNT(*) FROM t WHERE age > 30;\n\
+                SELECT disease, COUNT(*), AVG(age) AS mean FROM t GROUP BY disease \
+                ORDER BY COUNT(*) DESC LIMIT 2;\n";
+    fs::write(home.path().join("q.sql"), text).unwrap();
+    let told = run(home.path(), &["--file", "q.sql", "--json"]);
+    let json = told.strip_prefix("exit 0\n--- out\n").unwrap();
+    let found: Value =
+        serde_json::from_str(json.strip_suffix("--- err\n").unwrap()).unwrap();
+    let questions = found["questions"].as_array().unwrap();
+    assert_eq!(questions.len(), 2);
+    let keys = |estimate: &Value| -> Vec<String> {
+        estimate.as_object().unwrap().keys().cloned().collect()
+    };
+    let first = keys(&questions[0]["estimates"][0]);
+    for question in questions {
+        for estimate in question["estimates"].as_array().unwrap() {
+            let measure = estimate["measure"].as_str().unwrap().to_owned();
+            let own = keys(estimate);
+            let same = |key: &&String| **key != measure;
+            let expected: Vec<&String> =
+                first.iter().filter(|key| *key != "count").collect();
+            assert_eq!(own.iter().filter(same).collect::<Vec<_>>(), expected);
+            assert_eq!(estimate["estimate"], estimate[&*measure]);
+        }
+    }
+    // Two groups, each with both numbers.
+    let estimates = questions[1]["estimates"].as_array().unwrap();
+    let names: Vec<&str> =
+        estimates.iter().map(|e| e["number"].as_str().unwrap()).collect();
+    assert_eq!(names, ["COUNT(*)", "mean", "COUNT(*)", "mean"]);
+    assert!(estimates[0]["count"].as_f64() >= estimates[2]["count"].as_f64());
+    let note =
+        "the first 2 of 4 groups are so by their estimates; in the table others may be";
+    assert!(questions[1]["notes"].as_array().unwrap().contains(&json!(note)));
+
+    let told = run(home.path(), &["--file", "q.sql"]);
+    assert!(told.contains("SELECT COUNT(*) FROM t WHERE age > 30\n\n"), "{told}");
+    assert!(told.contains(note), "{told}");
+    fs::write(home.path().join("q.sql"), "SELECT COUNT(*); SELECT MAX(age)").unwrap();
+    let told = run(home.path(), &["--file", "q.sql"]);
+    assert!(
+        told.contains("error: q.sql, question 2: `MAX(age)` is not understood"),
+        "{told}"
+    );
+}

@@ -17,6 +17,7 @@ mod ledger;
 mod publish;
 mod reproduce;
 mod sample;
+mod table;
 
 mod methods {
     mod blurred;

@@ -31,6 +31,7 @@ mod robustness;
 mod run;
 mod section;
 mod shares;
+mod single;
 mod spec;
 #[cfg(test)]
 mod spec_tests;

@@ -13,7 +13,7 @@ use crate::recipe::made::{Context, Made, plan};
 use crate::recipe::methods::{Gathered, Planned, Task};
 use crate::recipe::order::{Order, check_person};
 use crate::recipe::parts::parts;
-use crate::recipe::{Published, Request, Spec, repeated, shares};
+use crate::recipe::{Published, Request, Spec, repeated, shares, single};
 use crate::release::{
     Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, DataFormat, Draft, FORMAT,
     Manifest, Parameters, PendingEntry, PersonNote, PublishedColumn, Release,
@@ -77,6 +77,7 @@ pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     manifest.write(draft.store())?;
     let release = Release::of(draft.store().clone())?;
     let mut notes = repeated::warnings(spec, &order.source, &release, &Quiet(watch))?;
+    notes.extend(single::warnings(spec, &order.source, &Quiet(watch))?);
     notes.extend(in_the_clear(&manifest));
     notes.extend((formulas > 0).then(|| {
         let cells = if formulas == 1 { "1 cell".into() } else { format!("{formulas} cells") };

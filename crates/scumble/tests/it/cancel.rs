@@ -296,7 +296,7 @@ fn comparing_and_inspecting_end_when_nobody_waits() {
 
     let table = home.path().join("table.csv");
     let source = Source::open(&table, &ReadOptions::default()).unwrap();
-    let options = Options { table: "table.csv".to_owned(), delimiter: None };
+    let options = Options { table: "table.csv".to_owned(), ..Options::default() };
     for moment in 0..3 {
         let watch: &dyn Watch = &Impatient::after(moment);
         let found = inspect(watch.over(&source), &options).map(|_| ());

@@ -360,7 +360,7 @@ fn a_postgresql_query_is_a_table() {
             "`query`: cannot insert multiple commands into a prepared statement",
         ),
         ("DELETE FROM patient", "`query` does not ask for a table"),
-        ("DELETE FROM patient RETURNING id", "`query` would change the database"),
+        ("DELETE FROM patient RETURNING id, age", "`query` would change the database"),
         ("SELECT id FROM patient WHERE id < 0", "the table has a header but no rows"),
         // The server would show the value that it cannot read.
         (

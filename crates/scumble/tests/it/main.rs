@@ -60,6 +60,7 @@ mod audit {
 }
 
 mod estimate {
+    mod asked;
     mod blurred;
     mod buckets;
     mod calibrated;

@@ -311,9 +311,9 @@ fn condition_of(expression: &Expr) -> Result<Condition> {
             Ok(negated(Condition::Test(test), *not))
         }
         Expr::Like { negated: not, any: false, expr, pattern, escape_char: None } => {
-            let pattern = match literal_of(pattern)? {
-                Literal::Text(text) => Pattern::new(&text)?,
-                Literal::Number(_) => return Err(no_value(expression, pattern)),
+            let pattern = match literal_of(pattern) {
+                Ok(Literal::Text(text)) => Pattern::new(&text)?,
+                _ => return Err(no_value(expression, pattern)),
             };
             let test = Test { column: column_of(expr)?, check: Check::Like(pattern) };
             Ok(negated(Condition::Test(test), *not))

@@ -1,6 +1,7 @@
 //! Questions that are understood, and what is said of others.
 
 use super::*;
+use crate::estimate::query::SortBy;
 
 fn parsed(text: &str) -> Query {
     Query::parse(text).unwrap()
@@ -79,7 +80,7 @@ fn what_is_not_understood_is_named() {
         ),
         ("SELECT DISTINCT COUNT(*) FROM t", "DISTINCT"),
         ("SELECT COUNT(*) FROM t JOIN u ON a = b", "FROM t JOIN u ON a = b"),
-        ("SELECT COUNT(*) FROM t WHERE x LIKE 'a%'", "x LIKE 'a%'"),
+        ("SELECT COUNT(*) FROM t WHERE x ILIKE 'a%'", "x ILIKE 'a%'"),
         ("SELECT COUNT(*) FROM t WHERE x = y", "x = y"),
         ("SELECT COUNT(*) FROM t WHERE 1 = 1", "1 = 1"),
         ("SELECT COUNT(*) FROM t WHERE x + 1 = 2", "x + 1 = 2"),
@@ -88,8 +89,6 @@ fn what_is_not_understood_is_named() {
         ("SELECT COUNT(*) FROM t GROUP BY x + 1", "x + 1"),
         ("SELECT x, COUNT(*) FROM t GROUP BY ALL", "GROUP BY ALL"),
         ("SELECT COUNT(*) FROM t HAVING COUNT(*) > 1", "HAVING COUNT(*) > 1"),
-        ("SELECT COUNT(*) FROM t ORDER BY 1", "ORDER BY 1"),
-        ("SELECT COUNT(*) FROM t LIMIT 5", "LIMIT 5"),
         (
             "SELECT COUNT(*) UNION SELECT COUNT(*)",
             "SELECT COUNT(*) UNION SELECT COUNT(*)",
@@ -143,13 +142,9 @@ fn hints_say_what_would_be_understood() {
     ] {
         assert_eq!(hints(text), QUOTES, "{text}");
     }
-    for text in [
-        "WHERE x LIKE 'a%'",
-        "WHERE x = NULL",
-        "ORDER BY x",
-        "LIMIT 3",
-        "HAVING COUNT(*) > 1",
-    ] {
+    for text in
+        ["WHERE x ILIKE 'a%'", "WHERE x = NULL", "LIMIT 3", "HAVING COUNT(*) > 1"]
+    {
         assert_eq!(hints(text), UNDERSTOOD, "{text}");
     }
 }
@@ -291,4 +286,95 @@ proptest::proptest! {
             }
         }
     }
+}
+
+#[test]
+fn words_may_look_like_a_pattern() {
+    let condition =
+        |text: &str| parsed(&format!("SELECT COUNT(*) FROM t WHERE {text}")).condition;
+    let check = Check::Like(Pattern::new("a_b%").unwrap());
+    let like = Condition::Test(Test { column: "x".into(), check });
+    assert_eq!(condition("x LIKE 'a_b%'"), like);
+    assert_eq!(condition("x NOT LIKE 'a_b%'"), Condition::Not(Box::new(like)));
+    for text in [
+        "x LIKE 5",
+        "x LIKE y",
+        "x LIKE 'a!%' ESCAPE '!'",
+        "x ILIKE 'a%'",
+        "x SIMILAR TO 'a'",
+    ] {
+        let whole = format!("SELECT COUNT(*) FROM t WHERE {text}");
+        assert_eq!(refused(&whole), format!("`{text}` is not understood"));
+    }
+    let backslash = r"SELECT COUNT(*) FROM t WHERE x LIKE '5\%'";
+    assert_eq!(refused(backslash), r"the pattern '5\%' has a backslash");
+}
+
+#[test]
+fn answers_have_an_order_and_an_end() {
+    let ask = |rest: &str| {
+        Ask::parse(&format!(
+            "SELECT sex, COUNT(*), ill, AVG(age) AS mean FROM t GROUP BY ill, sex {rest}"
+        ))
+    };
+    let order = |rest: &str| {
+        let ask = ask(rest).unwrap();
+        let keys: Vec<(SortBy, bool)> =
+            ask.order.iter().map(|key| (key.by, key.descending)).collect();
+        (keys, ask.limit)
+    };
+    let (value, number) = (SortBy::Value, SortBy::Number);
+    let expected: [(&str, Vec<(SortBy, bool)>, Option<usize>); 7] = [
+        ("", vec![], None),
+        ("ORDER BY COUNT(*) DESC LIMIT 3;", vec![(number(0), true)], Some(3)),
+        ("ORDER BY count(*)", vec![(number(0), false)], None),
+        ("ORDER BY sex ASC, mean", vec![(value(1), false), (number(1), false)], None),
+        ("ORDER BY AVG(age), t.ill", vec![(number(1), false), (value(0), false)], None),
+        (
+            "ORDER BY 1, 2 DESC, 4",
+            vec![(value(1), false), (number(0), true), (number(1), false)],
+            None,
+        ),
+        ("LIMIT 1", vec![], Some(1)),
+    ];
+    for (rest, keys, limit) in expected {
+        assert_eq!(order(rest), (keys, limit), "{rest}");
+    }
+    for (rest, message) in [
+        ("ORDER BY age", "`ORDER BY age` is not understood"),
+        ("ORDER BY 5", "`ORDER BY 5` is not understood"),
+        ("ORDER BY 0", "`ORDER BY 0` is not understood"),
+        ("ORDER BY sex NULLS FIRST", "`ORDER BY sex NULLS FIRST` is not understood"),
+        ("ORDER BY sex || ill", "`ORDER BY sex || ill` is not understood"),
+        ("ORDER BY SUM(age)", "`ORDER BY SUM(age)` is not understood"),
+        ("LIMIT 0", "`LIMIT 0` is not understood"),
+        ("LIMIT 5 OFFSET 2", "`LIMIT 5 OFFSET 2` is not understood"),
+        ("LIMIT x", "`LIMIT x` is not understood"),
+    ] {
+        assert_eq!(ask(rest).unwrap_err().to_string(), message);
+    }
+    // What asks for one number has no room for an order.
+    let text = "SELECT sex, COUNT(*) FROM t GROUP BY sex LIMIT 1";
+    assert_eq!(refused(text), "`ORDER BY, or LIMIT` is not understood");
+}
+
+#[test]
+fn a_file_has_questions_with_semicolons_between() {
+    let text =
+        "-- how many\nSELECT COUNT(*);\n\n SELECT COUNT(*) FROM t WHERE x = ';' ; ;\n";
+    let asks = Ask::parse_several(text, "q.sql").unwrap();
+    let texts: Vec<&str> = asks.iter().map(|ask| &*ask.text).collect();
+    assert_eq!(texts[1..], ["SELECT COUNT(*) FROM t WHERE x = ';'"]);
+    assert_eq!(asks[0].numbers[0].1, parsed("SELECT COUNT(*)"));
+    let message =
+        |text: &str| Ask::parse_several(text, "q.sql").unwrap_err().to_string();
+    assert_eq!(message(" ;\n"), "q.sql: there are no questions in the file");
+    assert_eq!(
+        message("SELECT COUNT(*); SELECT MAX(x) FROM t"),
+        "q.sql, question 2: `MAX(x)` is not understood"
+    );
+    assert_eq!(
+        Ask::parse("SELECT COUNT(*); SELECT COUNT(*)").unwrap_err().to_string(),
+        "ask one question at a time"
+    );
 }

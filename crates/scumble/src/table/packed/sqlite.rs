@@ -87,7 +87,11 @@ impl Origin for Answer {
     fn pour(&self, out: &mut dyn Write, watch: &dyn Watch) -> Result<()> {
         let connection = self.connection();
         let fail = |error: rusqlite::Error| told(&error);
-        let mut prepared = connection.prepare(&self.query).map_err(fail)?;
+        // What is read first in a transaction decides which state of the database all of it
+        // sees; what the columns are belongs to that.
+        let snapshot = connection.unchecked_transaction().map_err(fail)?;
+        let _ = tables(&snapshot)?;
+        let mut prepared = snapshot.prepare(&self.query).map_err(fail)?;
         if header(&prepared)? != self.header {
             return Err(changed());
         }

@@ -119,6 +119,7 @@ fn truth(condition: &Condition, row: &Row) -> Option<bool> {
             match &test.check {
                 Check::Missing => Some(own == "?"),
                 _ if own == "?" => None,
+                Check::Like(pattern) => Some(pattern.matches(own)),
                 Check::Among(literals) => Some(literals.iter().any(|l| text(l) == own)),
                 Check::Compare(comparison, literal) => {
                     let order = own.cmp(text(literal).as_str());

@@ -164,7 +164,7 @@ fn hold(times: u64, read: impl Fn(&mut ChaCha20Rng)) {
 fn read_all(source: &Source) {
     let columns: Vec<_> = source.columns().collect();
     let _ = source.fold(&columns, || (), |(), _, _| Ok(()), &Unwatched);
-    let options = Options { table: "t.csv".to_owned(), delimiter: None };
+    let options = Options { table: "t.csv".to_owned(), ..Options::default() };
     let _ = inspect(source, &options);
 }
 
