@@ -67,8 +67,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     let options = Options { table, delimiter: args.delimiter };
     let progress = Progress::new(args.quiet || args.json);
     let watch: &dyn Watch = &progress;
-    // The table is read three times.
-    watch.stage(Stage::Read, 3 * source.bytes());
+    // The table is read five times.
+    watch.stage(Stage::Read, 5 * source.bytes());
     let findings = inspect(watch.over(&source), &options);
     progress.finish();
     let findings = findings?;
@@ -131,6 +131,8 @@ fn report(args: &InspectArgs, findings: &Findings) -> String {
         findings.columns.len()
     );
     columns(&mut text, &findings.columns);
+    people(&mut text, findings);
+    contributions(&mut text, &findings.columns);
     risks(&mut text, findings);
     match &args.recipe {
         Some(path) => {
@@ -160,19 +162,20 @@ fn columns(text: &mut String, columns: &[ColumnFindings]) {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     let _ = writeln!(
         text,
-        "{:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  why",
-        "column", "type", "distinct", "missing", "unique", "role"
+        "{:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {:7} why",
+        "column", "type", "distinct", "missing", "unique", "role", "how sure"
     );
     for (name, column) in names.iter().zip(columns) {
         let about = if column.exact { "" } else { "~" };
         let _ = writeln!(
             text,
-            "{name:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {}",
+            "{name:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {:8} {}",
             column.kind.name(),
             format!("{about}{}", grouped(column.distinct)),
             percent(column.missing, true),
             percent(column.unique_share, column.exact),
             column.role.name(),
+            column.sure.name(),
             column.reason,
         );
     }
@@ -181,6 +184,46 @@ fn columns(text: &mut String, columns: &[ColumnFindings]) {
         text.push_str(" ~: estimated, off by about 1 in 100.");
     }
     text.push_str("\n\n");
+}
+
+/// Who has several rows, and what looks wrong.
+fn people(text: &mut String, findings: &Findings) {
+    if let Some(person) = &findings.person {
+        let _ = writeln!(
+            text,
+            "person: {} ({}): {}\n",
+            shown(&person.column),
+            person.sure.name(),
+            person.reason
+        );
+    }
+    if !findings.oddities.is_empty() {
+        text.push_str("looks wrong:\n");
+        for oddity in &findings.oddities {
+            let _ = writeln!(text, "  {}: {}", shown(&oddity.column), oddity.what);
+        }
+        text.push('\n');
+    }
+}
+
+/// What each quasi column adds to what all single out.
+fn contributions(text: &mut String, columns: &[ColumnFindings]) {
+    let known =
+        |column: &ColumnFindings| Some((column.name.clone(), column.contribution?));
+    let mut shares: Vec<(String, f64)> = columns.iter().filter_map(known).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let most = shares.first().map_or(0.0, |first| first.1);
+    if shares.len() < 2 || most <= 0.0 {
+        return;
+    }
+    text.push_str("singled out by adding this column, on average over orders\n");
+    for (name, share) in shares {
+        let bar = "#".repeat((24.0 * share.max(0.0) / most).round() as usize);
+        let name = shown(&name);
+        let _ =
+            writeln!(text, "{name:26}  {:>8}  {bar}", percent(share.max(0.0), true));
+    }
+    text.push('\n');
 }
 
 fn risks(text: &mut String, findings: &Findings) {
@@ -251,6 +294,10 @@ fn as_json(findings: &Findings) -> Value {
             }
             Coarsening::Mask => json!({ "mask": "right" }),
             Coarsening::Dates => json!({ "dates": ["month", "quarter", "year"] }),
+            Coarsening::Order(order) => json!({ "order": order }),
+            Coarsening::Template(template, lacking) => {
+                json!({ "template": template.name(), "other": lacking })
+            }
         });
         json!({
             "name": column.name,
@@ -258,6 +305,9 @@ fn as_json(findings: &Findings) -> Value {
             "format": column.date_format,
             "role": column.role.name(),
             "reason": column.reason,
+            "sure": column.sure.name(),
+            "contribution": column.contribution,
+            "top_share": column.top_share,
             "distinct": column.distinct,
             "missing": column.missing,
             "unique_share": column.unique_share,
@@ -278,6 +328,16 @@ fn as_json(findings: &Findings) -> Value {
         "rows": findings.rows,
         "columns": columns.collect::<Vec<_>>(),
         "risk": risk.collect::<Vec<_>>(),
+        "person": findings.person.as_ref().map(|person| json!({
+            "column": person.column,
+            "people": person.people,
+            "reason": person.reason,
+            "sure": person.sure.name(),
+        })),
+        "oddities": findings.oddities.iter().map(|oddity| json!({
+            "column": oddity.column,
+            "what": oddity.what,
+        })).collect::<Vec<_>>(),
         "recipe": findings.recipe,
     })
 }
