@@ -25,6 +25,10 @@ pub(crate) struct InspectArgs {
     /// What stands between cells, if it is not found out: one character, or `tab`.
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     delimiter: Option<u8>,
+    /// How many people the population has that the table is a sample of: who is alone in it is
+    /// then estimated, by two models.
+    #[arg(long, value_name = "PEOPLE")]
+    population_size: Option<u64>,
     /// Write the proposed recipe to this file.
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
@@ -39,7 +43,7 @@ pub(crate) struct InspectArgs {
     quiet: bool,
 }
 
-fn delimiter(text: &str) -> Result<u8, String> {
+pub(crate) fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
         [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(*byte),
@@ -64,7 +68,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     let options = ReadOptions { delimiter: args.delimiter, ..ReadOptions::default() };
     let source = Source::open(&args.file, &options)?;
     let table = table_path(&args.file, args.recipe.as_deref())?;
-    let options = Options { table, delimiter: args.delimiter };
+    let population = args.population_size;
+    let options = Options { table, delimiter: args.delimiter, population };
     let progress = Progress::new(args.quiet || args.json);
     let watch: &dyn Watch = &progress;
     // The table is read five times.
@@ -251,6 +256,45 @@ fn risks(text: &mut String, findings: &Findings) {
     };
     line(&name, all);
     text.push('\n');
+    models(text, findings, all);
+}
+
+/// Risks of the table as it is, under the names of ARX and sdcMicro.
+fn models(text: &mut String, findings: &Findings, all: &scumble::inspect::Risk) {
+    let share = |share: f64| percent(share, all.exact);
+    let _ = writeln!(
+        text,
+        "The table as it is, by all quasi columns [as ARX and sdcMicro call it]:\n\
+         prosecutor, who knows a person is in it [individual risk]: {} of rows are alone \
+         [sample uniques], {} in groups below 5 [records at risk]\n\
+         marketer, who looks for everybody [global risk]: finds {} by chance",
+        share(all.unique),
+        share(all.below_5),
+        share(all.tuples),
+    );
+    match &findings.uniqueness {
+        Some(found) => {
+            let _ = writeln!(
+                text,
+                "journalist, who knows the population of {}: {} of rows are alone in it by \
+                 Pitman's model ({} to {}), {} by Zayatz' [population uniques]{}",
+                grouped(found.population),
+                percent(found.pitman, false),
+                percent(found.limits.0, false),
+                percent(found.limits.1, false),
+                percent(found.zayatz, false),
+                match found.disagrees() {
+                    true => "; the models disagree, trust neither",
+                    false => "",
+                }
+            );
+        }
+        None => text.push_str(
+            "journalist, who looks in a larger population: give its size with \
+             `--population-size`\n",
+        ),
+    }
+    text.push('\n');
 }
 
 /// A name of a column as it can be printed.
@@ -320,6 +364,7 @@ fn as_json(findings: &Findings) -> Value {
             "columns": risk.columns,
             "unique": risk.unique,
             "below_5": risk.below_5,
+            "tuples": risk.tuples,
             "exact": risk.exact,
         })
     });
@@ -328,6 +373,13 @@ fn as_json(findings: &Findings) -> Value {
         "rows": findings.rows,
         "columns": columns.collect::<Vec<_>>(),
         "risk": risk.collect::<Vec<_>>(),
+        "uniqueness": findings.uniqueness.as_ref().map(|found| json!({
+            "population": found.population,
+            "sample": found.sample,
+            "pitman": { "share": found.pitman, "low": found.limits.0, "high": found.limits.1 },
+            "zayatz": { "share": found.zayatz },
+            "disagree": found.disagrees(),
+        })),
         "person": findings.person.as_ref().map(|person| json!({
             "column": person.column,
             "people": person.people,

@@ -10,6 +10,7 @@ mod follows;
 mod hints;
 mod ladder;
 mod oddities;
+mod propose;
 mod recipe;
 mod risk;
 mod role;
@@ -17,6 +18,11 @@ mod sample;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod uniqueness;
+mod words;
+
+pub use propose::{Proposal, propose, template_names};
+pub use uniqueness::Uniqueness;
 
 use crate::error::{Error, Result};
 use crate::hierarchy::Template;
@@ -34,6 +40,8 @@ pub struct Options {
     pub table: String,
     /// What stands between cells, if it had to be said.
     pub delimiter: Option<u8>,
+    /// How many people the population has that the table is a sample of, if that is known.
+    pub population: Option<u64>,
 }
 
 /// What was found.
@@ -46,6 +54,9 @@ pub struct Findings {
     /// The sets of quasi columns that single out most people, worst first; then all quasi
     /// columns together.
     pub risk: Vec<Risk>,
+    /// Who is alone in the population, by models; if it is larger than the table, and the
+    /// groups of all quasi columns could be counted.
+    pub uniqueness: Option<Uniqueness>,
     /// The column that tells people apart who have several rows, if there is one.
     pub person: Option<Person>,
     /// What looks wrong in the table.
@@ -159,6 +170,9 @@ pub struct Risk {
     pub unique: f64,
     /// The share of rows that fewer than four others look like.
     pub below_5: f64,
+    /// How many different tuples there are, as a share of rows: the chance to find a row that
+    /// one looks for, on average over rows.
+    pub tuples: f64,
     /// Whether these numbers are counts rather than estimates.
     pub exact: bool,
 }
@@ -207,11 +221,32 @@ pub fn inspect<'a>(
     let quasi = choose::choose(&mut columns, &candidates, &shares);
     let distinct: Vec<u64> =
         quasi.iter().map(|at| columns[at.index()].distinct + 1).collect();
-    let risk = risk::risks(watch.over(source), &quasi, &distinct, rows)?;
+    let (risk, sizes) = risk::risks(watch.over(source), &quasi, &distinct, rows)?;
+    let uniqueness = options
+        .population
+        .zip(sizes)
+        .and_then(|(population, sizes)| uniqueness::uniqueness(&sizes, population));
     let markers = missing.iter().map(|marker| MARKERS[*marker]);
     let missing: Vec<&str> = markers.chain(stand_ins).collect();
     let recipe = recipe::recipe(options, &missing, rows, &columns, person.as_ref());
-    Ok(Findings { rows, columns, risk, person, oddities, recipe })
+    Ok(Findings { rows, columns, risk, uniqueness, person, oddities, recipe })
+}
+
+/// Looks at one column.
+fn inspect_column(source: Watched<'_, Source>, id: ColumnId) -> Result<ColumnFindings> {
+    let folded = source.task.fold(
+        &[id],
+        Tally::new,
+        |tally, _, cells| {
+            tally.add(cells[0], hash(cells[0]));
+            Ok(())
+        },
+        source.watch,
+    )?;
+    let mut tally = Tally::new();
+    folded.states.into_iter().for_each(|other| tally.merge(other));
+    let missing: Vec<usize> = tally.missing_markers().chain([0]).collect();
+    Ok(column(source.task.name_of(id), &tally, folded.n_rows, &missing))
 }
 
 /// What is gathered in a first pass: of each column, and whole rows.

@@ -40,22 +40,25 @@ pub(super) fn risks(
     columns: &[ColumnId],
     distinct: &[u64],
     rows: u64,
-) -> Result<Vec<Risk>> {
+) -> Result<(Vec<Risk>, Option<Sizes>)> {
     let sets = telling(sets(columns.len()), distinct, rows);
     let measured = measure(source, columns, &sets, FIRST_CAPACITY)?;
     let mut worst = worst(&sets, &measured);
     let all: Vec<usize> = (0..columns.len()).collect();
     worst.retain(|set| *set != all);
     worst.push(all);
-    let measured = measure(source, columns, &worst, LAST_CAPACITY)?;
+    let (samples, _) = samples(source, columns, &worst, LAST_CAPACITY)?;
+    let sizes = samples.last().filter(|sample| sample.is_exact()).map(Sample::sizes);
     let mut risks: Vec<Risk> = worst
         .iter()
-        .zip(measured)
-        .map(|(set, (unique, below_5, exact))| {
+        .zip(&samples)
+        .map(|(set, sample)| {
+            let (unique, below_5, exact) = shares_of(sample, rows);
+            let tuples = (sample.distinct() as f64 / rows.max(1) as f64).min(1.0);
             let mut set: Vec<ColumnId> = set.iter().map(|at| columns[*at]).collect();
             set.sort_unstable();
             let names = set.iter().map(|column| source.name_of(*column).to_owned());
-            Risk { columns: names.collect(), unique, below_5, exact }
+            Risk { columns: names.collect(), unique, below_5, tuples, exact }
         })
         .collect();
     let n_worst = risks.len() - 1;
@@ -63,7 +66,7 @@ pub(super) fn risks(
         let key = |risk: &Risk| (risk.unique, risk.below_5);
         key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    Ok(risks)
+    Ok((risks, sizes))
 }
 
 /// All sets worth a look, smaller ones first.
@@ -98,6 +101,9 @@ fn telling(sets: Vec<Vec<usize>>, distinct: &[u64], rows: u64) -> Vec<Vec<usize>
     }
     sets.into_iter().filter(|set| tells(set)).collect()
 }
+
+/// How large groups are, ascending, and how many are so.
+pub(super) type Sizes = Vec<(u64, u64)>;
 
 /// Share of rows that are unique, share in groups below 5, and whether both are exact.
 type Uniqueness = (f64, f64, bool);
@@ -195,11 +201,12 @@ fn measure(
     capacity: usize,
 ) -> Result<Vec<Uniqueness>> {
     let (samples, rows) = samples(source, columns, sets, capacity)?;
+    Ok(samples.iter().map(|sample| shares_of(sample, rows)).collect())
+}
+
+fn shares_of(sample: &Sample, rows: u64) -> Uniqueness {
     let share = |n: u64| (n as f64 / rows as f64).min(1.0);
-    let measured = samples.iter().map(|sample| {
-        (share(sample.rows_below(2)), share(sample.rows_below(5)), sample.is_exact())
-    });
-    Ok(measured.collect())
+    (share(sample.rows_below(2)), share(sample.rows_below(5)), sample.is_exact())
 }
 
 /// The counts of the tuples of every set, and how many rows there are.
@@ -249,7 +256,8 @@ mod tests {
     }
 
     fn all_risks(source: &Source, distinct: &[u64], rows: u64) -> Result<Vec<Risk>> {
-        risks(source.into(), &source.columns().collect::<Vec<_>>(), distinct, rows)
+        let columns: Vec<ColumnId> = source.columns().collect();
+        Ok(risks(source.into(), &columns, distinct, rows)?.0)
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! How often values occur, in bounded memory.
 
+use std::collections::BTreeMap;
+
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry as Slot;
 
@@ -98,7 +100,7 @@ impl Sample {
         few.map(|n| n.rows).sum::<u64>() * (self.mask + 1)
     }
 
-    /// How many rows have a value that occurs exactly once, or twice.
+    /// How many values occur exactly so often.
     pub(super) fn values_of(&self, rows: u64) -> u64 {
         let values = self.counts.values().filter(|n| n.rows == rows).count();
         values as u64 * (self.mask + 1)
@@ -122,11 +124,11 @@ impl Sample {
         squares / (rows * rows).max(1.0) / (self.mask + 1) as f64
     }
 
-    /// How many values occur how often, ascending; of those that are kept.
-    pub(super) fn sizes(&self) -> Vec<u64> {
-        let mut sizes: Vec<u64> = self.counts.values().map(|n| n.rows).collect();
-        sizes.sort_unstable();
-        sizes
+    /// How many rows values have, ascending, and how many values have so many.
+    pub(super) fn sizes(&self) -> Vec<(u64, u64)> {
+        let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+        self.counts.values().for_each(|n| *sizes.entry(n.rows).or_default() += 1);
+        sizes.into_iter().collect()
     }
 }
 

@@ -7,7 +7,8 @@ use crate::table::ReadOptions;
 fn look(text: &str) -> Result<Findings> {
     let bytes = text.as_bytes().to_vec();
     let source = Source::from_bytes("people.csv", bytes, &ReadOptions::default())?;
-    let options = Options { table: "people.csv".to_owned(), delimiter: None };
+    let options =
+        Options { table: "people.csv".to_owned(), delimiter: None, population: None };
     inspect(&source, &options)
 }
 

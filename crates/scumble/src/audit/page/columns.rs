@@ -113,7 +113,9 @@ fn rule(rule: &Rule) -> String {
         Rule::Widths(widths) => {
             format!("number ranges of width {}", list(widths.widths()))
         }
-        Rule::Cuts(_) | Rule::Quantiles(_) => "number ranges between fixed cut points".to_owned(),
+        Rule::Cuts(_) | Rule::Quantiles(_) => {
+            "number ranges between fixed cut points".to_owned()
+        }
         Rule::Mask(mask) => match mask.side {
             Side::Left => "characters masked from the left".to_owned(),
             Side::Right => "characters masked from the right".to_owned(),
