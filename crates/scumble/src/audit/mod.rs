@@ -24,6 +24,7 @@ mod noisy;
 mod page;
 mod public;
 mod redrawn;
+mod reidentification;
 mod shares;
 mod views;
 
@@ -37,6 +38,7 @@ pub use case::Case;
 pub use given::{Given, Knowledge, Original, read_population};
 pub use page::{PAGE_FILE, page, write_page};
 pub use public::Public;
+pub use reidentification::Reidentification;
 pub use views::Views;
 
 use crate::audit::attacks::Stopped;

@@ -60,7 +60,9 @@ impl Grid {
                 let finest = grains.find(|grain| *grain != Grain::Day)?;
                 Rule::calendar(vec![finest]).ok()?
             }
-            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) => return None,
+            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) | Rule::Quantiles(_) => {
+                return None;
+            }
         };
         Some(Self { rule })
     }
@@ -102,7 +104,9 @@ impl Grid {
             Rule::Widths(widths) => widths.steps(number)?,
             Rule::Cuts(cuts) => cuts.steps(number),
             Rule::Calendar(calendar) => calendar.steps(number)?,
-            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) => return None,
+            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) | Rule::Quantiles(_) => {
+                return None;
+            }
         };
         let (label, span) = steps.into_iter().next()?;
         let (from, to) = span?;

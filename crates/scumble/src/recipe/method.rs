@@ -358,9 +358,7 @@ impl ReleaseSpec {
             release.format = item.choice("format", &FORMATS)?;
         }
         if let Some(item) = safe {
-            let truth = item.value.get_ref().as_bool();
-            release.spreadsheet_safe =
-                truth.ok_or_else(|| item.mistyped("true or false"))?;
+            release.spreadsheet_safe = item.truth()?;
         }
         if let Some(item) = calibration {
             release.calibrate = item.choice("calibration", &CALIBRATION)?;

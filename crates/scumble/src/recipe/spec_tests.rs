@@ -77,7 +77,7 @@ fn the_recipe_of_the_design_is_read_as_typed() {
     let zip = column("zip");
     assert_eq!(zip.hierarchy, Some(HierarchySpec::Rule(Rule::mask(Side::Right))));
     assert_eq!((zip.lowest, zip.highest), (Some(1), Some(3)));
-    let csv = HierarchySpec::Csv("nationality.csv".to_owned());
+    let csv = HierarchySpec::Csv("nationality.csv".to_owned(), false);
     assert_eq!(column("nationality").hierarchy, Some(csv));
     assert_eq!(column("nationality").weight, Some(2.0));
     assert_eq!(column("born").format.as_deref(), Some("%d.%m.%Y"));
