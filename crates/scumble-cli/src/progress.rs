@@ -97,6 +97,14 @@ impl Watch for Progress {
         }
     }
 
+    fn found(&self, loss: f64, bound: f64) {
+        let message = match loss > bound {
+            true => format!("searching: loss {loss:.4}, at least {bound:.4}"),
+            false => "searching".to_owned(),
+        };
+        self.bar.set_message(message);
+    }
+
     fn is_cancelled(&self) -> bool {
         cancel::asked()
     }

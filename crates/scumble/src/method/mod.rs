@@ -24,7 +24,7 @@ pub use blur::{
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, GroupMoments, condense};
 pub use full_domain::{
-    BestNode, FoundSafely, FullDomain, MOST_CANDIDATES, lattice_size, safe_levels,
+    BestNode, EFFORT, FoundSafely, FullDomain, safe_levels,
 };
 pub use mondrian::{
     Chance, ColumnChoice, Mondrian, ValueChoice, safe_cuts, value_cuts,
