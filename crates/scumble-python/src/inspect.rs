@@ -19,8 +19,8 @@ pub(crate) fn inspect(
 ) -> PyResult<String> {
     let findings = watched(py, progress, |watch| {
         let source = table.source(name)?;
-        watch.stage(Stage::Read, 3 * source.bytes());
-        let options = Options { table: name.to_owned(), delimiter: None };
+        watch.stage(Stage::Read, 5 * source.bytes());
+        let options = Options { table: name.to_owned(), ..Options::default() };
         let watch: &dyn Watch = watch;
         scumble::inspect::inspect(watch.over(&source), &options)
     })?;

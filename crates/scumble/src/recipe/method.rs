@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::hierarchy::Cells;
 use crate::loss::{self, Loss};
 use crate::method::pdf::Shift;
-use crate::method::{ColumnChoice, ValueChoice};
+use crate::method::{ColumnChoice, EFFORT, ValueChoice};
 use crate::recipe::methods::{METHODS, Method};
 use crate::recipe::section::{Item, Section};
 use crate::recipe::{BlurSpec, NoiseSpec, Spot};
@@ -34,6 +34,8 @@ pub struct MethodSpec {
     pub search: bool,
     /// How Mondrian looks at cuts, if said, and where that stands.
     pub looks: Option<(Looks, Spot)>,
+    /// How many nodes of a lattice are looked at, at most.
+    pub effort: usize,
     /// How cells that are distributions are weighted, if they are.
     pub pdf: Option<PdfSpec>,
     /// How values are randomized.
@@ -179,6 +181,7 @@ impl Default for MethodSpec {
             value: ValueChoice::Balanced,
             search: false,
             looks: None,
+            effort: EFFORT,
             pdf: None,
             noise: NoiseSpec::default(),
             blur: BlurSpec::default(),
@@ -202,6 +205,7 @@ impl MethodSpec {
         let value = section.take("value");
         let strategy = section.take("strategy");
         let looks = section.take("looks");
+        let effort = section.take("effort");
         let largest_group = section.take("largest-group");
         let noise = NoiseSpec::take(&mut section);
         let blur = BlurSpec::take(&mut section);
@@ -254,6 +258,12 @@ impl MethodSpec {
         if let Some(item) = looks {
             let known = Looks::ALL.map(|looks| (looks.name(), looks));
             method.looks = Some((item.choice("way to look", &known)?, item.spot()));
+        }
+        if let Some(item) = effort {
+            method.effort = match item.natural()? {
+                0 => return Err(item.out_of_range("at least 1")),
+                effort => effort,
+            };
         }
         if let Some(item) = column {
             method.column = item.choice(

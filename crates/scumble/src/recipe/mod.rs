@@ -51,7 +51,7 @@ pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};
 pub use randomize::LARGEST_MATRIX;
-pub use request::{Published, Request, Search};
+pub use request::{Proven, Published, Request, Search};
 pub use robustness::{KnowledgeSpec, RobustnessSpec};
 pub use run::publish;
 pub use section::Spot;
