@@ -65,10 +65,8 @@ struct Span {
 }
 
 impl Span {
-    const EVERYTHING: Self = Self {
-        ends: Some((f64::NEG_INFINITY, f64::INFINITY, true)),
-        missing: true,
-    };
+    const EVERYTHING: Self =
+        Self { ends: Some((f64::NEG_INFINITY, f64::INFINITY, true)), missing: true };
 
     /// What an interval stands for; nothing if it is not well formed.
     fn of(text: &str, reading: &Reading) -> Option<Self> {
@@ -82,7 +80,8 @@ impl Span {
     }
 
     fn meets(self, other: Self) -> bool {
-        let before = |(_, high, closed): (f64, f64, bool), (low, ..): (f64, f64, bool)| {
+        let before = |(_, high, closed): (f64, f64, bool),
+                      (low, ..): (f64, f64, bool)| {
             if closed { high < low } else { high <= low }
         };
         let numbers = self.ends.zip(other.ends);
@@ -98,7 +97,8 @@ impl Entries {
         let texts = shares.entries.iter().map(|(text, _)| text);
         if column.share_cells() == Cells::Interval {
             let spans = texts.map(|text| Span::of(text, &reading));
-            let spans: Vec<Span> = spans.collect::<Option<_>>().ok_or_else(malformed)?;
+            let spans: Vec<Span> =
+                spans.collect::<Option<_>>().ok_or_else(malformed)?;
             let mut sorted: Vec<Span> = spans.clone();
             let low = |span: &Span| span.ends.map_or(f64::INFINITY, |(low, ..)| low);
             sorted.sort_by(|a, b| low(a).total_cmp(&low(b)));
@@ -117,7 +117,8 @@ impl Entries {
             for value in named.values.into_iter().chain(missing) {
                 let value = reading.one_text(&value);
                 let path = rule.path(&reading, &value).unwrap_or_default();
-                for label in path.into_iter().chain([value.clone(), ROOT_LABEL.into()]) {
+                for label in path.into_iter().chain([value.clone(), ROOT_LABEL.into()])
+                {
                     of_label.entry(label).or_default().insert(place);
                 }
                 if of_value.insert(value, place).is_some() {
@@ -173,7 +174,8 @@ impl Entries {
         match self {
             Self::Ranges(spans) => {
                 let iso = Reading { date_format: None, ..reading.clone() };
-                let number = || reading.number_of(value).or_else(|| iso.number_of(value));
+                let number =
+                    || reading.number_of(value).or_else(|| iso.number_of(value));
                 let own = match reading.is_missing(value) {
                     true => Span { ends: None, missing: true },
                     false => {
@@ -183,9 +185,7 @@ impl Entries {
                 };
                 spans.iter().position(|span| span.meets(own))
             }
-            Self::Words(words) => {
-                words.of_value.get(&reading.one_text(value)).copied()
-            }
+            Self::Words(words) => words.of_value.get(&reading.one_text(value)).copied(),
         }
     }
 }

@@ -366,7 +366,10 @@ impl ReleaseSpec {
             release.calibrate = item.choice("calibration", &CALIBRATION)?;
         }
         if let Some(item) = shares {
-            let known = [("column", SharesSpec::Column(item.spot())), ("none", SharesSpec::None)];
+            let known = [
+                ("column", SharesSpec::Column(item.spot())),
+                ("none", SharesSpec::None),
+            ];
             release.shares = item.choice("kind of shares", &known)?;
         }
         Ok(release)

@@ -16,9 +16,9 @@ use crate::recipe::parts::parts;
 use crate::recipe::{Published, Request, Spec, repeated, shares};
 use crate::release::{
     Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, DataFormat, Draft, FORMAT,
-    Manifest, Parameters, PendingEntry, PersonNote, PublishedColumn, Release, SOFTWARE,
-    SHARES_FILE, StepBinding, Treatment, write_cells, write_datapackage, write_rows,
-    write_shares, write_values,
+    Manifest, Parameters, PendingEntry, PersonNote, PublishedColumn, Release,
+    SHARES_FILE, SOFTWARE, StepBinding, Treatment, write_cells, write_datapackage,
+    write_rows, write_shares, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};

@@ -119,8 +119,9 @@ impl Release {
         )?;
         let mut lines: Vec<_> = read.states.into_iter().flatten().collect();
         lines.sort_unstable_by_key(|(spot, ..)| *spot);
-        let named = |column: &String| {
-            ColumnShares { column: column.clone(), entries: Vec::new() }
+        let named = |column: &String| ColumnShares {
+            column: column.clone(),
+            entries: Vec::new(),
         };
         let mut shares: Vec<ColumnShares> = note.columns.iter().map(named).collect();
         for (_, place, value, rows) in lines {

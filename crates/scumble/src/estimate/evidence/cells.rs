@@ -44,7 +44,8 @@ use crate::estimate::query::ranges::CutColumn;
 use crate::estimate::query::{Check, Truth};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
-    Class, ColumnShares, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn, cell,
+    Class, ColumnShares, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn,
+    cell,
 };
 use crate::table::{Kind, Of, Reading, Role};
 

@@ -148,10 +148,13 @@ impl Evidence {
                 Treatment::Coarse { .. } => {
                     let own = shares.iter().find(|own| own.column == listed.name);
                     let own = own.map(|own| (own, left_out));
-                    ColumnCells::coarse(listed, columns, &rows, number, own).map(|raked| {
-                        margins.extend(raked.margin.map(|m| (listed.name.clone(), m)));
-                        raked.cells
-                    })
+                    ColumnCells::coarse(listed, columns, &rows, number, own).map(
+                        |raked| {
+                            margins
+                                .extend(raked.margin.map(|m| (listed.name.clone(), m)));
+                            raked.cells
+                        },
+                    )
                 }
                 Treatment::Weighted => {
                     let pdf = pdf

@@ -83,8 +83,10 @@ impl Evidence {
         for margin in &self.margins {
             let own = self.column(&margin.columns[0].name)?;
             let place = groups.iter().position(|place| *place == own);
-            let asked = parts.iter().zip(&about).filter(|(_, about)| **about == Some(own));
-            let asked: Vec<Condition> = asked.map(|(part, _)| (*part).clone()).collect();
+            let asked =
+                parts.iter().zip(&about).filter(|(_, about)| **about == Some(own));
+            let asked: Vec<Condition> =
+                asked.map(|(part, _)| (*part).clone()).collect();
             if place.is_none() && asked.is_empty() {
                 continue;
             }
@@ -110,7 +112,8 @@ impl Evidence {
             condition: Condition::And(asked),
         };
         let answers = self.answer_by_law(watch.over(&query), Way::Inverse)?.into_iter();
-        let limits = answers.map(|answer| (answer.values, (answer.at_least, answer.at_most)));
+        let limits =
+            answers.map(|answer| (answer.values, (answer.at_least, answer.at_most)));
         Ok(ColumnLimits { place, by_value: limits.collect() })
     }
 

@@ -101,7 +101,8 @@ impl<'c> CellDrawer<'c> {
             }
             Meaning::Pieces { pieces, missing } => {
                 // The one after the last is "not known".
-                let chances = pieces.iter().map(|(.., chance)| *chance).chain([*missing]);
+                let chances =
+                    pieces.iter().map(|(.., chance)| *chance).chain([*missing]);
                 let weights: Vec<(u32, f64)> =
                     (0..).zip(chances).filter(|(_, chance)| *chance > 0.0).collect();
                 Distribution::new(&weights).map(Some)

@@ -46,9 +46,11 @@ fn cells_are_as_even_as_shares_allow() {
     let rows: Vec<&str> = [vec!["\"{a, b}\",x"; 10], vec!["\"{b, c}\",y"; 10]].concat();
     let shares = "word,a,4\nword,b,10\nword,c,6\n";
     let evidence = words(&rows, shares, 0).evidence().unwrap();
-    for (word, ill, wanted) in [("a", "x", 4.0), ("b", "x", 6.0), ("b", "y", 4.0), ("c", "y", 6.0)]
+    for (word, ill, wanted) in
+        [("a", "x", 4.0), ("b", "x", 6.0), ("b", "y", 4.0), ("c", "y", 6.0)]
     {
-        let question = format!("SELECT COUNT(*) FROM r WHERE word = '{word}' AND ill = '{ill}'");
+        let question =
+            format!("SELECT COUNT(*) FROM r WHERE word = '{word}' AND ill = '{ill}'");
         near(one(&evidence, &question).count, wanted);
     }
     // Limits follow from both: no more than 4 of the 10.
@@ -59,14 +61,16 @@ fn cells_are_as_even_as_shares_allow() {
 
     // Several ways: `*` has all of c, and of a and b as the other cell.
     let rows: Vec<&str> = [vec!["*,x"; 10], vec!["\"{a, b}\",y"; 10]].concat();
-    let evidence = words(&rows, "word,a,6\nword,b,8\nword,c,6\n", 0).evidence().unwrap();
+    let evidence =
+        words(&rows, "word,a,6\nword,b,8\nword,c,6\n", 0).evidence().unwrap();
     for (word, ill, wanted) in [
         ("a", "x", 4.0 * 6.0 / 14.0),
         ("b", "x", 4.0 * 8.0 / 14.0),
         ("c", "x", 6.0),
         ("a", "y", 10.0 * 6.0 / 14.0),
     ] {
-        let question = format!("SELECT COUNT(*) FROM r WHERE word = '{word}' AND ill = '{ill}'");
+        let question =
+            format!("SELECT COUNT(*) FROM r WHERE word = '{word}' AND ill = '{ill}'");
         near(one(&evidence, &question).count, wanted);
     }
 }
@@ -84,7 +88,8 @@ fn one_column_is_exact_about_the_table() {
     assert_eq!((c.count, c.at_least, c.at_most), (1.0, 0.0, 3.0));
     let missing = one(&evidence, "SELECT COUNT(*) FROM r WHERE word IS NULL");
     near(missing.count, 1.0);
-    let either = one(&evidence, "SELECT COUNT(*) FROM r WHERE word = 'b' OR word IN ('a', 'z')");
+    let either =
+        one(&evidence, "SELECT COUNT(*) FROM r WHERE word = 'b' OR word IN ('a', 'z')");
     assert_eq!((either.count, either.standard_error), (7.0, Some(0.0)));
     let groups = told(&evidence, "SELECT word, COUNT(*) FROM r GROUP BY word");
     near(groups.iter().map(|group| group.count).sum(), 10.0);
@@ -101,7 +106,8 @@ fn one_column_is_exact_about_the_table() {
 #[test]
 fn numbers_are_raked_by_stretches() {
     let age = with(column("age", "quasi", "number"), "cells", json!("interval"));
-    let age = with(with(age, "decimals", json!(0)), "hierarchy", json!({ "rule": "plain" }));
+    let age =
+        with(with(age, "decimals", json!(0)), "hierarchy", json!({ "rule": "plain" }));
     let rows: Vec<&str> =
         [vec!["\"[0, 9]\",x"; 10], vec!["\"[5, 14] or missing\",y"; 10]].concat();
     // [0, 9] has the 7 of [0, 5) and so 3 of the next; the other cell has the rest.
@@ -133,7 +139,10 @@ fn numbers_are_raked_by_stretches() {
     let drawn = &evidence.draw(3).unwrap().columns[0];
     for code in &drawn.codes {
         let age = &drawn.texts[*code as usize];
-        assert!(age.is_empty() || **age == *"12" || age.parse::<u32>().unwrap() < 10, "{age}");
+        assert!(
+            age.is_empty() || **age == *"12" || age.parse::<u32>().unwrap() < 10,
+            "{age}"
+        );
     }
 }
 
@@ -161,12 +170,12 @@ fn published(people: &[Person], more: &str) -> (tempfile::TempDir, Published) {
         writeln!(text, "{age},{},{}", CITIES[*city], ["f", "m"][*sex]).unwrap();
     }
     let lines = CITIES.iter().map(|leaf| format!("{leaf};{};*\n", &leaf[..1]));
-    let home = folder(&[("table.csv", &text), ("city.csv", &lines.collect::<String>())]);
+    let home =
+        folder(&[("table.csv", &text), ("city.csv", &lines.collect::<String>())]);
     let recipe = format!(
-        "[columns]\n\
+        "promise.k-anonymity = 10\nrelease.calibration = \"none\"\n{more}[columns]\n\
          age = {{ role = \"quasi\", type = \"number\", hierarchy = {{ widths = [5, 10, 20] }} }}\n\
-         city = {{ role = \"quasi\", hierarchy = {{ csv = \"city.csv\" }} }}\nsex = \"quasi\"\n\
-         promise.k-anonymity = 10\nrelease.calibration = \"none\"\n{more}"
+         city = {{ role = \"quasi\", hierarchy = {{ csv = \"city.csv\" }} }}\nsex = \"quasi\"\n"
     );
     let published = run(home.path(), &recipe, 1).unwrap();
     (home, published)
@@ -202,7 +211,10 @@ fn raked_answers_are_nearer_to_the_truth_and_no_limit_is_left() {
                 CITIES[city]
             );
             let found = one(&raked, &question);
-            assert!(found.at_least <= truth && truth <= found.at_most, "{question} {found:?}");
+            assert!(
+                found.at_least <= truth && truth <= found.at_most,
+                "{question} {found:?}"
+            );
             let before = one(&even, &question);
             off += (found.count - truth).abs();
             off_even += (before.count - truth).abs();

@@ -15,7 +15,7 @@ use crate::builder::{audited, folder, run};
 const COLUMNS: &str = "[columns]\n\
     age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [5, 20] } }\n\
     pay = { role = \"quasi\", type = \"number\" }\n\
-    born = { role = \"quasi\", type = \"date\", hierarchy = { calendar = [\"month\", \"year\"] } }\n\
+    born = { role = \"quasi\", type = \"date\", hierarchy = { dates = [\"month\", \"year\"] } }\n\
     zip = { role = \"quasi\", hierarchy = { mask = \"right\" } }\n\
     job = \"quasi\"\nill = \"sensitive\"\n";
 
@@ -30,11 +30,25 @@ fn table(n: usize, random: &mut ChaCha20Rng) -> String {
         };
         let pay = match random.random_range(0..3) {
             0 => "1000".to_owned(),
-            _ => format!("{}.{}", random.random_range(500..9000), random.random_range(0..10)),
+            _ => format!(
+                "{}.{}",
+                random.random_range(500..9000),
+                random.random_range(0..10)
+            ),
         };
-        let born = format!("19{}-0{}-11", random.random_range(50..99), random.random_range(1..4));
-        let zip = format!("{}{}{}", random.random_range(1..3), random.random_range(0..4), random.random_range(0..4));
-        let job = ["cook", "\"a, b\"", "=x", "judge", "smith"][(5.0 * small * small) as usize];
+        let born = format!(
+            "19{}-0{}-11",
+            random.random_range(50..99),
+            random.random_range(1..4)
+        );
+        let zip = format!(
+            "{}{}{}",
+            random.random_range(1..3),
+            random.random_range(0..4),
+            random.random_range(0..4)
+        );
+        let job = ["cook", "\"a, b\"", "=x", "judge", "smith"]
+            [(5.0 * small * small) as usize];
         let ill = random.random_range(0..3);
         writeln!(text, "{age},{pay},{born},{zip},{job},{ill}").unwrap();
     }
@@ -82,8 +96,8 @@ fn entries_are_of_k_people_and_those_of_the_table() {
         let text = table(n, random);
         let home = folder(&[("table.csv", &text)]);
         let recipe = format!(
-            "{COLUMNS}promise.k-anonymity = {k}\n\
-             method = {{ name = \"{method}\", suppression = 0.2 }}"
+            "promise.k-anonymity = {k}\n\
+             method = {{ name = \"{method}\", suppression = 0.2 }}\n{COLUMNS}"
         );
         let recipe = match method {
             "mondrian" => recipe.replace(", suppression = 0.2", ""),
@@ -95,7 +109,8 @@ fn entries_are_of_k_people_and_those_of_the_table() {
         let shares = entries(&published.directory);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let header = reader.headers().unwrap().clone();
-        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        let rows: Vec<csv::StringRecord> =
+            reader.records().map(Result::unwrap).collect();
         for name in &note.columns {
             let place = header.iter().position(|column| column == name).unwrap();
             let values: Vec<&str> = rows.iter().map(|row| &row[place]).collect();
@@ -106,11 +121,14 @@ fn entries_are_of_k_people_and_those_of_the_table() {
                 let has = |value: &&&str| match name.as_str() {
                     "job" | "zip" => {
                         let quoted = format!("\"{value}\"");
-                        let inside = entry.strip_prefix('{').and_then(|e| e.strip_suffix('}'));
+                        let inside =
+                            entry.strip_prefix('{').and_then(|e| e.strip_suffix('}'));
                         let mut words = inside.unwrap_or(entry).split(", ");
                         // The only value with a comma is the one in quotes.
                         match inside {
-                            Some(inside) if value.contains(',') => inside.contains(&quoted),
+                            Some(inside) if value.contains(',') => {
+                                inside.contains(&quoted)
+                            }
                             _ => words.any(|word| word == **value) || entry == **value,
                         }
                     }
@@ -141,7 +159,8 @@ fn entries_are_of_k_people_and_those_of_the_table() {
 /// Everything that is published of all tables with these quasi values.
 #[test]
 fn who_knows_everybodys_quasi_values_learns_nothing_from_shares() {
-    let quasi = [(21, 'p'), (22, 'p'), (22, 'q'), (34, 'p'), (35, 'q'), (36, 'q'), (36, 'q')];
+    let quasi =
+        [(21, 'p'), (22, 'p'), (22, 'q'), (34, 'p'), (35, 'q'), (36, 'q'), (36, 'q')];
     let columns = "[columns]\n\
         age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [10, 20] } }\n\
         city = \"quasi\"\nill = \"sensitive\"\n";
@@ -158,10 +177,11 @@ fn who_knows_everybodys_quasi_values_learns_nothing_from_shares() {
                 writeln!(text, "{age},{city},{}", world >> row & 1).unwrap();
             }
             let home = folder(&[("table.csv", &text)]);
-            let recipe = format!("{columns}promise.{promise}");
+            let recipe = format!("promise.{promise}\n{columns}");
             let Ok(published) = run(home.path(), &recipe, 1) else { continue };
             let file = |name: &str| {
-                std::fs::read_to_string(published.directory.join(name)).unwrap_or_default()
+                std::fs::read_to_string(published.directory.join(name))
+                    .unwrap_or_default()
             };
             rows.entry(file("data.csv")).or_default().insert(world);
             let seen = (file("data.csv"), file("shares.csv"));
@@ -185,26 +205,32 @@ fn they_are_refused_where_they_would_tell_and_left_out_where_not_asked_for() {
         age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [10] } }\n\
         city = \"quasi\"\n";
     let presence = format!(
-        "input.population = \"all.csv\"\n{columns}promise.k-map = 2\nmethod.name = \"full-domain\"\n"
+        "input.population = \"all.csv\"\npromise.k-map = 2\nmethod.name = \"full-domain\"\n{columns}"
     );
     let published = run(home.path(), &presence, 1).unwrap();
     assert_eq!(published.manifest.shares, None);
-    let asked = format!("{presence}release.shares = \"column\"\n");
+    let asked = format!("release.shares = \"column\"\n{presence}");
     let error = run(home.path(), &asked, 1).unwrap_err();
-    assert_eq!(error.to_string(), "recipe.toml:9:18: shares cannot be published beside `k-map`");
-    assert!(error.hint().unwrap().contains("does not know who is in the table"));
+    assert_eq!(
+        error.to_string(),
+        "recipe.toml:2:18: shares cannot be published beside `k-map`"
+    );
+    assert!(error.hints()[0].contains("does not know who is in the table"));
 
-    let plain = format!("{columns}promise.k-anonymity = 2\nmethod.name = \"full-domain\"\n");
+    let plain =
+        format!("promise.k-anonymity = 2\nmethod.name = \"full-domain\"\n{columns}");
     assert!(run(home.path(), &plain, 1).unwrap().manifest.shares.is_some());
-    let none = format!("{plain}release.shares = \"none\"\n");
+    let none = format!("release.shares = \"none\"\n{plain}");
     let published = run(home.path(), &none, 1).unwrap();
     assert!(!published.directory.join("shares.csv").exists());
     assert_eq!(published.manifest.shares, None);
-    let group = format!("{plain}release.shares = \"group\"\n");
+    let group = format!("release.shares = \"group\"\n{plain}");
     let error = run(home.path(), &group, 1).unwrap_err();
     assert!(error.to_string().contains("unknown kind of shares `group`"), "{error}");
-    let pdf = format!("{columns}promise.k-anonymity = 2\n\
-        method = {{ name = \"mondrian\", cells = \"pdf\" }}\nrelease.shares = \"column\"\n");
+    let pdf = format!(
+        "promise.k-anonymity = 2\nrelease.shares = \"column\"\n\
+         method = {{ name = \"mondrian\", cells = \"pdf\" }}\n{columns}"
+    );
     let error = run(home.path(), &pdf, 1).unwrap_err();
     assert!(error.to_string().contains("no quasi column has shares"), "{error}");
 }
@@ -213,7 +239,9 @@ fn they_are_refused_where_they_would_tell_and_left_out_where_not_asked_for() {
 fn entries_count_people_where_rows_are_not_people() {
     let mut text = String::from("id,age\n");
     // Everybody of 21 is one person; 30 has three people.
-    for (id, age) in [(1, 21), (1, 21), (1, 21), (1, 21), (2, 30), (3, 30), (4, 30), (5, 41)] {
+    for (id, age) in
+        [(1, 21), (1, 21), (1, 21), (1, 21), (2, 30), (3, 30), (4, 30), (5, 41)]
+    {
         writeln!(text, "{id},{age}").unwrap();
     }
     let home = folder(&[("table.csv", &text)]);
@@ -232,7 +260,8 @@ fn shares_that_were_changed_are_found() {
     let text = "age,ill\n21,a\n21,b\n22,a\n22,b\n33,a\n33,b\n34,a\n34,b\n";
     let home = folder(&[("table.csv", text)]);
     let recipe = "[columns]\n\
-        age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [10] } }\n\
+        age = { role = \"quasi\", type = \"number\", lowest = 1, \
+        hierarchy = { widths = [10] } }\n\
         ill = \"sensitive\"\n\
         [promise]\nk-anonymity = 2\n[method]\nname = \"full-domain\"\n";
     let published = run(home.path(), recipe, 1).unwrap();

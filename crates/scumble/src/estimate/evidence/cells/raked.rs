@@ -86,8 +86,13 @@ impl RakedCells {
         let Raked { values, lattice, meanings, entries } = found;
         let names = shares.entries.iter().map(|(text, _)| text.clone()).collect();
         let rows = shares.entries.iter().map(|(_, rows)| *rows).collect();
-        let margin = Margin { cells: cells(lattice.clone(), entries, names), rows, left };
-        Ok(Self { values, cells: cells(lattice, meanings, texts), margin: Some(margin) })
+        let margin =
+            Margin { cells: cells(lattice.clone(), entries, names), rows, left };
+        Ok(Self {
+            values,
+            cells: cells(lattice, meanings, texts),
+            margin: Some(margin),
+        })
     }
 }
 
@@ -251,7 +256,8 @@ fn of_numbers(
         let common = entries.iter().map(|entry| reach.with(*entry)).enumerate();
         let common: Vec<(usize, Reach)> =
             common.filter(|(_, common)| common.n() > 0.0).collect();
-        matrix.push(common.iter().map(|(entry, common)| (*entry, common.n())).collect());
+        matrix
+            .push(common.iter().map(|(entry, common)| (*entry, common.n())).collect());
         parts.push(common.into_iter().map(|(_, common)| common).collect());
     }
     rake(&mut matrix, totals, shares).ok_or_else(|| at_odds(listed))?;
@@ -318,7 +324,8 @@ type Matrix = Vec<Vec<(usize, f64)>>;
 /// Scales rows and columns in turn until their sums are these; nothing if a cell or an entry
 /// has no place.
 fn rake(matrix: &mut Matrix, rows: &[f64], shares: &ColumnShares) -> Option<()> {
-    let columns: Vec<f64> = shares.entries.iter().map(|(_, rows)| *rows as f64).collect();
+    let columns: Vec<f64> =
+        shares.entries.iter().map(|(_, rows)| *rows as f64).collect();
     let size: usize = matrix.iter().map(Vec::len).sum();
     let passes = (MOST_WORK / size.max(1)).clamp(1, MOST_PASSES);
     if matrix.iter().any(Vec::is_empty) {
