@@ -195,6 +195,17 @@ impl Evidence {
         }
         let left = self.of_left_out(query)?;
         let limits = self.limits(query)?;
+        let (answers, left) = match left {
+            None => (answers, None),
+            Some(left) => {
+                let answers = match query.group_by.is_empty() {
+                    true => answers,
+                    false => with_left_out(answers, &left),
+                };
+                let left = left.into_iter().map(|left| (left.values.clone(), left));
+                (answers, Some(left.collect::<BTreeMap<_, _>>()))
+            }
+        };
         let probe = |answer: Estimate| {
             let left = left.as_ref().map(|all| all.get(&answer.values));
             let within = limits.as_ref().and_then(|limits| limits.of(&answer.values));
@@ -203,12 +214,9 @@ impl Evidence {
         Ok(answers.into_iter().map(probe).collect())
     }
 
-    /// What is asked of rows that were left out, by the values that are counted apart, if
-    /// shares tell something of them: as if they were as many as the published ones.
-    fn of_left_out(
-        &self,
-        query: Watched<'_, Query>,
-    ) -> Result<Option<BTreeMap<Vec<String>, Estimate>>> {
+    /// What is asked of rows that were left out, if shares tell something of them: as if they
+    /// were as many as the published ones.
+    fn of_left_out(&self, query: Watched<'_, Query>) -> Result<Option<Vec<Estimate>>> {
         let Some(left) = self.left.as_ref().filter(|_| self.left_out > 0.0) else {
             return Ok(None);
         };
@@ -219,8 +227,7 @@ impl Evidence {
         if places.iter().any(is_cell) || matches!(query.measure, Measure::Mean(_)) {
             return Ok(None);
         }
-        let answers = left.answer_by_law(query, Way::Inverse)?.into_iter();
-        Ok(Some(answers.map(|answer| (answer.values.clone(), answer)).collect()))
+        left.answer_by_law(query, Way::Inverse).map(Some)
     }
 
     /// An answer about the published rows as one about the table, and its leeway. Rows that
@@ -310,6 +317,35 @@ impl Evidence {
         // Sums of floats that should be whole numbers are not quite.
         if leeway > 1e-12 * all * all { leeway } else { 0.0 }
     }
+}
+
+/// Answers with those that only rows that were left out may have, all in their order.
+fn with_left_out(answers: Vec<Estimate>, left: &[Estimate]) -> Vec<Estimate> {
+    let places = answers.iter().zip(0usize..);
+    let places: BTreeMap<&[String], usize> =
+        places.map(|(answer, place)| (&answer.values[..], place)).collect();
+    let (mut all, mut next) = (Vec::with_capacity(answers.len()), 0);
+    for own in left {
+        match places.get(&own.values[..]) {
+            Some(place) => {
+                all.extend(answers[next..(place + 1).max(next)].iter().cloned());
+                next = next.max(place + 1);
+            }
+            None if own.count > 0.0 => all.push(Estimate {
+                values: own.values.clone(),
+                count: 0.0,
+                unbiased: Some(0.0),
+                standard_error: Some(0.0),
+                at_least: 0.0,
+                at_most: 0.0,
+                rows: 0.0,
+                basis: Basis::Law,
+            }),
+            None => {}
+        }
+    }
+    all.extend(answers[next..].iter().cloned());
+    all
 }
 
 /// Whether every row counts.

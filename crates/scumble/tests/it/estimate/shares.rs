@@ -173,10 +173,9 @@ fn published(people: &[Person], more: &str) -> (tempfile::TempDir, Published) {
     let home =
         folder(&[("table.csv", &text), ("city.csv", &lines.collect::<String>())]);
     let recipe = format!(
-        "[columns]\n\
+        "promise.k-anonymity = 10\nrelease.calibration = \"none\"\n{more}[columns]\n\
          age = {{ role = \"quasi\", type = \"number\", hierarchy = {{ widths = [5, 10, 20] }} }}\n\
-         city = {{ role = \"quasi\", hierarchy = {{ csv = \"city.csv\" }} }}\nsex = \"quasi\"\n\
-         promise.k-anonymity = 10\nrelease.calibration = \"none\"\n{more}"
+         city = {{ role = \"quasi\", hierarchy = {{ csv = \"city.csv\" }} }}\nsex = \"quasi\"\n"
     );
     let published = run(home.path(), &recipe, 1).unwrap();
     (home, published)

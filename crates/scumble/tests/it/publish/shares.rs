@@ -15,7 +15,7 @@ use crate::builder::{audited, folder, run};
 const COLUMNS: &str = "[columns]\n\
     age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [5, 20] } }\n\
     pay = { role = \"quasi\", type = \"number\" }\n\
-    born = { role = \"quasi\", type = \"date\", hierarchy = { calendar = [\"month\", \"year\"] } }\n\
+    born = { role = \"quasi\", type = \"date\", hierarchy = { dates = [\"month\", \"year\"] } }\n\
     zip = { role = \"quasi\", hierarchy = { mask = \"right\" } }\n\
     job = \"quasi\"\nill = \"sensitive\"\n";
 
@@ -96,8 +96,8 @@ fn entries_are_of_k_people_and_those_of_the_table() {
         let text = table(n, random);
         let home = folder(&[("table.csv", &text)]);
         let recipe = format!(
-            "{COLUMNS}promise.k-anonymity = {k}\n\
-             method = {{ name = \"{method}\", suppression = 0.2 }}"
+            "promise.k-anonymity = {k}\n\
+             method = {{ name = \"{method}\", suppression = 0.2 }}\n{COLUMNS}"
         );
         let recipe = match method {
             "mondrian" => recipe.replace(", suppression = 0.2", ""),
@@ -177,7 +177,7 @@ fn who_knows_everybodys_quasi_values_learns_nothing_from_shares() {
                 writeln!(text, "{age},{city},{}", world >> row & 1).unwrap();
             }
             let home = folder(&[("table.csv", &text)]);
-            let recipe = format!("{columns}promise.{promise}");
+            let recipe = format!("promise.{promise}\n{columns}");
             let Ok(published) = run(home.path(), &recipe, 1) else { continue };
             let file = |name: &str| {
                 std::fs::read_to_string(published.directory.join(name))
@@ -205,31 +205,31 @@ fn they_are_refused_where_they_would_tell_and_left_out_where_not_asked_for() {
         age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [10] } }\n\
         city = \"quasi\"\n";
     let presence = format!(
-        "input.population = \"all.csv\"\n{columns}promise.k-map = 2\nmethod.name = \"full-domain\"\n"
+        "input.population = \"all.csv\"\npromise.k-map = 2\nmethod.name = \"full-domain\"\n{columns}"
     );
     let published = run(home.path(), &presence, 1).unwrap();
     assert_eq!(published.manifest.shares, None);
-    let asked = format!("{presence}release.shares = \"column\"\n");
+    let asked = format!("release.shares = \"column\"\n{presence}");
     let error = run(home.path(), &asked, 1).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "recipe.toml:9:18: shares cannot be published beside `k-map`"
+        "recipe.toml:2:18: shares cannot be published beside `k-map`"
     );
-    assert!(error.hint().unwrap().contains("does not know who is in the table"));
+    assert!(error.hints()[0].contains("does not know who is in the table"));
 
     let plain =
-        format!("{columns}promise.k-anonymity = 2\nmethod.name = \"full-domain\"\n");
+        format!("promise.k-anonymity = 2\nmethod.name = \"full-domain\"\n{columns}");
     assert!(run(home.path(), &plain, 1).unwrap().manifest.shares.is_some());
-    let none = format!("{plain}release.shares = \"none\"\n");
+    let none = format!("release.shares = \"none\"\n{plain}");
     let published = run(home.path(), &none, 1).unwrap();
     assert!(!published.directory.join("shares.csv").exists());
     assert_eq!(published.manifest.shares, None);
-    let group = format!("{plain}release.shares = \"group\"\n");
+    let group = format!("release.shares = \"group\"\n{plain}");
     let error = run(home.path(), &group, 1).unwrap_err();
     assert!(error.to_string().contains("unknown kind of shares `group`"), "{error}");
     let pdf = format!(
-        "{columns}promise.k-anonymity = 2\n\
-        method = {{ name = \"mondrian\", cells = \"pdf\" }}\nrelease.shares = \"column\"\n"
+        "promise.k-anonymity = 2\nrelease.shares = \"column\"\n\
+         method = {{ name = \"mondrian\", cells = \"pdf\" }}\n{columns}"
     );
     let error = run(home.path(), &pdf, 1).unwrap_err();
     assert!(error.to_string().contains("no quasi column has shares"), "{error}");
@@ -260,7 +260,8 @@ fn shares_that_were_changed_are_found() {
     let text = "age,ill\n21,a\n21,b\n22,a\n22,b\n33,a\n33,b\n34,a\n34,b\n";
     let home = folder(&[("table.csv", text)]);
     let recipe = "[columns]\n\
-        age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [10] } }\n\
+        age = { role = \"quasi\", type = \"number\", lowest = 1, \
+        hierarchy = { widths = [10] } }\n\
         ill = \"sensitive\"\n\
         [promise]\nk-anonymity = 2\n[method]\nname = \"full-domain\"\n";
     let published = run(home.path(), recipe, 1).unwrap();
