@@ -7,16 +7,16 @@ use std::process::ExitCode;
 use clap::Args;
 use scumble::error::Result;
 use scumble::inspect::{Proposal, propose, template_names};
-use scumble::table::{ReadOptions, Source};
+use scumble::table::Source;
 use scumble::watch::{Stage, Watch};
 use serde_json::json;
 
-use crate::inspect::delimiter;
 use crate::output::{
     exists_already, grouped, harmless, print, print_json, write_private,
 };
 use crate::progress::Progress;
 use crate::result::SCHEMA;
+use crate::table::TableArgs;
 
 /// Propose a hierarchy for one column: by a template, by its values, or of words that look
 /// alike.
@@ -37,9 +37,8 @@ pub(crate) struct HierarchyArgs {
     /// Overwrite the file if it exists.
     #[arg(long, requires = "output")]
     force: bool,
-    /// What stands between cells, if it is not found out: one character, or `tab`.
-    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    delimiter: Option<u8>,
+    #[command(flatten)]
+    table: TableArgs,
     /// Print it as JSON.
     #[arg(long)]
     json: bool,
@@ -70,8 +69,7 @@ pub(crate) fn run(args: &HierarchyArgs) -> Result<ExitCode> {
     {
         return Err(exists_already(path).with_hint("use `--force` to replace it"));
     }
-    let options = ReadOptions { delimiter: args.delimiter, ..ReadOptions::default() };
-    let source = Source::open(&args.file, &options)?;
+    let source = Source::open(&args.file, &args.table.options()?)?;
     let progress = Progress::new(args.quiet || args.json);
     let watch: &dyn Watch = &progress;
     watch.stage(Stage::Read, 2 * source.bytes());

@@ -128,7 +128,7 @@ impl Watch for Progress {
             true => format!("searching: loss {loss:.4}, at least {bound:.4}"),
             false => "searching".to_owned(),
         };
-        self.bar.set_message(message);
+        self.shared.bar.set_message(message);
     }
 
     fn is_cancelled(&self) -> bool {
