@@ -33,7 +33,7 @@ use crate::estimate::evidence::lattice::Lattice;
 use crate::release::{ColumnShares, PublishedColumn, cell};
 
 /// Pairs times passes that are worth it.
-const MOST_WORK: usize = 300_000_000;
+const MOST_WORK: usize = 100_000_000;
 
 /// The most passes.
 const MOST_PASSES: usize = 2_000;
@@ -321,14 +321,22 @@ fn bound(entries: &mut [Reach], cells: &[Meaning]) {
 /// For each cell the entries that have values in common with it, with a weight.
 type Matrix = Vec<Vec<(usize, f64)>>;
 
-/// Scales rows and columns in turn until their sums are these; nothing if a cell or an entry
-/// has no place.
+/// Scales rows and columns in turn until their sums are these; nothing if a cell, or an entry,
+/// has no room for its rows.
 fn rake(matrix: &mut Matrix, rows: &[f64], shares: &ColumnShares) -> Option<()> {
     let columns: Vec<f64> =
         shares.entries.iter().map(|(_, rows)| *rows as f64).collect();
     let size: usize = matrix.iter().map(Vec::len).sum();
     let passes = (MOST_WORK / size.max(1)).clamp(1, MOST_PASSES);
-    if matrix.iter().any(Vec::is_empty) {
+    let mut room = vec![0.0; columns.len()];
+    for (cells, wanted) in matrix.iter().zip(rows) {
+        let there: f64 = cells.iter().map(|(entry, _)| columns[*entry]).sum();
+        if there < *wanted {
+            return None;
+        }
+        cells.iter().for_each(|(entry, _)| room[*entry] += wanted);
+    }
+    if room.iter().zip(&columns).any(|(room, rows)| room < rows) {
         return None;
     }
     for _ in 0..passes {
