@@ -82,6 +82,8 @@ impl Learned {
         weight: &(dyn Fn(usize) -> f64 + Sync),
         watch: &dyn Watch,
     ) -> Option<Self> {
+        let columns: Vec<SeenColumn> =
+            columns.into_iter().flat_map(SeenColumn::with_wider).collect();
         let learner = Learner::new(groups, &columns, n_values, weight);
         let rows = learner.rows;
         let both: Vec<(Vec<Vec<f64>>, f64)> =

@@ -42,8 +42,8 @@ fn planted(n_groups: usize, size: usize, share: f64, seed: u64) -> Planted {
     }
     let [first, second] = seen;
     let seen = vec![
-        SeenColumn { codes: first, n_codes: N_VALUES },
-        SeenColumn { codes: second, n_codes: 5 },
+        SeenColumn { codes: first, n_codes: N_VALUES, ordered: false },
+        SeenColumn { codes: second, n_codes: 5, ordered: false },
     ];
     Planted { groups, seen, truth }
 }

@@ -3,6 +3,9 @@
 /// Numbers with more values than this are taken by ranges, as many as that.
 const RANGES: usize = 32;
 
+/// How many ranges make a wider one.
+const WIDER: u32 = 8;
+
 /// As many words of a column are told apart.
 const WORDS: usize = 255;
 
@@ -16,6 +19,26 @@ pub(crate) struct SeenColumn {
     pub(crate) codes: Vec<u32>,
     /// How many codes there are.
     pub(crate) n_codes: usize,
+    /// Whether neighbouring codes are likely to go together, but for the last.
+    pub(crate) ordered: bool,
+}
+
+impl SeenColumn {
+    /// The same column, and before it one with wider ranges if it is one of ranges: few rows
+    /// speak for each of many, and more for what they have in common.
+    pub(crate) fn with_wider(self) -> impl Iterator<Item = Self> {
+        let wider = self.ordered.then(|| {
+            let last = self.n_codes as u32 - 1;
+            let n_codes = (last as usize).div_ceil(WIDER as usize) + 1;
+            let wide = |code: &u32| match *code == last {
+                true => n_codes as u32 - 1,
+                false => code / WIDER,
+            };
+            let codes = self.codes.iter().map(wide).collect();
+            Self { codes, n_codes, ordered: false }
+        });
+        wider.into_iter().chain([self])
+    }
 }
 
 /// The codes of a column's texts.
@@ -44,7 +67,7 @@ impl SeenTexts {
     /// What is seen of tuples with these texts.
     pub(crate) fn at(&self, texts: impl Iterator<Item = usize>) -> SeenColumn {
         let codes = texts.map(|text| self.codes[text]).collect();
-        SeenColumn { codes, n_codes: self.n_codes }
+        SeenColumn { codes, n_codes: self.n_codes, ordered: self.ordered }
     }
 }
 

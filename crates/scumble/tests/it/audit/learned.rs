@@ -41,7 +41,7 @@ const ANATOMY: &str = "[columns]\n\
 const MONDRIAN: &str = "[columns]\n\
      number = { role = \"quasi\", type = \"number\" }\ntown = \"quasi\"\n\
      illness = \"sensitive\"\n[promise]\nk-anonymity = 6\nl-diversity = 2\n\
-     [method]\nname = \"mondrian\"\ncells = \"interval\"";
+     [method]\nname = \"mondrian\"\ncells = \"interval\"\ncolumn = \"priority\"";
 
 fn found(table: &str, recipe: &str) -> Attacked {
     let home = folder(&[("table.csv", table)]);
