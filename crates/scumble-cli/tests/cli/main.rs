@@ -12,11 +12,13 @@ mod command;
 mod cancel;
 mod compare;
 mod estimate;
+mod everyday;
 mod fault;
 mod ledger;
 mod publish;
 mod reproduce;
 mod sample;
+mod tables;
 
 mod methods {
     mod blurred;
