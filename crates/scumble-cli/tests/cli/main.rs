@@ -12,12 +12,14 @@ mod command;
 mod cancel;
 mod compare;
 mod estimate;
+mod everyday;
 mod fault;
 mod ledger;
 mod publish;
 mod reproduce;
 mod sample;
 mod table;
+mod tables;
 
 mod methods {
     mod blurred;

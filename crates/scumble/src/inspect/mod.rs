@@ -9,6 +9,7 @@ mod choose;
 mod follows;
 mod hints;
 mod ladder;
+mod names;
 mod oddities;
 mod propose;
 mod recipe;
@@ -230,7 +231,8 @@ pub fn inspect<'a>(
         .and_then(|(population, sizes)| uniqueness::uniqueness(&sizes, population));
     let markers = missing.iter().map(|marker| MARKERS[*marker]);
     let missing: Vec<&str> = markers.chain(stand_ins).collect();
-    let recipe = recipe::recipe(options, &missing, rows, &columns, person.as_ref());
+    let recipe =
+        recipe::recipe(options, &missing, rows, &columns, person.as_ref(), &oddities);
     Ok(Findings { rows, columns, risk, uniqueness, person, oddities, recipe })
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::inspect::{Coarsening, ColumnFindings, Options, Person, Sureness};
+use crate::inspect::{Coarsening, ColumnFindings, Oddity, Options, Person, Sureness};
 use crate::table::{Kind, Role};
 
 /// Writes a recipe that names every column.
@@ -12,6 +12,7 @@ pub(super) fn recipe(
     rows: u64,
     columns: &[ColumnFindings],
     person: Option<&Person>,
+    oddities: &[Oddity],
 ) -> String {
     let mut text = String::from(
         "# Proposed by `scumble inspect`. Read it, change it, then: scumble publish RECIPE\n\n\
@@ -31,13 +32,20 @@ pub(super) fn recipe(
     }
     if let Some(person) = person {
         let (typed, reason) = (quoted(&person.column), &person.reason);
-        line(format!("# {reason}: promises count people ({})", person.sure.name()));
+        line(format!(
+            "# {}: promises count people ({})",
+            plain(reason),
+            person.sure.name()
+        ));
         line(format!("person = {typed}"));
     }
     let missing: Vec<String> = missing.iter().map(|marker| quoted(marker)).collect();
     let missing = format!("[{}]", missing.join(", "));
     line(format!("missing = {missing:<28} # texts that mean \"not known\""));
     line(ROLES.to_owned());
+    for odd in oddities {
+        line(format!("# check: `{}`: {}", plain(&odd.column), odd.what));
+    }
     let names: Vec<String> = columns.iter().map(|column| key(&column.name)).collect();
     let width =
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(24);
@@ -192,7 +200,7 @@ fn value(column: &ColumnFindings) -> String {
 
 /// Why, how sure, and what it costs to leave the column as it is.
 fn note(column: &ColumnFindings) -> String {
-    let mut note = column.reason.clone();
+    let mut note = plain(&column.reason);
     if column.sure != Sureness::Sure {
         let _ = write!(note, " ({})", column.sure.name());
     }
@@ -206,6 +214,11 @@ fn note(column: &ColumnFindings) -> String {
         note += "; check: days and months may be swapped";
     }
     note
+}
+
+/// A name on one line.
+fn plain(name: &str) -> String {
+    name.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 /// A key of TOML: bare if it can be.

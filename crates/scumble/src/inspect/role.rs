@@ -2,9 +2,10 @@
 
 use crate::hierarchy::Template;
 use crate::inspect::Sureness;
-use crate::inspect::hints::{
+use crate::inspect::hints::{hinted, is_age, is_medicine, words};
+use crate::inspect::names::{
     CODED, COUNTS, KNOWN, NAMES, NAMING, NAMING_IF_MANY, NOMINAL, NOTES, NUMBER_OF,
-    PRIVATE, SURVEY_WEIGHTS, WHOSE, hinted, is_age, is_medicine, words,
+    PRIVATE, SURVEY_WEIGHTS, WHOSE,
 };
 use crate::table::{Kind, Role};
 

@@ -159,7 +159,8 @@ fn mistakes_in_hierarchies_are_told() {
     assert_eq!(
         with("widths = [5], mask = \"left\""),
         "r:4:35: the hierarchy has 2 kinds, but must have one\n\
-         write one of `csv`, `widths`, `cuts`, `mask`, `dates`"
+         write one of `csv`, `widths`, `cuts`, `mask`, `dates`, `template`, `quantiles`, \
+         `order`"
     );
     assert_eq!(
         with("mask = \"left\", origin = 1"),

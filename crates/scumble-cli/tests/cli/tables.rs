@@ -106,8 +106,7 @@ pub(crate) fn hospital(rows: u64) -> String {
             }
         };
         let weight = match dice.below(100) {
-            0..3 => ["[75-100)", "[50-75)", "[100-125)", ">200"]
-                [dice.few(3) as usize],
+            0..3 => ["[75-100)", "[50-75)", "[100-125)", ">200"][dice.few(3) as usize],
             _ => "?",
         };
         let kind = dice.pick(&[
@@ -119,9 +118,31 @@ pub(crate) fn hospital(rows: u64) -> String {
             ("8", 3),
             ("7", 1),
         ]);
-        let left =
-            dice.pick(&[("1", 600), ("3", 140), ("6", 130), ("18", 37), ("2", 21), ("22", 20), ("11", 16), ("5", 12), ("25", 10), ("4", 8), ("7", 6), ("23", 4), ("13", 4)]);
-        let source = dice.pick(&[("7", 565), ("1", 290), ("17", 67), ("4", 31), ("6", 22), ("2", 11), ("5", 8), ("3", 2)]);
+        let left = dice.pick(&[
+            ("1", 600),
+            ("3", 140),
+            ("6", 130),
+            ("18", 37),
+            ("2", 21),
+            ("22", 20),
+            ("11", 16),
+            ("5", 12),
+            ("25", 10),
+            ("4", 8),
+            ("7", 6),
+            ("23", 4),
+            ("13", 4),
+        ]);
+        let source = dice.pick(&[
+            ("7", 565),
+            ("1", 290),
+            ("17", 67),
+            ("4", 31),
+            ("6", 22),
+            ("2", 11),
+            ("5", 8),
+            ("3", 2),
+        ]);
         let days = 1 + dice.below(14).min(dice.below(14)).min(dice.below(20));
         let payer = dice.pick(&[
             ("?", 395),
@@ -267,21 +288,49 @@ pub(crate) fn survey(rows: u64) -> String {
             dice.below(3),
             dice.below(10_000),
             dice.pick(&[("female", 51), ("male", 48), ("other", 1)]),
-            dice.pick(&[("married", 50), ("single", 30), ("divorced", 12), ("widowed", 8)]),
+            dice.pick(&[
+                ("married", 50),
+                ("single", 30),
+                ("divorced", 12),
+                ("widowed", 8)
+            ]),
             dice.one_of(&REGIONS),
             SCHOOL[school],
-            dice.pick(&[("employed", 60), ("retired", 20), ("student", 10), ("none", 10)]),
+            dice.pick(&[
+                ("employed", 60),
+                ("retired", 20),
+                ("student", 10),
+                ("none", 10)
+            ]),
             dice.one_of(&WORK),
             1 + children + dice.below(2),
-            dice.pick(&[("none", 50), ("catholic", 25), ("protestant", 15), ("muslim", 8), ("jewish", 2)]),
+            dice.pick(&[
+                ("none", 50),
+                ("catholic", 25),
+                ("protestant", 15),
+                ("muslim", 8),
+                ("jewish", 2)
+            ]),
             dice.pick(&[("A", 30), ("B", 25), ("C", 15), ("D", 10), ("none", 20)]),
             dice.below(5) + 1,
             dice.below(5) + 1,
             dice.pick(&[("yes", 25), ("no", 75)]),
             dice.pick(&[("negative", 985), ("positive", 15)]),
-            dice.pick(&[("DE", 50), ("FR", 20), ("PL", 12), ("IT", 8), ("TR", 6), ("NG", 2), ("BR", 2)]),
+            dice.pick(&[
+                ("DE", 50),
+                ("FR", 20),
+                ("PL", 12),
+                ("IT", 8),
+                ("TR", 6),
+                ("NG", 2),
+                ("BR", 2)
+            ]),
             match dice.below(3) {
-                0 => format!("talked for {} minutes about street {}", dice.below(90), row),
+                0 => format!(
+                    "talked for {} minutes about street {}",
+                    dice.below(90),
+                    row
+                ),
                 _ => String::new(),
             },
         );
@@ -304,8 +353,8 @@ pub(crate) fn register(rows: u64) -> String {
         "O80", "Z38.0",
     ];
     const NATIONS: [&str; 10] = [
-        "Germany", "Turkey", "Poland", "Syria", "Italy", "Romania", "Ukraine", "Greece",
-        "Brazil", "Viet Nam",
+        "Germany", "Turkey", "Poland", "Syria", "Italy", "Romania", "Ukraine",
+        "Greece", "Brazil", "Viet Nam",
     ];
     let mut dice = Dice(5);
     for row in 0..rows {
