@@ -308,12 +308,8 @@ mod tests {
         assert_eq!(path("a/t.csv", Some("a/r.toml")), "t.csv");
         assert_eq!(path("-", Some("b/r.toml")), "-");
         assert!(Path::new(&path("a/t.csv", Some("b/r.toml"))).is_absolute());
-    }
-
-    #[test]
-    fn delimiters_are_one_character() {
-        assert_eq!((delimiter(";"), delimiter("tab")), (Ok(b';'), Ok(b'\t')));
-        assert!(delimiter("ab").is_err() && delimiter("\"").is_err());
+        assert_eq!(path("sqlite:a/t.db", Some("a/r.toml")), "sqlite:t.db");
+        assert_eq!(path("postgres://u:p@h/d", Some("a/r.toml")), "postgres://h/d");
     }
 
     #[test]

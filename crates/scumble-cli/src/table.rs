@@ -80,3 +80,14 @@ fn delimiter(text: &str) -> Result<u8, String> {
         _ => Err("wanted one ASCII character, or `tab`".to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delimiters_are_one_character() {
+        assert_eq!((delimiter(";"), delimiter("tab")), (Ok(b';'), Ok(b'\t')));
+        assert!(delimiter("ab").is_err() && delimiter("\"").is_err());
+    }
+}

@@ -214,7 +214,7 @@ impl Source {
                 .with_hint(format!("name it `sqlite:{file}`, with a `query`"))
                 .in_file(name)),
             FileKind::Text => {
-                has(&["delimiter", "encoding", "decimal"])?;
+                has(&["encoding", "decimal"])?;
                 let tabs = (ending == "tsv").then_some(b'\t');
                 let delimiter = options.delimiter.or(tabs);
                 let said = options.encoding.as_deref().map(named).transpose();
