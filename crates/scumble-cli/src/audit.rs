@@ -184,8 +184,10 @@ fn read(
     release: &Release,
     progress: &Progress,
 ) -> Result<(Option<Original<'static>>, Option<Microdata>)> {
-    let options = args.table.options()?;
+    let options =
+        ReadOptions { shared: args.population.is_some(), ..args.table.options()? };
     let mut of_everyone = ReadOptions {
+        shared: true,
         sheet: args.population_sheet.clone(),
         query: args.population_query.clone(),
         ..options.clone()

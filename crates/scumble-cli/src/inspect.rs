@@ -420,6 +420,8 @@ mod tests {
         assert_eq!(path("a/t.csv", Some("a/r.toml")), "t.csv");
         assert_eq!(path("-", Some("b/r.toml")), "-");
         assert!(Path::new(&path("a/t.csv", Some("b/r.toml"))).is_absolute());
+        assert_eq!(path("sqlite:a/t.db", Some("a/r.toml")), "sqlite:t.db");
+        assert_eq!(path("postgres://u:p@h/d", Some("a/r.toml")), "postgres://h/d");
     }
 
     #[test]

@@ -70,13 +70,14 @@ pub(super) fn warnings(
     }
     let columns: Vec<ColumnId> =
         names.iter().map(|name| source.column(name)).collect::<Result<_>>()?;
+    let missing = &spec.input.missing;
     let hasher = DefaultHashBuilder::default();
     let folded = source.fold(
         &columns,
         || columns.iter().map(|_| Seen::default()).collect::<Vec<Seen>>(),
         |seen, place, cells| {
             for (seen, cell) in seen.iter_mut().zip(cells) {
-                if !spec.input.missing.iter().any(|text| text == cell) {
+                if !missing.iter().any(|text| text == cell) {
                     let mut state = hasher.build_hasher();
                     state.write(cell.as_bytes());
                     seen.add(place, state.finish());

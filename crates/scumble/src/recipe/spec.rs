@@ -188,7 +188,7 @@ impl InputSpec {
         let key = section.take("key");
         let person = section.take("person");
         let missing = section.take("missing");
-        let (options, population_options) = options(section)?;
+        let (options, population_options) = options(section, population.is_some())?;
         let password_file = section.take("password-file");
         let table = section.need("table")?;
         section.done()?;
@@ -254,7 +254,10 @@ impl InputSpec {
 }
 
 /// How table and population are read: what is said of text files holds of both.
-fn options(section: &mut Section<'_>) -> Result<(ReadOptions, ReadOptions)> {
+fn options(
+    section: &mut Section<'_>,
+    has_population: bool,
+) -> Result<(ReadOptions, ReadOptions)> {
     let text = |item: Option<Item<'_>>| {
         item.map(|item| item.string().map(str::to_owned)).transpose()
     };
@@ -282,11 +285,13 @@ fn options(section: &mut Section<'_>) -> Result<(ReadOptions, ReadOptions)> {
     let own = ReadOptions {
         sheet: text(section.take("sheet"))?,
         query: text(section.take("query"))?,
+        shared: has_population,
         ..of_text.clone()
     };
     let population = ReadOptions {
         sheet: text(section.take("population-sheet"))?,
         query: text(section.take("population-query"))?,
+        shared: true,
         ..of_text
     };
     Ok((own, population))

@@ -349,7 +349,7 @@ mod tests {
         }
         let hints = |text| failure(text).hints().to_vec();
         assert_eq!(hints(b"x,y\n1,2,3\n"), ["a cell that contains `,` must be quoted"]);
-        assert_eq!(hints(b"x\ty\n1\t\xff\n"), ["save the file as UTF-8"]);
+        assert_eq!(hints(b"x\ty\n1\t\xff\n"), [super::NOT_UTF_8]);
     }
 
     #[test]

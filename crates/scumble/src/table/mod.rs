@@ -12,6 +12,7 @@ mod csv;
 mod domain;
 mod file_kind;
 mod guard;
+mod header;
 mod held;
 mod index;
 mod inputs;

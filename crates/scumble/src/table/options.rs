@@ -20,6 +20,9 @@ pub struct ReadOptions {
     pub query: Option<String>,
     /// The password for a database.
     pub password: Option<Password>,
+    /// Whether what is said of text files is meant for another table, too, so that this one
+    /// need not be text.
+    pub shared: bool,
     /// Whether cells of a text file may have a guard against spreadsheets, which is no part of
     /// them.
     pub guarded: bool,
@@ -32,9 +35,8 @@ impl ReadOptions {
     /// That nothing was said that is for tables of another kind; `kind` is what this one is.
     pub(super) fn check_only(&self, kind: &str, used: &[&str]) -> Result<()> {
         let said = [
-            ("delimiter", self.delimiter.is_some(), "text files"),
-            ("encoding", self.encoding.is_some(), "text files"),
-            ("decimal", self.notation.is_some(), "text files"),
+            ("encoding", self.encoding.is_some() && !self.shared, "text files"),
+            ("decimal", self.notation.is_some() && !self.shared, "text files"),
             ("sheet", self.sheet.is_some(), "workbooks"),
             ("query", self.query.is_some(), "databases"),
             ("password", self.password.is_some(), "PostgreSQL databases"),

@@ -14,6 +14,7 @@ use crate::table::batches::Batches;
 use crate::table::csv::Text;
 use crate::table::file_kind::{FileKind, file_name};
 use crate::table::guard::unguarded;
+use crate::table::header::{check_header, of_text};
 use crate::table::index::ColumnId;
 use crate::table::ipc::Ipc;
 use crate::table::left_out::LeftOutRows;
@@ -214,7 +215,7 @@ impl Source {
                 .with_hint(format!("name it `sqlite:{file}`, with a `query`"))
                 .in_file(name)),
             FileKind::Text => {
-                has(&["delimiter", "encoding", "decimal"])?;
+                has(&["encoding", "decimal"])?;
                 let tabs = (ending == "tsv").then_some(b'\t');
                 let delimiter = options.delimiter.or(tabs);
                 let said = options.encoding.as_deref().map(named).transpose();
@@ -434,30 +435,6 @@ fn gathered<S>(work: Vec<Work<S>>) -> Result<Folded<S>> {
         n_rows += size;
     }
     Ok(Folded { states, n_rows, block_starts })
-}
-
-/// The columns of a table that has only texts.
-fn of_text(mut header: Vec<String>, guarded: bool) -> (Vec<String>, Vec<ColumnForm>) {
-    if guarded {
-        header.iter_mut().for_each(|name| *name = unguarded(name).to_owned());
-    }
-    let forms = vec![ColumnForm::Text; header.len()];
-    (header, forms)
-}
-
-fn check_header(header: &[String]) -> Result<()> {
-    if let Some(place) = header.iter().position(|name| name.trim().is_empty()) {
-        return Err(Error::input(format!("column {} has no name", place + 1))
-            .with_hint("the first line must name every column"));
-    }
-    let mut names: Vec<&String> = header.iter().collect();
-    names.sort();
-    match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => {
-            Err(Error::input(format!("two columns are called `{}`", pair[0])))
-        }
-        None => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::recipe::Spec;
 use crate::recipe::compare::edit::{set, written};
 use crate::recipe::compare::vary::{Vary, read};
-use crate::table;
+use crate::table::{self, ReadOptions};
 
 /// More points than this are a slip of the finger.
 pub const MOST_POINTS: usize = 1000;
@@ -165,12 +165,12 @@ fn one_table(specs: &[&Spec]) -> Result<()> {
             );
             return Err(other.error_at(other.input.table_spot, error));
         }
-        if first.input.options != other.input.options
-            || first.input.missing != other.input.missing
-        {
+        let read =
+            |spec: &Spec| ReadOptions { shared: false, ..spec.input.options.clone() };
+        if read(first) != read(other) || first.input.missing != other.input.missing {
             let error = Error::recipe(format!(
-                "`{}` reads the same table in another way (`delimiter`, `encoding`, `sheet`, \
-                 `query` and the like), or has other `missing` texts",
+                "`{}` reads the same table with another `delimiter` or other `missing` texts, or in \
+                 another way",
                 first.file
             ))
             .with_hint("say the same in `[input]` of both");
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!(
             message(&noisy.replace("[columns]", "delimiter = \";\"\n[columns]"), &[]),
             "b.toml:2:9: `a.toml` reads the same table with another `delimiter` or other \
-             `missing` texts"
+             `missing` texts, or in another way"
         );
         assert_eq!(
             message(&noisy, &["method.suppression=0.1"]),
