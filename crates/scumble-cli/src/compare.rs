@@ -15,6 +15,7 @@ use scumble::error::{Error, ErrorKind, Result};
 use scumble::recipe::{
     Ends, Grid, Point, Questions, Spec, Vary, Yardstick, YardstickOptions,
 };
+use scumble::table::Inputs;
 use scumble::watch::Watch;
 
 use crate::compare::point::{PointOutcome, run_all};
@@ -113,8 +114,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<ExitCode> {
     let progress = Progress::new(true);
     let standing = points.iter().filter(|point| point.as_it_stands);
     let specs: Vec<&Spec> = standing.map(|point| &point.spec).collect();
-    let folder = folder_of(&points[chosen]);
-    let yardstick = Yardstick::of_recipes(&specs, folder, options, &progress)?;
+    let inputs = Inputs::in_folder(folder_of(&points[chosen]));
+    let yardstick = Yardstick::of_recipes(&specs, &inputs, options, &progress)?;
     // An output that cannot be written is known before the work is done.
     let output = args.output.display().to_string();
     let missing = missing(&args.output);

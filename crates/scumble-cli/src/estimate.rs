@@ -115,10 +115,13 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     let progress = Progress::new(args.quiet || args.json || args.csv);
     progress.stage(Stage::Read, release.rows()?.bytes());
     let evidence = Evidence::read(&release, &progress)?;
-    // Where errors were measured, answers are about rows that were left out, too.
-    let left_out = match release.manifest.calibration {
-        Some(_) => 0,
-        None => release.manifest.left_beside(evidence.n_rows() as u64),
+    // Where errors were measured, or shares are those of the table, answers are about rows that
+    // were left out, too.
+    let of_table =
+        release.manifest.calibration.is_some() || release.manifest.shares.is_some();
+    let left_out = match of_table {
+        true => 0,
+        false => release.manifest.left_beside(evidence.n_rows() as u64),
     };
     let undone = way.map_or(Way::Inverse, WayName::way);
     progress.stage(Stage::Ask, 0);

@@ -26,6 +26,10 @@ pub(crate) struct InspectArgs {
     file: PathBuf,
     #[command(flatten)]
     table: TableArgs,
+    /// How many people the population has that the table is a sample of: who is alone in it is
+    /// then estimated, by two models.
+    #[arg(long, value_name = "PEOPLE")]
+    population_size: Option<u64>,
     /// Write the proposed recipe to this file.
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
@@ -57,11 +61,12 @@ pub(crate) fn run(args: &InspectArgs) -> Result<ExitCode> {
     let source = Source::open(&args.file, &args.table.options()?)?;
     let table = table_path(&args.file, args.recipe.as_deref())?;
     let (delimiter, more) = (args.table.delimiter, args.table.keys());
-    let options = Options { table, delimiter, more };
+    let population = args.population_size;
+    let options = Options { table, delimiter, more, population };
     let progress = Progress::new(args.quiet || args.json);
     let watch: &dyn Watch = &progress;
-    // The table is read three times.
-    watch.stage(Stage::Read, 3 * source.bytes());
+    // The table is read five times.
+    watch.stage(Stage::Read, 5 * source.bytes());
     let findings = inspect(watch.over(&source), &options);
     progress.finish();
     let findings = findings?;
@@ -136,6 +141,8 @@ fn report(args: &InspectArgs, findings: &Findings) -> String {
         findings.columns.len()
     );
     columns(&mut text, &findings.columns);
+    people(&mut text, findings);
+    contributions(&mut text, &findings.columns);
     risks(&mut text, findings);
     match &args.recipe {
         Some(path) => {
@@ -165,19 +172,20 @@ fn columns(text: &mut String, columns: &[ColumnFindings]) {
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0).max(6);
     let _ = writeln!(
         text,
-        "{:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  why",
-        "column", "type", "distinct", "missing", "unique", "role"
+        "{:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {:7} why",
+        "column", "type", "distinct", "missing", "unique", "role", "how sure"
     );
     for (name, column) in names.iter().zip(columns) {
         let about = if column.exact { "" } else { "~" };
         let _ = writeln!(
             text,
-            "{name:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {}",
+            "{name:width$}  {:8} {:>10} {:>8} {:>8}  {:10}  {:8} {}",
             column.kind.name(),
             format!("{about}{}", grouped(column.distinct)),
             percent(column.missing, true),
             percent(column.unique_share, column.exact),
             column.role.name(),
+            column.sure.name(),
             column.reason,
         );
     }
@@ -186,6 +194,46 @@ fn columns(text: &mut String, columns: &[ColumnFindings]) {
         text.push_str(" ~: estimated, off by about 1 in 100.");
     }
     text.push_str("\n\n");
+}
+
+/// Who has several rows, and what looks wrong.
+fn people(text: &mut String, findings: &Findings) {
+    if let Some(person) = &findings.person {
+        let _ = writeln!(
+            text,
+            "person: {} ({}): {}\n",
+            shown(&person.column),
+            person.sure.name(),
+            person.reason
+        );
+    }
+    if !findings.oddities.is_empty() {
+        text.push_str("looks wrong:\n");
+        for oddity in &findings.oddities {
+            let _ = writeln!(text, "  {}: {}", shown(&oddity.column), oddity.what);
+        }
+        text.push('\n');
+    }
+}
+
+/// What each quasi column adds to what all single out.
+fn contributions(text: &mut String, columns: &[ColumnFindings]) {
+    let known =
+        |column: &ColumnFindings| Some((column.name.clone(), column.contribution?));
+    let mut shares: Vec<(String, f64)> = columns.iter().filter_map(known).collect();
+    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let most = shares.first().map_or(0.0, |first| first.1);
+    if shares.len() < 2 || most <= 0.0 {
+        return;
+    }
+    text.push_str("singled out by adding this column, on average over orders\n");
+    for (name, share) in shares {
+        let bar = "#".repeat((24.0 * share.max(0.0) / most).round() as usize);
+        let name = shown(&name);
+        let _ =
+            writeln!(text, "{name:26}  {:>8}  {bar}", percent(share.max(0.0), true));
+    }
+    text.push('\n');
 }
 
 fn risks(text: &mut String, findings: &Findings) {
@@ -212,6 +260,45 @@ fn risks(text: &mut String, findings: &Findings) {
         format!("all {n_columns} quasi columns")
     };
     line(&name, all);
+    text.push('\n');
+    models(text, findings, all);
+}
+
+/// Risks of the table as it is, under the names of ARX and sdcMicro.
+fn models(text: &mut String, findings: &Findings, all: &scumble::inspect::Risk) {
+    let share = |share: f64| percent(share, all.exact);
+    let _ = writeln!(
+        text,
+        "The table as it is, by all quasi columns [as ARX and sdcMicro call it]:\n\
+         prosecutor, who knows a person is in it [individual risk]: {} of rows are alone \
+         [sample uniques], {} in groups below 5 [records at risk]\n\
+         marketer, who looks for everybody [global risk]: finds {} by chance",
+        share(all.unique),
+        share(all.below_5),
+        share(all.tuples),
+    );
+    match &findings.uniqueness {
+        Some(found) => {
+            let _ = writeln!(
+                text,
+                "journalist, who knows the population of {}: {} of rows are alone in it by \
+                 Pitman's model ({} to {}), {} by Zayatz' [population uniques]{}",
+                grouped(found.population),
+                percent(found.pitman, false),
+                percent(found.limits.0, false),
+                percent(found.limits.1, false),
+                percent(found.zayatz, false),
+                match found.disagrees() {
+                    true => "; the models disagree, trust neither",
+                    false => "",
+                }
+            );
+        }
+        None => text.push_str(
+            "journalist, who looks in a larger population: give its size with \
+             `--population-size`\n",
+        ),
+    }
     text.push('\n');
 }
 
@@ -256,6 +343,10 @@ fn as_json(findings: &Findings) -> Value {
             }
             Coarsening::Mask => json!({ "mask": "right" }),
             Coarsening::Dates => json!({ "dates": ["month", "quarter", "year"] }),
+            Coarsening::Order(order) => json!({ "order": order }),
+            Coarsening::Template(template, lacking) => {
+                json!({ "template": template.name(), "other": lacking })
+            }
         });
         json!({
             "name": column.name,
@@ -263,6 +354,9 @@ fn as_json(findings: &Findings) -> Value {
             "format": column.date_format,
             "role": column.role.name(),
             "reason": column.reason,
+            "sure": column.sure.name(),
+            "contribution": column.contribution,
+            "top_share": column.top_share,
             "distinct": column.distinct,
             "missing": column.missing,
             "unique_share": column.unique_share,
@@ -275,6 +369,7 @@ fn as_json(findings: &Findings) -> Value {
             "columns": risk.columns,
             "unique": risk.unique,
             "below_5": risk.below_5,
+            "tuples": risk.tuples,
             "exact": risk.exact,
         })
     });
@@ -283,6 +378,23 @@ fn as_json(findings: &Findings) -> Value {
         "rows": findings.rows,
         "columns": columns.collect::<Vec<_>>(),
         "risk": risk.collect::<Vec<_>>(),
+        "uniqueness": findings.uniqueness.as_ref().map(|found| json!({
+            "population": found.population,
+            "sample": found.sample,
+            "pitman": { "share": found.pitman, "low": found.limits.0, "high": found.limits.1 },
+            "zayatz": { "share": found.zayatz },
+            "disagree": found.disagrees(),
+        })),
+        "person": findings.person.as_ref().map(|person| json!({
+            "column": person.column,
+            "people": person.people,
+            "reason": person.reason,
+            "sure": person.sure.name(),
+        })),
+        "oddities": findings.oddities.iter().map(|oddity| json!({
+            "column": oddity.column,
+            "what": oddity.what,
+        })).collect::<Vec<_>>(),
         "recipe": findings.recipe,
     })
 }

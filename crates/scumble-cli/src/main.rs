@@ -6,6 +6,7 @@ mod cancel;
 mod compare;
 mod demo;
 mod estimate;
+mod hierarchy;
 mod inspect;
 mod output;
 mod progress;
@@ -42,6 +43,7 @@ struct Arguments {
 enum Command {
     Demo(demo::DemoArgs),
     Inspect(inspect::InspectArgs),
+    Hierarchy(hierarchy::HierarchyArgs),
     Publish(publish::PublishArgs),
     Audit(audit::AuditArgs),
     Estimate(estimate::EstimateArgs),
@@ -60,6 +62,7 @@ impl Command {
     fn cancelled(&self) -> &'static str {
         match self {
             Self::Publish(_) | Self::Compare(_) => "cancelled: nothing was written",
+            Self::Hierarchy(args) if args.writes() => "cancelled: nothing was written",
             Self::Inspect(args) if args.writes() => "cancelled: nothing was written",
             Self::Sample(args) if args.writes() => "cancelled: nothing was written",
             Self::Sample(_) => "cancelled: these are not all rows",
@@ -104,6 +107,7 @@ fn main() -> ExitCode {
     let done = match arguments.command {
         Command::Demo(args) => demo::run(&args),
         Command::Inspect(args) => inspect::run(&args),
+        Command::Hierarchy(args) => hierarchy::run(&args),
         Command::Publish(args) => publish::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Estimate(args) => estimate::run(&args),

@@ -123,6 +123,14 @@ impl Watch for Progress {
         self.shared.bar.inc(bytes);
     }
 
+    fn found(&self, loss: f64, bound: f64) {
+        let message = match loss > bound {
+            true => format!("searching: loss {loss:.4}, at least {bound:.4}"),
+            false => "searching".to_owned(),
+        };
+        self.shared.bar.set_message(message);
+    }
+
     fn is_cancelled(&self) -> bool {
         cancel::asked()
     }

@@ -99,6 +99,15 @@ pub(crate) fn run(args: &PublishArgs) -> Result<ExitCode> {
         object["unnamed_columns"] = json!(published.unnamed);
         object["removed_columns"] = json!(published.removed);
         object["notes"] = json!(published.notes);
+        if let Some(proven) = &published.search.proven {
+            object["search"] = json!({
+                "lattice": published.search.lattice.to_string(),
+                "looked_at": published.search.checked,
+                "loss": proven.loss,
+                "bound": proven.bound,
+                "optimal": proven.optimal,
+            });
+        }
         print_json(&object)?;
     } else if !args.quiet {
         say_what_is_left_out(&published);
@@ -194,6 +203,15 @@ fn summary(published: &Published) -> String {
             })
             .collect();
         text.push_str(&format!(", levels: {}", levels.join(", ")));
+        if let Some(proven) = &published.search.proven {
+            text.push_str(&match proven.gap() {
+                Some(0.0) => "; optimal".to_owned(),
+                Some(gap) => {
+                    format!("; at most {} % above the optimum", short(gap * 100.0))
+                }
+                None => "; perhaps not optimal".to_owned(),
+            });
+        }
     }
     if !published.search.tried.is_empty() {
         let tried: Vec<String> = published
@@ -218,6 +236,9 @@ fn summary(published: &Published) -> String {
         text.push_str(&format!(
             "\nnumbers drawn anew from mean and covariance of {groups}"
         ));
+    }
+    if let Some(shares) = &manifest.shares {
+        text.push_str(&format!("\nshares  of values of {}", listed(&shares.columns)));
     }
     text.push('\n');
     if !published.audit.loss.is_empty() {

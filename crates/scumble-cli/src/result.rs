@@ -34,6 +34,11 @@ pub(crate) fn as_json(
         "loss": report.loss,
         "groups": report.group_sizes.iter().map(|(_, n)| n).sum::<u64>(),
         "risks": report.risks.iter().map(risk_json).collect::<Value>(),
+        "reidentification": report.reidentification().map(|found| json!({
+            "prosecutor": { "highest": found.highest, "average": found.average,
+                "at_risk": found.at_risk, "unique": found.unique },
+            "marketer": { "average": found.average },
+        })),
         "widths": report.widths.iter().map(width_json).collect::<Value>(),
         "seconds": seconds.collect::<Value>(),
     })

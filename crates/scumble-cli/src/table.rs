@@ -83,7 +83,7 @@ fn delimiter(text: &str) -> Result<u8, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::delimiter;
 
     #[test]
     fn delimiters_are_one_character() {

@@ -49,6 +49,7 @@ pub(crate) fn warnings(manifest: &Manifest, report: &Report) -> Vec<String> {
     }
     let told = report.attacks.iter().filter_map(|a| told_by_others(manifest, a));
     warnings.extend(told);
+    warnings.extend(report.attacks.iter().filter_map(taught_by_groups));
     let together = report.attacks.iter().flat_map(broken_together);
     warnings.extend(together.map(|what| {
         format!("together with the other releases, {what}; no promise covers that")
@@ -225,6 +226,41 @@ fn told_by_others(manifest: &Manifest, attack: &Attacked) -> Option<String> {
         percent(attack.chance),
         word("by")?,
         instead(manifest, word("column")?, word("by")?),
+    ))
+}
+
+/// What is said of values by group that all groups together teach much about: a twentieth of
+/// all people more are guessed rightly than groups alone tell and than a promise says of them,
+/// or a hundredth are as good as known.
+fn taught_by_groups(attack: &Attacked) -> Option<String> {
+    const MUCH: f64 = 0.05;
+    const KNOWN: f64 = 0.01;
+    let number = |key: &str| attack.detail.get(key).and_then(Value::as_f64);
+    let column = attack.detail.get("column").and_then(Value::as_str);
+    let column = column.filter(|_| attack.name == "learned")?;
+    let (sure, before) = (number("sure")?, number("sure_alone")?);
+    let told = f64::max(attack.chance, number("bound").unwrap_or(0.0));
+    if attack.success - told < MUCH && sure - before < KNOWN {
+        return None;
+    }
+    let known = match sure > 0.0 {
+        true => format!(", and is more than 90 % sure of {}", percent(sure)),
+        false => String::new(),
+    };
+    let bounded = match number("bound") {
+        Some(bound) => format!(
+            ". That a group alone tells no more than {} does not cover that",
+            percent(bound)
+        ),
+        None => ". No promise covers that".to_owned(),
+    };
+    Some(format!(
+        "all groups together teach how `{column}` depends on quasi columns: somebody who learns it from \
+         the release guesses the value rightly for {} of all people, and for {} by groups \
+         alone{known}{bounded}: coarser or fewer quasi columns teach less, and a randomized \
+         `{column}` (`breach`) bounds what anything can",
+        percent(attack.success),
+        percent(attack.chance),
     ))
 }
 

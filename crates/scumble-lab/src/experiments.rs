@@ -4,6 +4,7 @@ mod blur_classification;
 mod blur_queries;
 mod bucket_queries;
 mod calibration;
+mod coverage;
 mod delta_bound;
 mod fine_grain_downward;
 mod fine_grain_utility;
@@ -45,4 +46,5 @@ pub const EXPERIMENTS: &[Experiment] = &[
     calibration::EXPERIMENT,
     blur_queries::EXPERIMENT,
     blur_classification::EXPERIMENT,
+    coverage::EXPERIMENT,
 ];

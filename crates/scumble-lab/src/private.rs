@@ -75,7 +75,7 @@ impl How {
         let task =
             GroupingTask { columns, census, promises: &promises, loss, limit: 0 };
         match self {
-            Self::FullDomain(_) => Ok(FullDomain.find(&task)?.grouping),
+            Self::FullDomain(_) => Ok(FullDomain::default().find(&task)?.grouping),
             Self::Mondrian(mondrian) => mondrian.find(&task),
         }
     }

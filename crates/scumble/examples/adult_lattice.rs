@@ -10,7 +10,7 @@ use std::path::Path;
 use scumble::error::{Error, Result};
 use scumble::hierarchy::{Column, ColumnSpec, Microdata, Rule, Tree};
 use scumble::loss::Loss;
-use scumble::method::{FullDomain, GroupingTask, lattice_size};
+use scumble::method::{FullDomain, GroupingTask};
 use scumble::promise::{KAnonymity, Promises};
 use scumble::table::{ReadOptions, Reading, Role, Source};
 use scumble::watch::Unwatched;
@@ -54,7 +54,7 @@ fn main() -> Result<()> {
             loss: Loss::by_name("loss")?,
             limit: 0,
         };
-        FullDomain.find(&task)
+        FullDomain::default().find(&task)
     };
 
     let mut allowed = 0;
@@ -77,7 +77,7 @@ fn main() -> Result<()> {
         node[..rising].fill(0);
     }
     let found = best(&data.quasi)?;
-    println!("nodes        {}", lattice_size(&data.quasi));
+    println!("nodes        {}", found.lattice);
     println!("5-anonymous  {allowed}");
     println!("least loss   {least:.6} by looking at all");
     println!("found        {:.6} by looking at {} nodes", found.loss, found.checked);

@@ -102,7 +102,7 @@ fn main() -> Result<()> {
     for (name, limit) in [("SPALM", 0), ("SPALM, 5 % left out", data.n_rows() / 20)] {
         let (columns, census) = (&data.quasi, &data.census);
         let task = GroupingTask { columns, census, promises: &promises, loss, limit };
-        let found = timed(name, || FullDomain.find(&task))?;
+        let found = timed(name, || FullDomain::default().find(&task))?;
         let shape = found.grouping.shape(census);
         println!(
             "    loss {:.4}, levels {:?}, {} groups, {} left out, {} nodes looked at",

@@ -49,6 +49,7 @@ pub mod estimate;
 #[doc(hidden)]
 pub mod hierarchy;
 pub mod inspect;
+mod learn;
 #[doc(hidden)]
 pub mod loss;
 #[doc(hidden)]

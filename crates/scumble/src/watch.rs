@@ -17,6 +17,9 @@ pub trait Watch: Sync {
     /// So many more bytes were read.
     fn advance(&self, _bytes: u64) {}
 
+    /// A search has found something that costs `loss`, and nothing can cost less than `bound`.
+    fn found(&self, _loss: f64, _bound: f64) {}
+
     /// Whether the work is no longer wanted. Once it is not, it never is again: so a loop
     /// that cannot fail may stop half-way, if whoever called it asks `check`
     /// before looking at what came of it.

@@ -19,8 +19,9 @@ const ORDER: [&str; 9] = [
 ];
 
 /// What every folder may use.
-const COMMON: [&str; 9] = [
-    "error", "decimal", "picture", "random", "seam", "space", "text", "watch", "words",
+const COMMON: [&str; 10] = [
+    "error", "decimal", "learn", "picture", "random", "seam", "space", "text", "watch",
+    "words",
 ];
 
 /// What stands beside the flow and may use all of it.

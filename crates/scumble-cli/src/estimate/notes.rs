@@ -1,5 +1,6 @@
 //! What a reader of an answer must know.
 
+use scumble::Unwatched;
 use scumble::error::Result;
 use scumble::estimate::{Basis, Check, Condition, Evidence, Measure, Query};
 use scumble::release::{Manifest, PublishedColumn, Treatment};
@@ -88,7 +89,7 @@ pub(super) fn notes(
     }
     even_ranges(manifest, answers, &mut notes);
     match manifest.calibration {
-        None => assumed(manifest, answers, &mut notes),
+        None => assumed(manifest, evidence, answers, &mut notes)?,
         Some(_) => measured(answers, &mut notes),
     }
     if manifest.sampled.is_some() {
@@ -134,7 +135,12 @@ fn even_ranges(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>)
 }
 
 /// What answers take for granted if nobody measured how far they are off.
-fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
+fn assumed(
+    manifest: &Manifest,
+    evidence: &Evidence,
+    answers: &[Answer],
+    notes: &mut Vec<String>,
+) -> Result<()> {
     let open = |answer: &&Answer| {
         answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
     };
@@ -147,13 +153,22 @@ fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
     let asked = || manifest.columns.iter().filter(asked);
     let apart: Vec<&PublishedColumn> =
         asked().filter(|column| column.treatment == Treatment::Apart).collect();
+    // Several at once are taken as independent, whatever their groups teach.
+    let alone = apart.len() == 1;
     for column in &apart {
-        notes.push(format!(
-            "within a group every arrangement of `{}` is taken as equally likely: where it \
-             depends on the columns asked about, estimates lean towards independence, and \
-             the error does not show it",
-            column.name
-        ));
+        let name = &column.name;
+        notes.push(match alone && evidence.teaches(name, &Unwatched)? {
+            true => format!(
+                "values of `{name}` are shared out within each group by how all groups \
+                 together show them to depend on other columns, one by one: what only two \
+                 columns together tell is not in it, and the error does not show that"
+            ),
+            false => format!(
+                "within a group every arrangement of `{name}` is taken as equally likely: \
+                 where it depends on the columns asked about, estimates lean towards \
+                 independence, and the error does not show it"
+            ),
+        });
     }
     if open().any(|answer| asks_of_numbers(manifest, &answer.query)) {
         notes.push(
@@ -170,11 +185,22 @@ fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
                 .to_owned(),
         );
     }
+    let shared = manifest.shares.iter().flat_map(|note| &note.columns);
+    let shared: Vec<&String> = shared.collect();
+    let is_even = |column: &PublishedColumn| {
+        matches!(column.treatment, Treatment::Coarse { .. })
+            && !shared.contains(&&column.name)
+    };
     let values = match open().any(|answer| about(answer).weighted) {
         true => Some("columns are taken as independent within a group"),
-        false => open().any(|answer| about(answer).coarse).then_some(
+        false if !open().any(|answer| about(answer).coarse) => None,
+        false if asked().any(|column| is_even(column)) => Some(
             "a cell is taken as even over the values it stands for, and columns as \
              independent within their cells",
+        ),
+        false => Some(
+            "a cell is taken as even over the values it stands for as the shares of values \
+             allow, and columns as independent within their cells",
         ),
     };
     if let Some(values) = values {
@@ -183,6 +209,7 @@ fn assumed(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
              not show it"
         ));
     }
+    Ok(())
 }
 
 /// What errors rest on that the publisher measured.
@@ -192,15 +219,14 @@ fn measured(answers: &[Answer], notes: &mut Vec<String>) {
     };
     if rests_on(Basis::Calibrated) {
         notes.push(
-            "errors are as large as the publisher found those of questions like this one to \
-             be: 95 of 100 such intervals cover the truth"
+            "errors as the publisher measured them: of questions like this one 95 of 100 \
+             intervals cover the truth"
                 .to_owned(),
         );
     }
     if rests_on(Basis::Limits) {
         notes.push(
-            "values are taken as even and independent where the release leaves them open, \
-             and nobody measured how far that is off here: only the limits are certain"
+            "nobody measured errors of questions like this one: only the limits are certain"
                 .to_owned(),
         );
     }

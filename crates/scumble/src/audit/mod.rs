@@ -24,6 +24,8 @@ mod noisy;
 mod page;
 mod public;
 mod redrawn;
+mod reidentification;
+mod shares;
 mod views;
 
 use std::collections::BTreeMap;
@@ -36,6 +38,7 @@ pub use case::Case;
 pub use given::{Given, Knowledge, Original, read_population};
 pub use page::{PAGE_FILE, page, write_page};
 pub use public::Public;
+pub use reidentification::Reidentification;
 pub use views::Views;
 
 use crate::audit::attacks::Stopped;
@@ -175,6 +178,7 @@ pub fn audit(release: &Release, given: &Given<'_>, watch: &dyn Watch) -> Result<
     let views = Views::open(release, watch)?;
     views.read()?;
     domains::check(&views)?;
+    shares::check(&views, given.original)?;
     let manifest = views.manifest;
     let counted = given.original.and_then(|original| original.counted.as_deref());
     let alone = counted.and_then(without_others);

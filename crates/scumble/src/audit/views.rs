@@ -12,7 +12,9 @@ use crate::audit::drawn::Drawn;
 use crate::audit::noisy::NoisyRows;
 use crate::audit::redrawn::RedrawnGroups;
 use crate::error::{Error, Result};
-use crate::release::{Manifest, PublishedColumn, Release, Seen, Treatment};
+use crate::release::{
+    ColumnShares, Manifest, PublishedColumn, Release, Seen, Treatment,
+};
 use crate::table::{Role, Source};
 use crate::watch::{Quiet, Watch};
 
@@ -89,6 +91,11 @@ impl<'a> Views<'a> {
     pub(super) fn cells(&self) -> Result<Option<&CellClasses>> {
         let read = |seen| CellClasses::read(seen, self.watch);
         facet(self.seen_if(forms_cell_classes(self.manifest)), &self.facets.cells, read)
+    }
+
+    /// How often the values of columns occur in the table, if the release says so.
+    pub(super) fn shares(&self) -> Result<Vec<ColumnShares>> {
+        self.seen.shares(self.watch)
     }
 
     /// How many rows published rows stand for, and how many do, ascending; nothing if each

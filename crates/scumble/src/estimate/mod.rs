@@ -13,6 +13,7 @@
 mod evidence;
 mod laws;
 mod learn;
+mod model;
 mod query;
 mod sample;
 
@@ -26,6 +27,7 @@ pub use learn::{
     Accuracy, Classifier, ColumnScale, Cuts, DecisionTree, Examination, Growth,
     Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,
 };
+pub use model::Model;
 pub(crate) use query::question::FittedCondition;
 pub use query::{
     Ask, Check, Comparison, Condition, Guessed, Literal, Measure, Pattern, Query,

@@ -279,6 +279,9 @@ impl Microdata {
 
         let mut columns = Vec::new();
         for ((domain, spec), rows) in domains.into_iter().zip(&mut specs).zip(rows) {
+            if let Rule::Quantiles(quantiles) = &spec.rule {
+                spec.rule = quantiles.cuts(&domain, &rows);
+            }
             spec.rule = spec.rule.fixed(&domain);
             spec.rule.check(&spec.reading).map_err(|error| in_column(&error, spec))?;
             columns.push(column(domain, spec, rows)?);

@@ -6,7 +6,7 @@ use crate::hierarchy::{Cells, Column, Cover, ROOT_LABEL};
 use crate::table::{Code, Ids, Kind, parse_date, parse_number};
 
 /// What is written behind a range that also stands for "not known".
-const OR_MISSING: &str = " or missing";
+pub(crate) const OR_MISSING: &str = " or missing";
 
 /// How a cell is written.
 pub fn text(column: &Column, cover: &Cover) -> String {

@@ -60,7 +60,9 @@ impl Grid {
                 let finest = grains.find(|grain| *grain != Grain::Day)?;
                 Rule::calendar(vec![finest]).ok()?
             }
-            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) => return None,
+            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) | Rule::Quantiles(_) => {
+                return None;
+            }
         };
         Some(Self { rule })
     }
@@ -90,13 +92,21 @@ impl Grid {
         }
     }
 
+    /// The neighbouring lines around a number: where its step begins, and where the next one
+    /// does.
+    pub fn step_around(&self, number: f64) -> Option<(f64, f64)> {
+        self.around(number).map(|range| (range.from, range.to))
+    }
+
     /// The range around a number, between neighbouring lines.
     fn around(&self, number: f64) -> Option<GridRange> {
         let steps: Vec<Step> = match &self.rule {
             Rule::Widths(widths) => widths.steps(number)?,
             Rule::Cuts(cuts) => cuts.steps(number),
             Rule::Calendar(calendar) => calendar.steps(number)?,
-            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) => return None,
+            Rule::Plain | Rule::Tree(_) | Rule::Mask(_) | Rule::Quantiles(_) => {
+                return None;
+            }
         };
         let (label, span) = steps.into_iter().next()?;
         let (from, to) = span?;

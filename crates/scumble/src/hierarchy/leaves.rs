@@ -9,6 +9,19 @@ use crate::table::{Code, Domain, Kind, Reading};
 impl Tree {
     /// Checks that the leaves can be read as values of a column, each as one value.
     pub fn check(&self, reading: &Reading) -> Result<()> {
+        if reading.kind != Kind::Category {
+            let words = match (self.template, self.other) {
+                (Some(template), _) => {
+                    Some(format!("`template = \"{}\"`", template.name()))
+                }
+                (None, Some(_)) => Some("`other = true`".to_owned()),
+                (None, None) => None,
+            };
+            if let Some(words) = words {
+                return Err(Error::recipe(format!("{words} needs a column of words"))
+                    .with_hint("say `type = \"category\"`"));
+            }
+        }
         let lookup = self.lookup(reading);
         for (place, (leaf, line)) in self.leaves.iter().zip(&self.lines).enumerate() {
             if reading.is_missing(leaf) {
@@ -142,7 +155,8 @@ impl Lookup<'_> {
         match self.kind {
             Kind::Category => {
                 let fallback = if missing { self.missing } else { None };
-                self.tree.index.get(text).copied().or(fallback)
+                let other = if missing { None } else { self.tree.other };
+                self.tree.place_of(text).or(fallback).or(other)
             }
             _ if missing => self.missing,
             _ => self.numbers.get(&number?.to_bits()).copied(),

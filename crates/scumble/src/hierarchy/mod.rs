@@ -3,6 +3,7 @@
 //! A [`Rule`] is what a recipe says; bound to a column's domain it becomes a
 //! [`Hierarchy`], arrays that map every code to its node on every level.
 
+mod band;
 mod bind;
 mod calendar;
 pub mod cell;
@@ -16,12 +17,15 @@ mod mask;
 mod population;
 #[cfg(test)]
 mod properties;
+mod quantiles;
 mod ranges;
 mod rule;
+mod template;
 mod tree;
 mod uncovered;
 mod within;
 
+pub use band::Band;
 pub(crate) use bind::beyond_grid;
 pub use bind::{ColumnSpec, Microdata};
 pub use calendar::{Calendar, Grain};
@@ -32,8 +36,10 @@ pub use ladder::{Cuts, Widths};
 pub use levels::{Hierarchy, Level, Node, ROOT_LABEL};
 pub use mask::{Mask, Side};
 pub use population::Population;
+pub use quantiles::Quantiles;
 pub use ranges::Ranges;
 pub use rule::{Rule, Uncovered};
+pub use template::{NAMED_RULES, Template, named_rule};
 pub use tree::Tree;
 
 /// The label above a value on one level and, for a range, where it begins and ends.

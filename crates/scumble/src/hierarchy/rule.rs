@@ -6,9 +6,10 @@ use crate::error::{Error, Result};
 use crate::hierarchy::leaves::Lookup;
 use crate::hierarchy::mask::LONGEST;
 use crate::hierarchy::{
-    Calendar, Cuts, Grain, Hierarchy, Mask, ROOT_LABEL, Side, Step, Tree, Widths,
+    Calendar, Cuts, Grain, Hierarchy, Mask, Quantiles, ROOT_LABEL, Side, Step, Tree,
+    Widths,
 };
-use crate::table::{Code, Domain, Kind, Reading, Unreadable, parse_number};
+use crate::table::{Code, Domain, Kind, Of, Reading, Unreadable, parse_number};
 
 /// How the values of a column coarsen, whatever values there are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub enum Rule {
     Widths(Widths),
     /// Number ranges between cut points.
     Cuts(Cuts),
+    /// Number ranges with about equally many rows, which become cuts when the table was read.
+    Quantiles(Quantiles),
     /// Characters masked from one end.
     Mask(Mask),
     /// Parts of the calendar.
@@ -64,7 +67,7 @@ impl Rule {
     pub fn default_kind(&self) -> Option<Kind> {
         match self {
             Self::Plain | Self::Tree(_) => None,
-            Self::Widths(_) | Self::Cuts(_) => Some(Kind::Number),
+            Self::Widths(_) | Self::Cuts(_) | Self::Quantiles(_) => Some(Kind::Number),
             Self::Mask(_) => Some(Kind::Category),
             Self::Calendar(_) => Some(Kind::Date),
         }
@@ -88,6 +91,9 @@ impl Rule {
                 wrong("widths", "numbers")
             }
             Self::Cuts(_) if reading.kind != Kind::Number => wrong("cuts", "numbers"),
+            Self::Quantiles(_) if reading.kind != Kind::Number => {
+                wrong("quantiles", "numbers")
+            }
             Self::Calendar(_) if reading.kind != Kind::Date => wrong("dates", "dates"),
             _ => Ok(()),
         }
@@ -120,6 +126,10 @@ impl Rule {
                     side: *side,
                     length: Some(lengths.max().unwrap_or(0)),
                 })
+            }
+            // Who counts rows makes cuts of them before.
+            Self::Quantiles(quantiles) => {
+                quantiles.cuts(domain, &Of::repeat(1, domain.len()))
             }
             _ => self.clone(),
         }
@@ -183,7 +193,7 @@ impl Rule {
         match self {
             Self::Widths(_) | Self::Cuts(_) => range(label),
             Self::Calendar(calendar) => calendar.span(label),
-            Self::Plain | Self::Tree(_) | Self::Mask(_) => None,
+            Self::Plain | Self::Tree(_) | Self::Mask(_) | Self::Quantiles(_) => None,
         }
     }
 
@@ -197,9 +207,11 @@ impl Rule {
         let steps = match self {
             Self::Widths(widths) => widths.steps(number)?,
             Self::Cuts(cuts) => cuts.steps(number),
-            Self::Plain | Self::Tree(_) | Self::Mask(_) | Self::Calendar(_) => {
-                return None;
-            }
+            Self::Plain
+            | Self::Tree(_)
+            | Self::Mask(_)
+            | Self::Quantiles(_)
+            | Self::Calendar(_) => return None,
         };
         let (label, span) = steps.into_iter().nth(level.checked_sub(1)?)?;
         Some((label, span?))
@@ -212,6 +224,7 @@ impl Rule {
             Self::Tree(tree) => tree.n_steps(),
             Self::Widths(widths) => widths.widths().len(),
             Self::Cuts(cuts) => cuts.levels().len(),
+            Self::Quantiles(quantiles) => quantiles.n_steps(),
             Self::Mask(mask) => mask.n_steps(),
             Self::Calendar(calendar) => calendar.n_steps(),
         }
@@ -260,7 +273,7 @@ impl<'a> BoundRule<'a> {
             }
             Rule::Widths(widths) => widths.steps(number?),
             Rule::Cuts(cuts) => Some(cuts.steps(number?)),
-            Rule::Mask(_) => None,
+            Rule::Mask(_) | Rule::Quantiles(_) => None,
             Rule::Calendar(calendar) => calendar.steps(number?),
         }
     }

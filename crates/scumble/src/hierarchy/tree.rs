@@ -8,7 +8,7 @@ use hashbrown::hash_map::Entry;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
-use crate::hierarchy::ROOT_LABEL;
+use crate::hierarchy::{Band, ROOT_LABEL, Template};
 
 /// A tree of words: for every leaf, the nodes above it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -23,18 +23,31 @@ pub struct Tree {
     pub(super) leaves: Vec<String>,
     // The line of every leaf.
     pub(super) index: HashMap<String, usize>,
+    // What finds the leaves of texts that are none.
+    pub(super) template: Option<Template>,
+    // The leaf of texts that have no other.
+    pub(super) other: Option<usize>,
 }
+
+/// The leaf of values that have no leaf, if a tree has one.
+const OTHER: &str = "other";
 
 /// Wherever its lines stood.
 impl PartialEq for Tree {
     fn eq(&self, other: &Self) -> bool {
         self.lines == other.lines
+            && self.template == other.template
+            && self.other == other.other
     }
 }
 
 #[derive(Serialize, Deserialize)]
 struct TreeLines {
     lines: Vec<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    template: Option<Template>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    other: bool,
 }
 
 /// Lines as they stand in a file: the number of the line, and for each cell its column.
@@ -133,14 +146,103 @@ impl Tree {
         let lines = lines.filter(|(line, _)| is_wanted(&line[0]));
         let (lines, numbers): (Vec<Vec<String>>, Vec<usize>) =
             lines.map(|(line, number)| (line.clone(), *number)).unzip();
-        (!lines.is_empty()).then(|| Self::of(lines, numbers))
+        if lines.is_empty() {
+            return None;
+        }
+        let only = Self { template: self.template, ..Self::of(lines, numbers) };
+        let kept = self.other.filter(|_| only.index.contains_key(OTHER));
+        Some(if kept.is_some() { only.with_other() } else { only })
+    }
+
+    /// The same tree with one more leaf, `other`, for values that have none.
+    #[must_use]
+    pub fn with_other(self) -> Self {
+        if let Some(place) = self.index.get(OTHER).copied() {
+            return Self { other: Some(place), ..self };
+        }
+        let Self { mut lines, mut numbers, template, .. } = self;
+        let rooted = lines.iter().all(|line| line.last() == lines[0].last());
+        let mut line = vec![OTHER.to_owned(); lines[0].len()];
+        if let (true, Some(root), Some(last)) =
+            (rooted && line.len() > 1, lines[0].last().cloned(), line.last_mut())
+        {
+            *last = root;
+        }
+        lines.push(line);
+        numbers.push(0);
+        let other = Some(lines.len() - 1);
+        Self { template, other, ..Self::of(lines, numbers) }
+    }
+
+    /// Words in their order, with ranges of two, four, ... neighbours above them; or of as
+    /// many as `by` says. Ranges of ages and the like, as in `[0-10)`, become wider ones.
+    pub fn ladder(words: &[String], by: &[usize]) -> Result<Self> {
+        let mut sizes = by.to_vec();
+        if sizes.is_empty() {
+            sizes = std::iter::successors(Some(2), |size| Some(size * 2))
+                .take_while(|size| size * 2 <= words.len().max(4))
+                .collect();
+        }
+        let nested =
+            |pair: &[usize]| pair[1] > pair[0] && pair[1].is_multiple_of(pair[0]);
+        if sizes[0] < 2 || !sizes.windows(2).all(nested) {
+            return Err(Error::recipe(
+                "`by` must grow, each number a multiple of the one before",
+            )
+            .with_hint(
+                "write `by = [2, 4]` for ranges of two and of four neighbours",
+            ));
+        }
+        let mut lines = Vec::new();
+        for (place, word) in words.iter().enumerate() {
+            if words[..place].contains(word) {
+                return Err(Error::recipe(format!("`order` has `{word}` twice")));
+            }
+            let step = |size: &usize| {
+                let first = place / size * size;
+                joined(&words[first..words.len().min(first + size)])
+            };
+            let mut line = vec![word.clone()];
+            line.extend(sizes.iter().map(step));
+            line.push(ROOT_LABEL.to_owned());
+            lines.push((place + 1, line.into_iter().map(|cell| (1, cell)).collect()));
+        }
+        Self::from_lines(lines).map_err(|(_, _, error)| error)
+    }
+
+    /// The tree of a template.
+    pub(super) fn of_template(lines: Vec<[String; 4]>, template: Template) -> Self {
+        let numbers = (1..=lines.len()).collect();
+        let lines = lines.into_iter().map(Vec::from).collect();
+        Self { template: Some(template), ..Self::of(lines, numbers) }
+    }
+
+    /// What finds the leaves of texts that are none, if the tree is a template's.
+    pub fn template(&self) -> Option<Template> {
+        self.template
+    }
+
+    /// Whether values without a leaf have one all the same.
+    pub fn takes_all(&self) -> bool {
+        self.other.is_some()
+    }
+
+    /// The labels of every leaf, leaf first, root last.
+    pub fn lines(&self) -> impl Iterator<Item = &[String]> {
+        self.lines.iter().map(Vec::as_slice)
+    }
+
+    /// The place of the leaf that a text stands for.
+    pub(super) fn place_of(&self, text: &str) -> Option<usize> {
+        let own = self.index.get(text).copied();
+        own.or_else(|| self.index.get(&self.template?.leaf(text)?).copied())
     }
 
     /// Lines that are in order.
     fn of(lines: Vec<Vec<String>>, numbers: Vec<usize>) -> Self {
         let leaves: Vec<String> = lines.iter().map(|line| line[0].clone()).collect();
         let index = leaves.iter().cloned().zip(0..).collect();
-        Self { lines, numbers, leaves, index }
+        Self { lines, numbers, leaves, index, template: None, other: None }
     }
 
     /// The leaves, depth-first: those below one node stand together.
@@ -170,13 +272,30 @@ impl TryFrom<TreeLines> for Tree {
         let cells =
             |line: Vec<String>| line.into_iter().map(|cell| (1, cell)).collect();
         let lines = (1..).zip(typed.lines.into_iter().map(cells)).collect();
-        Self::from_lines(lines).map_err(|(_, _, error)| error)
+        let tree = Self::from_lines(lines).map_err(|(_, _, error)| error)?;
+        let tree = Self { template: typed.template, ..tree };
+        Ok(if typed.other { tree.with_other() } else { tree })
     }
 }
 
 impl From<Tree> for TreeLines {
     fn from(tree: Tree) -> Self {
-        Self { lines: tree.lines }
+        Self { lines: tree.lines, template: tree.template, other: tree.other.is_some() }
+    }
+}
+
+/// What a range of neighbouring words is called: `[0-20)` for `[0-10)` and `[10-20)`, else the
+/// first and the last.
+fn joined(words: &[String]) -> String {
+    let (Some(first), Some(last)) = (words.first(), words.last()) else {
+        return String::new();
+    };
+    if words.len() == 1 {
+        return first.clone();
+    }
+    match Band::of(first).zip(Band::of(last)) {
+        Some((first, last)) if first.low < last.low => first.to(&last),
+        _ => format!("{first} .. {last}"),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What is said of values that a column cannot have.
 
 use crate::error::Error;
-use crate::hierarchy::{ColumnSpec, Uncovered};
+use crate::hierarchy::{ColumnSpec, Rule, Uncovered};
 use crate::table::{Code, Dictionary, Kind, Source};
 
 /// Which rows have values that the column cannot have; never the values.
@@ -48,8 +48,23 @@ pub(super) fn uncovered_error(
             (places, format!("not {what}"), format!("{form}; {missing}"))
         }
         Uncovered::NoLeaf(places) => {
-            let hint = "add a line for each value to the hierarchy file";
-            (places, "not in its hierarchy".to_owned(), hint.to_owned())
+            let template = match &spec.rule {
+                Rule::Tree(tree) => tree.template(),
+                _ => None,
+            };
+            let other = "say `other = true` beside it, and they become \"other\"";
+            let (what, hint) = match template {
+                Some(template) => {
+                    (format!("not {}", template.wanted()), other.to_owned())
+                }
+                None => (
+                    "not in its hierarchy".to_owned(),
+                    format!(
+                        "add a line for each value to the hierarchy file, or {other}"
+                    ),
+                ),
+            };
+            (places, what, hint)
         }
         Uncovered::Beyond(places) => {
             let hint = "widen the `domain` of the column, by what is possible and not by what \

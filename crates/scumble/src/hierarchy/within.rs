@@ -41,7 +41,13 @@ impl Rule {
                     "write `domain = { csv = \"values.csv\" }`, one value a line";
                 Err(Error::recipe(error).with_hint(hint))
             }
-            (Self::Widths(_) | Self::Cuts(_) | Self::Calendar(_), Some(_)) => {
+            (
+                Self::Widths(_)
+                | Self::Cuts(_)
+                | Self::Quantiles(_)
+                | Self::Calendar(_),
+                Some(_),
+            ) => {
                 let error = "a `domain` that lists values does not go with ranges";
                 Err(Error::recipe(error).with_hint("write `[0, 120]` for 0 to 120"))
             }

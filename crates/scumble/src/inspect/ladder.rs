@@ -1,9 +1,9 @@
 //! How the values of a column could coarsen.
 
-use crate::hierarchy::Rule;
+use crate::hierarchy::{Band, Rule, Template};
 use crate::inspect::Coarsening;
-use crate::inspect::role::{is_age, is_postal};
-use crate::inspect::tally::Tally;
+use crate::inspect::hints::{is_age, is_postal};
+use crate::inspect::tally::{Tally, looks};
 use crate::table::{Kind, parse_number};
 
 /// Below so many values ranges are not worth it.
@@ -17,8 +17,21 @@ pub(super) fn coarsening(
     name: &str,
     tally: &Tally,
     distinct: u64,
+    codes: Option<Template>,
 ) -> (Kind, Option<Coarsening>) {
     let (kind, _) = tally.kind();
+    if let Some(template) = codes {
+        let look = match template {
+            Template::Icd9 => looks::ICD9,
+            Template::Icd10 => looks::ICD10,
+            Template::UnRegion => looks::COUNTRY,
+        };
+        let lacking = tally.share_that(look) < 1.0;
+        return (Kind::Category, Some(Coarsening::Template(template, lacking)));
+    }
+    if let Some(order) = order(tally) {
+        return (Kind::Category, Some(Coarsening::Order(order)));
+    }
     let facts = tally.facts();
     let code_like = facts.is_code() && facts.lengths.0 >= 3;
     let postal = is_postal(name) && (kind == Kind::Category || facts.is_whole());
@@ -31,13 +44,28 @@ pub(super) fn coarsening(
             Some(Coarsening::Widths(widths.to_vec()))
         }
         Kind::Number if distinct >= FEW_VALUES => {
-            widths(facts.range, facts.is_whole()).map(Coarsening::Widths)
+            let own = facts.own_range.0 < facts.own_range.1;
+            let range = if own { facts.own_range } else { facts.range };
+            widths(range, facts.is_whole()).map(Coarsening::Widths)
         }
         Kind::Date if distinct > 1 => Some(Coarsening::Dates),
         Kind::Category if code_like && distinct > FEW_CODES => Some(Coarsening::Mask),
         _ => None,
     };
     (kind, coarsening)
+}
+
+/// The values in their order, if all are ranges, as in `[0-10)`.
+fn order(tally: &Tally) -> Option<Vec<String>> {
+    let texts = tally.texts().filter(|texts| texts.len() > 2)?;
+    let bands = texts.iter().map(|text| Some((Band::of(text)?, text.to_string())));
+    let mut bands: Vec<(Band, String)> = bands.collect::<Option<_>>()?;
+    let key = |band: &Band| (band.low, band.high);
+    bands.sort_by(|a, b| {
+        key(&a.0).partial_cmp(&key(&b.0)).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let apart = bands.windows(2).all(|pair| pair[0].0.high <= pair[1].0.low);
+    apart.then(|| bands.into_iter().map(|(_, text)| text).collect())
 }
 
 /// About four or five widths between a twentieth and a half of the range, each a multiple

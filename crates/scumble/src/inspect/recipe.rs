@@ -2,8 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::inspect::role::{is_known, is_name};
-use crate::inspect::{Coarsening, ColumnFindings, Options};
+use crate::inspect::{Coarsening, ColumnFindings, Options, Person, Sureness};
 use crate::table::{Kind, Role};
 
 /// Writes a recipe that names every column.
@@ -12,6 +11,7 @@ pub(super) fn recipe(
     missing: &[&str],
     rows: u64,
     columns: &[ColumnFindings],
+    person: Option<&Person>,
 ) -> String {
     let mut text = String::from(
         "# Proposed by `scumble inspect`. Read it, change it, then: scumble publish RECIPE\n\n\
@@ -29,12 +29,10 @@ pub(super) fn recipe(
     for (name, text) in &options.more {
         line(format!("{name} = {}", quoted(text)));
     }
-    if let Some(column) = person(rows, columns) {
-        let typed = quoted(&column.name);
-        line(format!(
-            "person = {typed:<29} # {} people in {rows} rows: promises count people",
-            column.distinct
-        ));
+    if let Some(person) = person {
+        let (typed, reason) = (quoted(&person.column), &person.reason);
+        line(format!("# {reason}: promises count people ({})", person.sure.name()));
+        line(format!("person = {typed}"));
     }
     let missing: Vec<String> = missing.iter().map(|marker| quoted(marker)).collect();
     let missing = format!("[{}]", missing.join(", "));
@@ -45,50 +43,70 @@ pub(super) fn recipe(
         names.iter().map(|name| name.chars().count()).max().unwrap_or(0).min(24);
     for (name, column) in names.iter().zip(columns) {
         let value = value(column);
-        match note(column) {
-            None => line(format!("{name:<width$} = {value}")),
-            // A long line keeps its note above.
-            Some(note) if width + value.len() > 60 => {
-                line(format!("# {name}: {note}\n{name:<width$} = {value}"));
-            }
-            Some(note) => line(format!("{name:<width$} = {value:<24} # {note}")),
+        let note = note(column);
+        // A long line keeps its note above.
+        if width + value.len() > 60 {
+            line(format!("# {name}: {note}\n{name:<width$} = {value}"));
+        } else {
+            line(format!("{name:<width$} = {value:<24} # {note}"));
         }
     }
     line(PROMISES.to_owned());
-    let sensitive = || columns.iter().filter(|column| column.role == Role::Sensitive);
-    let diverse = "l-diversity = { l = 2, kind = \"distinct\" }";
-    if sensitive().next().is_some() {
-        line(
-            "# In every group sensitive columns have at least so many values."
-                .to_owned(),
-        );
-        line(diverse.to_owned());
-    } else {
-        line(
-            "# With a sensitive column, also ask for different values in every group:"
-                .to_owned(),
-        );
-        line(format!("# {diverse}"));
-    }
-    line(METHOD.to_owned());
+    let with = |role| columns.iter().filter(move |column| column.role == role);
+    let sensitive = with(Role::Sensitive).next().is_some();
+    promises(columns, rows).into_iter().for_each(&mut line);
+    // Levels of many columns are too many to go through.
+    let cuts = sensitive || with(Role::Quasi).count() > MOST_LEVELS;
+    line(if cuts { CUTS } else { METHOD }.to_owned());
+    line(RELEASE.to_owned());
     text
 }
 
-/// The identifier that repeats, if one does: of several the one with most values. Names of
-/// people repeat without being the same person.
-fn person(rows: u64, columns: &[ColumnFindings]) -> Option<&ColumnFindings> {
-    let repeats = |column: &&ColumnFindings| {
-        let named = (rows as f64 * (1.0 - column.missing)).round() as u64;
-        let repeats = match column.exact {
-            true => column.distinct < named,
-            false => column.unique_share < 0.95 * (1.0 - column.missing),
-        };
-        column.role == Role::Identifier
-            && repeats
-            && column.distinct > 1
-            && !is_name(&column.name)
+/// More quasi columns than these have too many levels to go through.
+const MOST_LEVELS: usize = 5;
+
+/// What is promised of sensitive columns. Those with many common values have several in every
+/// group; of the others, the shares of values in a group are near those in the table.
+fn promises(columns: &[ColumnFindings], rows: u64) -> Vec<String> {
+    let sensitive: Vec<&ColumnFindings> =
+        columns.iter().filter(|column| column.role == Role::Sensitive).collect();
+    if sensitive.is_empty() {
+        return vec![
+            "# With a sensitive column, also ask for different values in every group:"
+                .to_owned(),
+            "# l-diversity = { l = 2, kind = \"distinct\" }".to_owned(),
+        ];
+    }
+    let several =
+        |column: &&ColumnFindings| column.distinct > 2 && column.top_share <= 0.5;
+    let (diverse, skewed): (Vec<&ColumnFindings>, Vec<&ColumnFindings>) =
+        sensitive.into_iter().partition(several);
+    let varied =
+        |column: &&ColumnFindings| column.distinct >= 8 && column.top_share <= 0.3;
+    let l = if diverse.iter().all(varied) && rows >= 1000 { 3 } else { 2 };
+    let names = |columns: &[&ColumnFindings]| {
+        let names: Vec<String> =
+            columns.iter().map(|column| quoted(&column.name)).collect();
+        format!("[{}]", names.join(", "))
     };
-    columns.iter().filter(repeats).max_by_key(|column| column.distinct)
+    let mut lines = Vec::new();
+    if !diverse.is_empty() {
+        lines.push("# In every group these have at least so many values.".to_owned());
+        let of = names(&diverse);
+        lines.push(format!(
+            "l-diversity = {{ l = {l}, kind = \"distinct\", columns = {of} }}"
+        ));
+    }
+    if !skewed.is_empty() {
+        lines.push(
+            "# In every group these are about as common as in the table: at most 30 % of it \
+             would have to\n# change their value."
+                .to_owned(),
+        );
+        lines
+            .push(format!("t-closeness = {{ t = 0.3, columns = {} }}", names(&skewed)));
+    }
+    lines
 }
 
 const ROLES: &str = r#"
@@ -99,9 +117,8 @@ const ROLES: &str = r#"
 # drop        not wanted: never published
 #
 # Every quasi column less makes the release more useful, every one forgotten makes it less
-# safe. A quasi column of words is published as itself or as `*`; to give it steps between,
-# write a file with one line a value, as in `Rome;Italy;Europe;*`, and say
-# { role = "quasi", hierarchy = { csv = "places.csv" } }.
+# safe. Behind each choice stands why, and how sure it is. To give a column of words steps
+# between itself and `*`, see `scumble hierarchy TABLE COLUMN`.
 [columns]"#;
 
 const PROMISES: &str = r#"
@@ -115,8 +132,14 @@ const METHOD: &str = r#"
 # name = "full-domain"    # one level for a whole column: simple to analyse
 # name = "mondrian"       # finer where there are many people: less is lost
 # cells = "interval"      # with mondrian: ranges no wider than the group, better for analysts
-suppression = 0.05        # up to 5 % of rows may be left out; 0 keeps all, at a cost
+suppression = 0.05        # up to 5 % of rows may be left out; 0 keeps all, at a cost"#;
 
+const CUTS: &str = r#"
+[method]
+name = "mondrian"         # boxes, finer where there are many people; no row is left out
+# cells = "interval"      # ranges no wider than the group, better for analysts"#;
+
+const RELEASE: &str = r#"
 [release]
 directory = "release""#;
 
@@ -134,6 +157,14 @@ fn value(column: &ColumnFindings) -> String {
             }
             (Kind::Category, _) => Ok(()),
         };
+        let plain = matches!(
+            column.coarsening,
+            None | Some(Coarsening::Widths(_) | Coarsening::Dates)
+        );
+        // Codes that are whole numbers would be taken for numbers.
+        if role == "quasi" && column.kind == Kind::Category && plain {
+            table += ", type = \"category\"";
+        }
     }
     let hierarchy = match &column.coarsening {
         Some(Coarsening::Widths(widths)) => {
@@ -143,6 +174,14 @@ fn value(column: &ColumnFindings) -> String {
         Some(Coarsening::Dates) => {
             Some("dates = [\"month\", \"quarter\", \"year\"]".to_owned())
         }
+        Some(Coarsening::Order(order)) => {
+            let words: Vec<String> = order.iter().map(|word| quoted(word)).collect();
+            Some(format!("order = [{}]", words.join(", ")))
+        }
+        Some(Coarsening::Template(template, lacking)) => {
+            let other = if *lacking { ", other = true" } else { "" };
+            Some(format!("template = \"{}\"{other}", template.name()))
+        }
         None => None,
     };
     if let Some(hierarchy) = hierarchy.filter(|_| column.role == Role::Quasi) {
@@ -151,18 +190,22 @@ fn value(column: &ColumnFindings) -> String {
     if table.len() == short { quoted(role) } else { table + " }" }
 }
 
-/// What a reader should think about; what a name says plainly needs no note.
-fn note(column: &ColumnFindings) -> Option<String> {
-    let swapped = column.ambiguous_dates && column.role == Role::Quasi;
-    let plain = column.role == Role::Quasi && is_known(&column.name);
-    match (plain, swapped) {
-        (true, false) => None,
-        (true, true) => Some("check: days and months may be swapped".to_owned()),
-        (false, false) => Some(column.reason.clone()),
-        (false, true) => {
-            Some(format!("{}; check: days and months may be swapped", column.reason))
-        }
+/// Why, how sure, and what it costs to leave the column as it is.
+fn note(column: &ColumnFindings) -> String {
+    let mut note = column.reason.clone();
+    if column.sure != Sureness::Sure {
+        let _ = write!(note, " ({})", column.sure.name());
     }
+    match column.contribution {
+        Some(share) if share >= 0.001 => {
+            let _ = write!(note, "; singles out {:.1} %", 100.0 * share);
+        }
+        _ => {}
+    }
+    if column.ambiguous_dates && column.role == Role::Quasi {
+        note += "; check: days and months may be swapped";
+    }
+    note
 }
 
 /// A key of TOML: bare if it can be.

@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::inspect::Risk;
+use crate::inspect::choose::measured;
 use crate::inspect::sample::{Sample, hash, mixed};
 use crate::table::{ColumnId, Source};
 use crate::watch::Watched;
@@ -19,6 +20,13 @@ const MOST_COLUMNS: usize = 10;
 const FIRST_CAPACITY: usize = 1 << 11;
 const LAST_CAPACITY: usize = 1 << 17;
 
+/// How many tuples are kept to find out what columns contribute, and what follows from what.
+const ORDER_CAPACITY: usize = 1 << 13;
+const COUNT_CAPACITY: usize = 1 << 16;
+
+/// In so many orders columns become known, half of them backwards.
+const ORDERS: usize = 8;
+
 /// How many sets are reported.
 const WORST: usize = 10;
 
@@ -32,22 +40,25 @@ pub(super) fn risks(
     columns: &[ColumnId],
     distinct: &[u64],
     rows: u64,
-) -> Result<Vec<Risk>> {
+) -> Result<(Vec<Risk>, Option<Sizes>)> {
     let sets = telling(sets(columns.len()), distinct, rows);
     let measured = measure(source, columns, &sets, FIRST_CAPACITY)?;
     let mut worst = worst(&sets, &measured);
     let all: Vec<usize> = (0..columns.len()).collect();
     worst.retain(|set| *set != all);
     worst.push(all);
-    let measured = measure(source, columns, &worst, LAST_CAPACITY)?;
+    let (samples, _) = samples(source, columns, &worst, LAST_CAPACITY)?;
+    let sizes = samples.last().filter(|sample| sample.is_exact()).map(Sample::sizes);
     let mut risks: Vec<Risk> = worst
         .iter()
-        .zip(measured)
-        .map(|(set, (unique, below_5, exact))| {
+        .zip(&samples)
+        .map(|(set, sample)| {
+            let (unique, below_5, exact) = shares_of(sample, rows);
+            let tuples = (sample.distinct() as f64 / rows.max(1) as f64).min(1.0);
             let mut set: Vec<ColumnId> = set.iter().map(|at| columns[*at]).collect();
             set.sort_unstable();
             let names = set.iter().map(|column| source.name_of(*column).to_owned());
-            Risk { columns: names.collect(), unique, below_5, exact }
+            Risk { columns: names.collect(), unique, below_5, tuples, exact }
         })
         .collect();
     let n_worst = risks.len() - 1;
@@ -55,7 +66,7 @@ pub(super) fn risks(
         let key = |risk: &Risk| (risk.unique, risk.below_5);
         key(b).partial_cmp(&key(a)).unwrap_or(std::cmp::Ordering::Equal)
     });
-    Ok(risks)
+    Ok((risks, sizes))
 }
 
 /// All sets worth a look, smaller ones first.
@@ -90,6 +101,9 @@ fn telling(sets: Vec<Vec<usize>>, distinct: &[u64], rows: u64) -> Vec<Vec<usize>
     }
     sets.into_iter().filter(|set| tells(set)).collect()
 }
+
+/// How large groups are, ascending, and how many are so.
+pub(super) type Sizes = Vec<(u64, u64)>;
 
 /// Share of rows that are unique, share in groups below 5, and whether both are exact.
 type Uniqueness = (f64, f64, bool);
@@ -133,12 +147,75 @@ impl Worker {
     }
 }
 
+/// How many tuples each set of columns has, and whether that is a count.
+pub(super) fn count(
+    source: Watched<'_, Source>,
+    sets: &[Vec<ColumnId>],
+) -> Result<Vec<(u64, bool)>> {
+    let mut columns: Vec<ColumnId> = sets.iter().flatten().copied().collect();
+    columns.sort_unstable();
+    columns.dedup();
+    let place = |id: &ColumnId| columns.partition_point(|column| column < id);
+    let sets: Vec<Vec<usize>> =
+        sets.iter().map(|set| set.iter().map(place).collect()).collect();
+    let (samples, _) = samples(source, &columns, &sets, COUNT_CAPACITY)?;
+    Ok(samples.iter().map(|sample| (sample.distinct(), sample.is_exact())).collect())
+}
+
+/// How much each column adds to the share of rows that all of them single out: on average over
+/// orders in which they become known, in each of which the shares add up to that of all.
+/// (Shapley values, over eight orders.)
+pub(super) fn contributions(
+    source: Watched<'_, Source>,
+    columns: &[ColumnId],
+) -> Result<Vec<f64>> {
+    let columns = measured(columns);
+    let n = columns.len();
+    let orders: Vec<Vec<usize>> = (0..ORDERS / 2)
+        .flat_map(|turn| {
+            let start = turn * n / (ORDERS / 2);
+            let order: Vec<usize> = (0..n).map(|at| (start + at) % n).collect();
+            let back = order.iter().rev().copied().collect();
+            [order, back]
+        })
+        .collect();
+    let prefixes =
+        orders.iter().flat_map(|order| (1..=n).map(|to| order[..to].to_vec()));
+    let sets: Vec<Vec<usize>> = prefixes.collect();
+    let found = measure(source, columns, &sets, ORDER_CAPACITY)?;
+    let mut shares = vec![0.0; n];
+    for (order, found) in orders.iter().zip(found.chunks_exact(n)) {
+        let mut before = 0.0;
+        for (column, (unique, ..)) in order.iter().zip(found) {
+            shares[*column] += (unique - before) / orders.len() as f64;
+            before = *unique;
+        }
+    }
+    Ok(shares)
+}
+
 fn measure(
     source: Watched<'_, Source>,
     columns: &[ColumnId],
     sets: &[Vec<usize>],
     capacity: usize,
 ) -> Result<Vec<Uniqueness>> {
+    let (samples, rows) = samples(source, columns, sets, capacity)?;
+    Ok(samples.iter().map(|sample| shares_of(sample, rows)).collect())
+}
+
+fn shares_of(sample: &Sample, rows: u64) -> Uniqueness {
+    let share = |n: u64| (n as f64 / rows as f64).min(1.0);
+    (share(sample.rows_below(2)), share(sample.rows_below(5)), sample.is_exact())
+}
+
+/// The counts of the tuples of every set, and how many rows there are.
+fn samples(
+    source: Watched<'_, Source>,
+    columns: &[ColumnId],
+    sets: &[Vec<usize>],
+    capacity: usize,
+) -> Result<(Vec<Sample>, u64)> {
     let n_columns = columns.len();
     let start = || Worker {
         samples: sets.iter().map(|_| Sample::new(capacity)).collect(),
@@ -165,12 +242,7 @@ fn measure(
             sample.merge(other);
         }
     }
-    let rows = folded.n_rows as f64;
-    let share = |n: u64| (n as f64 / rows).min(1.0);
-    let measured = samples.iter().map(|sample| {
-        (share(sample.rows_below(2)), share(sample.rows_below(5)), sample.is_exact())
-    });
-    Ok(measured.collect())
+    Ok((samples, folded.n_rows))
 }
 
 #[cfg(test)]
@@ -184,7 +256,8 @@ mod tests {
     }
 
     fn all_risks(source: &Source, distinct: &[u64], rows: u64) -> Result<Vec<Risk>> {
-        risks(source.into(), &source.columns().collect::<Vec<_>>(), distinct, rows)
+        let columns: Vec<ColumnId> = source.columns().collect();
+        Ok(risks(source.into(), &columns, distinct, rows)?.0)
     }
 
     #[test]
@@ -218,6 +291,19 @@ mod tests {
         assert_eq!((all.unique, all.below_5, all.exact), (0.2, 1.0, true));
         let pair = risks.iter().find(|risk| risk.columns == ["pair"]).unwrap();
         assert_eq!((pair.unique, pair.below_5), (0.0, 1.0));
+    }
+
+    #[test]
+    fn contributions_add_up_to_what_all_columns_single_out() {
+        // `a` alone singles everybody out; `b` adds something where it is known first.
+        let rows: String =
+            (0..40).map(|row| format!("{row},{},x\n", row.min(9))).collect();
+        let source = source(&format!("a,b,c\n{rows}"));
+        let columns: Vec<ColumnId> = source.columns().collect();
+        let shares = contributions((&source).into(), &columns).unwrap();
+        assert!((shares.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{shares:?}");
+        assert!(shares[0] > shares[1] && shares[1] > 0.0, "{shares:?}");
+        assert_eq!(shares[2], 0.0);
     }
 
     #[test]

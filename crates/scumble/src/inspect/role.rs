@@ -1,5 +1,11 @@
-//! What a column is probably for, by its name and by how unique it is.
+//! What a column is probably for, by its name, its values and how unique it is.
 
+use crate::hierarchy::Template;
+use crate::inspect::Sureness;
+use crate::inspect::hints::{
+    CODED, COUNTS, KNOWN, NAMES, NAMING, NAMING_IF_MANY, NOMINAL, NOTES, NUMBER_OF,
+    PRIVATE, SURVEY_WEIGHTS, WHOSE, hinted, is_age, is_medicine, words,
+};
 use crate::table::{Kind, Role};
 
 /// What is known about a column when its role is guessed.
@@ -14,337 +20,102 @@ pub(super) struct Traits {
     pub(super) unique_share: f64,
     /// How long values are on average.
     pub(super) mean_length: f64,
+    /// The share of rows without a value.
+    pub(super) missing: f64,
+    /// The share of rows with the most common value, or without one.
+    pub(super) top_share: f64,
+    /// The classification that nearly all values are codes of.
+    pub(super) codes: Option<Template>,
+    /// The share of values that are answers of tests, such as "positive".
+    pub(super) findings: f64,
 }
 
-/// A guess and its reason.
-pub(super) type Guess = (Role, &'static str);
-
-/// Names of what names a person, whatever else is known.
-const NAMING: &[&str] = &[
-    "ssn",
-    "email",
-    "mail",
-    "phone",
-    "telephone",
-    "tel",
-    "telefon",
-    "mobile",
-    "passport",
-    "iban",
-    "firstname",
-    "lastname",
-    "surname",
-    "fullname",
-    "username",
-    "forename",
-    "vorname",
-    "nachname",
-    "prenom",
-    "cognome",
-    "apellido",
-    "apellidos",
-    "insee",
-    "nhs",
-    "mrn",
-    "socialsecurity",
-];
-
-/// Names of what names a person if it has many values.
-const NAMING_IF_MANY: &[&str] = &[
-    "id",
-    "uuid",
-    "guid",
-    "identifier",
-    "key",
-    "number",
-    "no",
-    "nr",
-    "num",
-    "name",
-    "nom",
-    "nombre",
-    "nome",
-    "account",
-    "address",
-    "adresse",
-    "street",
-    "strasse",
-    "direccion",
-    "pid",
-    "ip",
-    "url",
-    "rowid",
-    "index",
-];
-
-/// Names of parts of names, and of addresses.
-const NAME_PARTS: &[&str] = &[
-    "surname",
-    "forename",
-    "firstname",
-    "lastname",
-    "fullname",
-    "vorname",
-    "nachname",
-    "prenom",
-    "cognome",
-    "apellido",
-    "apellidos",
-    "address",
-    "adresse",
-    "street",
-    "strasse",
-    "direccion",
-    "ip",
-    "url",
-];
-
-/// Names of names.
-const NAMES: &[&str] = &["name", "nom", "nombre", "nome"];
-
-/// Names of what an adversary may know from elsewhere.
-const KNOWN: &[&str] = &[
-    "age",
-    "alter",
-    "edad",
-    "eta",
-    "birth",
-    "birthday",
-    "birthdate",
-    "birthyear",
-    "born",
-    "dob",
-    "yob",
-    "geburt",
-    "geburtsdatum",
-    "geburtsjahr",
-    "naissance",
-    "nacimiento",
-    "sex",
-    "gender",
-    "geschlecht",
-    "sexe",
-    "sexo",
-    "sesso",
-    "zip",
-    "zipcode",
-    "postcode",
-    "postal",
-    "plz",
-    "postleitzahl",
-    "city",
-    "town",
-    "stadt",
-    "ville",
-    "ciudad",
-    "citta",
-    "district",
-    "county",
-    "state",
-    "region",
-    "country",
-    "land",
-    "pays",
-    "pais",
-    "nationality",
-    "nationalitat",
-    "nationalite",
-    "citizenship",
-    "race",
-    "ethnicity",
-    "education",
-    "bildung",
-    "school",
-    "degree",
-    "marital",
-    "familienstand",
-    "relationship",
-    "occupation",
-    "profession",
-    "beruf",
-    "job",
-    "workclass",
-    "employer",
-    "language",
-    "height",
-    "weight",
-    "children",
-    "household",
-    "residence",
-    "neighborhood",
-];
-
-/// Names of postal codes, which lose their last digits.
-const POSTAL: &[&str] =
-    &["zip", "zipcode", "postcode", "postal", "plz", "postleitzahl", "cap", "cep"];
-
-/// Names of what nobody should learn about a person.
-const PRIVATE: &[&str] = &[
-    "diagnosis",
-    "diagnose",
-    "diagnostic",
-    "disease",
-    "illness",
-    "condition",
-    "symptom",
-    "icd",
-    "krankheit",
-    "maladie",
-    "enfermedad",
-    "malattia",
-    "medication",
-    "drug",
-    "treatment",
-    "therapy",
-    "hiv",
-    "cancer",
-    "pregnancy",
-    "disability",
-    "income",
-    "salary",
-    "wage",
-    "earnings",
-    "einkommen",
-    "gehalt",
-    "revenu",
-    "salaire",
-    "ingreso",
-    "ingresos",
-    "salario",
-    "reddito",
-    "religion",
-    "belief",
-    "party",
-    "vote",
-    "political",
-    "union",
-    "orientation",
-    "crime",
-    "offence",
-    "offense",
-    "conviction",
-    "debt",
-    "credit",
-    "balance",
-];
+/// A guess, its reason, and how sure it is.
+pub(super) type Guess = (Role, &'static str, Sureness);
 
 /// Longer texts are sentences rather than names of things.
 const SENTENCE: f64 = 18.0;
 
-/// Names of columns in which people write what they like.
-const NOTES: &[&str] = &[
-    "note",
-    "notes",
-    "remark",
-    "remarks",
-    "comment",
-    "comments",
-    "text",
-    "description",
-    "bemerkung",
-    "bemerkungen",
-    "kommentar",
-    "notiz",
-    "anmerkung",
-    "observaciones",
-];
+/// A column where fewer rows have a value is nearly empty.
+const NEARLY_EMPTY: f64 = 0.9;
+
+/// A column where so many rows have one value hardly says anything, and what it says is about
+/// few.
+const NEARLY_CONSTANT: f64 = 0.995;
 
 /// Guesses a role. When in doubt the column is quasi: that protects, at a cost.
 pub(super) fn guess(name: &str, traits: &Traits) -> Guess {
+    use Sureness::{Guess, Likely, Sure};
     let words = words(name);
     let share = traits.distinct as f64 / traits.rows.max(1) as f64;
     let words_only = traits.kind == Kind::Category;
-    let (known, private) = (hinted(&words, KNOWN), hinted(&words, PRIVATE));
+    let known = hinted(&words, KNOWN);
+    // How many is another thing than what.
+    let count = traits.whole && hinted(&words, COUNTS);
+    let private = hinted(&words, PRIVATE) && !count;
+    if traits.distinct <= 1 {
+        return (Role::Drop, "constant: says nothing", Sure);
+    }
     if words_only && traits.mean_length >= SENTENCE && share >= 0.05 {
-        return (Role::Drop, "long texts, may say anything");
+        return (Role::Drop, "long texts, may say anything", Likely);
     }
     if words_only && hinted(&words, NOTES) && traits.distinct > 40 {
-        return (Role::Drop, "named like free text, may say anything");
+        return (Role::Drop, "named like free text, may say anything", Likely);
     }
     if hinted(&words, NAMING) {
-        return (Role::Identifier, "named like an identifier");
+        return (Role::Identifier, "named like an identifier", Sure);
     }
     // Names repeat in a large table, but no list of things has so many.
     let names = hinted(&words, NAMES) && traits.distinct > 100;
     let many = names || share >= 0.2;
-    if hinted(&words, NAMING_IF_MANY) && many && !known && !private {
-        return (Role::Identifier, "named like an identifier, many values");
+    // Rows of a person repeat the number of that person.
+    let of_somebody =
+        hinted(&words, WHOSE) && hinted(&words, NUMBER_OF) && traits.distinct > 100;
+    if of_somebody && share >= 0.01 {
+        return (Role::Identifier, "named like a number of a person", Sure);
     }
-    if traits.distinct <= 1 {
-        return (Role::Other, "one value: says nothing");
+    if hinted(&words, NAMING_IF_MANY) && many && !known && !private {
+        let sure = if traits.unique_share >= 0.99 { Sure } else { Likely };
+        return (Role::Identifier, "named like an identifier, many values", sure);
+    }
+    if hinted(&words, SURVEY_WEIGHTS) {
+        return (Role::Drop, "weights of a survey: nearly one for each person", Likely);
+    }
+    if traits.missing >= NEARLY_EMPTY {
+        return (Role::Drop, "nearly empty: says something of few", Likely);
+    }
+    if traits.rows >= 200 && traits.top_share >= NEARLY_CONSTANT {
+        return (Role::Drop, "nearly constant: says something of few", Likely);
+    }
+    if traits.codes.is_some_and(|codes| codes != Template::UnRegion) {
+        return (Role::Sensitive, "codes of diagnoses", Sure);
     }
     if private {
-        return (Role::Sensitive, "named like a private fact");
+        return (Role::Sensitive, "named like a private fact", Likely);
+    }
+    if traits.findings >= 0.5 {
+        return (Role::Sensitive, "values are findings of tests", Likely);
+    }
+    if is_medicine(&words) {
+        return (Role::Sensitive, "named like a medicine", Likely);
     }
     if known {
-        return (Role::Quasi, "named like a known fact");
+        return (Role::Quasi, "named like a known fact", Likely);
     }
     // Uniqueness means little in a handful of rows.
     let unique = traits.rows >= 20 && traits.unique_share >= 0.9;
     if unique && (words_only || traits.whole) {
-        return (Role::Identifier, "nearly every row has its own");
+        return (Role::Identifier, "nearly every row has its own", Likely);
     }
-    (Role::Quasi, "in doubt: the safe choice")
+    (Role::Quasi, "in doubt: the safe choice", Guess)
 }
 
-/// Whether the name says it is known from elsewhere.
-pub(super) fn is_known(name: &str) -> bool {
-    hinted(&words(name), KNOWN)
-}
-
-/// Whether the name says that it is a part of people's names, or where they live.
-pub(super) fn is_name(name: &str) -> bool {
-    hinted(&words(name), NAMES) || hinted(&words(name), NAME_PARTS)
-}
-
-/// Whether the name says it is a postal code.
-pub(super) fn is_postal(name: &str) -> bool {
-    hinted(&words(name), POSTAL)
-}
-
-/// Whether the name says it is an age, whose usual ranges everybody knows.
-pub(super) fn is_age(name: &str) -> bool {
-    hinted(&words(name), &["age", "alter", "edad"])
-}
-
-/// Whether a word of the name is one of `hints`, or the whole name has a long one in it.
-fn hinted(words: &[String], hints: &[&str]) -> bool {
-    let whole = words.concat();
-    hints.iter().any(|hint| {
-        words.iter().any(|word| word == hint)
-            || (hint.len() >= 6 && whole.contains(hint))
-    })
-}
-
-/// The words of a name: `birthDate`, `birth_date` and `Birth date` have the same.
-fn words(name: &str) -> Vec<String> {
-    let mut words = vec![String::new()];
-    let mut after_small = false;
-    for letter in name.chars() {
-        let begins = letter.is_uppercase() && after_small;
-        let within = letter.is_alphabetic();
-        if (begins || !within) && words.last().is_some_and(|word| !word.is_empty()) {
-            words.push(String::new());
-        }
-        after_small = letter.is_lowercase();
-        if let Some(word) = words.last_mut().filter(|_| within) {
-            word.extend(letter.to_lowercase().map(plain));
-        }
-    }
-    words.retain(|word| !word.is_empty());
-    words
-}
-
-/// A letter without its accent, for the languages among the hints.
-fn plain(letter: char) -> char {
-    match letter {
-        'á' | 'à' | 'â' | 'ä' | 'ã' => 'a',
-        'é' | 'è' | 'ê' | 'ë' => 'e',
-        'í' | 'ì' | 'î' | 'ï' => 'i',
-        'ó' | 'ò' | 'ô' | 'ö' => 'o',
-        'ú' | 'ù' | 'û' | 'ü' => 'u',
-        other => other,
-    }
+/// Whether whole numbers are codes, by the name of their column.
+pub(super) fn is_coded(name: &str, distinct: u64) -> bool {
+    let words = words(name);
+    let few = distinct <= 100 && !is_age(name) && !hinted(&words, COUNTS);
+    few && (words.iter().any(|word| CODED.contains(&&**word))
+        || hinted(&words, NOMINAL))
 }
 
 #[cfg(test)]
@@ -358,6 +129,10 @@ mod tests {
         distinct: 20,
         unique_share: 0.0,
         mean_length: 6.0,
+        missing: 0.0,
+        top_share: 0.3,
+        codes: None,
+        findings: 0.0,
     };
 
     fn role(name: &str, traits: Traits) -> Role {
@@ -394,14 +169,70 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_are_dropped_and_constants_stay() {
+    fn long_texts_and_constants_are_dropped() {
         let notes = Traits { distinct: 900, mean_length: 80.0, ..PLAIN };
         assert_eq!(role("diagnosis notes", notes), Role::Drop);
-        assert_eq!(role("foo", Traits { distinct: 1, ..PLAIN }), Role::Other);
+        for (traits, reason) in [
+            (Traits { distinct: 1, ..PLAIN }, "constant: says nothing"),
+            (Traits { missing: 0.95, ..PLAIN }, "nearly empty: says something of few"),
+            (
+                Traits { top_share: 0.999, ..PLAIN },
+                "nearly constant: says something of few",
+            ),
+        ] {
+            let (role, why, _) = guess("insulin", &traits);
+            assert_eq!((role, why), (Role::Drop, reason));
+        }
+        assert_eq!(role("fnlwgt", PLAIN), Role::Drop);
     }
 
     #[test]
     fn in_doubt_a_column_is_quasi() {
-        assert_eq!(guess("foo", &PLAIN), (Role::Quasi, "in doubt: the safe choice"));
+        let found = guess("foo", &PLAIN);
+        assert_eq!(found, (Role::Quasi, "in doubt: the safe choice", Sureness::Guess));
+    }
+
+    #[test]
+    fn what_is_sensitive_is_found_by_name_and_by_values() {
+        let names = [
+            "max_glu_serum",
+            "A1Cresult",
+            "metformin",
+            "glyburide-metformin",
+            "readmitted",
+            "hiv_status",
+            "capital-gain",
+            "diag_1",
+            "net income",
+            "outcome",
+        ];
+        for name in names {
+            assert_eq!(role(name, PLAIN), Role::Sensitive, "{name}");
+        }
+        let codes = Traits { codes: Some(Template::Icd10), ..PLAIN };
+        assert_eq!(role("foo", codes), Role::Sensitive);
+        assert_eq!(role("foo", Traits { findings: 1.0, ..PLAIN }), Role::Sensitive);
+        let count = Traits { kind: Kind::Number, whole: true, ..PLAIN };
+        for name in ["num_medications", "number_diagnoses", "num_lab_procedures"] {
+            assert_eq!(role(name, count), Role::Quasi, "{name}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_people_repeat() {
+        let repeated = Traits { distinct: 700, unique_share: 0.4, ..PLAIN };
+        for name in ["patient_nbr", "person id", "respondentNo"] {
+            assert_eq!(role(name, repeated), Role::Identifier, "{name}");
+        }
+    }
+
+    #[test]
+    fn codes_are_no_numbers() {
+        for name in ["admission_type_id", "payer_code", "Gender", "Occupation"] {
+            assert!(is_coded(name, 20), "{name}");
+        }
+        for name in ["age", "num_procedures", "weight", "hours", "number_of_types"] {
+            assert!(!is_coded(name, 20), "{name}");
+        }
     }
 }

@@ -1,6 +1,9 @@
 //! How often values occur, in bounded memory.
 
+use std::collections::BTreeMap;
+
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry as Slot;
 
 /// Counts of texts or tuples by their hash.
 ///
@@ -13,7 +16,14 @@ pub(super) struct Sample {
     capacity: usize,
     // One less than a power of two; all kept hashes have these bits unset.
     mask: u64,
-    counts: HashMap<u64, u64>,
+    counts: HashMap<u64, Entry>,
+}
+
+/// How often a value was seen, and what it looks like: bits of who counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Entry {
+    rows: u64,
+    looks: u16,
 }
 
 impl Sample {
@@ -24,16 +34,32 @@ impl Sample {
     /// Counts a value. Whether it is perhaps seen for the first time.
     #[inline]
     pub(super) fn add(&mut self, hash: u64) -> bool {
+        self.add_looking(hash, || 0)
+    }
+
+    /// The same of a value that looks like this, as is found out once.
+    #[inline]
+    pub(super) fn add_looking(
+        &mut self,
+        hash: u64,
+        looks: impl FnOnce() -> u16,
+    ) -> bool {
         if hash & self.mask != 0 {
             return true;
         }
-        let count = self.counts.entry(hash).or_insert(0);
-        *count += 1;
-        let new = *count == 1;
-        if new && self.counts.len() > self.capacity {
-            self.thin();
+        match self.counts.entry(hash) {
+            Slot::Occupied(mut slot) => {
+                slot.get_mut().rows += 1;
+                false
+            }
+            Slot::Vacant(slot) => {
+                slot.insert(Entry { rows: 1, looks: looks() });
+                if self.counts.len() > self.capacity {
+                    self.thin();
+                }
+                true
+            }
         }
-        new
     }
 
     /// Adds what another worker has seen.
@@ -43,7 +69,8 @@ impl Sample {
         self.counts.retain(|hash, _| hash & mask == 0);
         other.counts.into_iter().filter(|(hash, _)| hash & mask == 0).for_each(
             |(hash, n)| {
-                *self.counts.entry(hash).or_insert(0) += n;
+                let entry = Entry { rows: 0, ..n };
+                self.counts.entry(hash).or_insert(entry).rows += n.rows;
             },
         );
         self.thin();
@@ -69,8 +96,39 @@ impl Sample {
 
     /// How many rows have a value that occurs fewer than `k` times.
     pub(super) fn rows_below(&self, k: u64) -> u64 {
-        let rows: u64 = self.counts.values().filter(|n| **n < k).sum();
-        rows * (self.mask + 1)
+        let few = self.counts.values().filter(|n| n.rows < k);
+        few.map(|n| n.rows).sum::<u64>() * (self.mask + 1)
+    }
+
+    /// How many values occur exactly so often.
+    pub(super) fn values_of(&self, rows: u64) -> u64 {
+        let values = self.counts.values().filter(|n| n.rows == rows).count();
+        values as u64 * (self.mask + 1)
+    }
+
+    /// How many rows have a value that looks so.
+    pub(super) fn rows_that(&self, looks: impl Fn(u16) -> bool) -> u64 {
+        let rows = self.counts.values().filter(|n| looks(n.looks)).map(|n| n.rows);
+        rows.sum::<u64>() * (self.mask + 1)
+    }
+
+    /// How many rows have the most common value.
+    pub(super) fn most(&self) -> u64 {
+        self.counts.values().map(|n| n.rows).max().unwrap_or(0)
+    }
+
+    /// The sum of the squares of the shares of the values.
+    pub(super) fn evenness(&self) -> f64 {
+        let rows: f64 = self.counts.values().map(|n| n.rows as f64).sum();
+        let squares: f64 = self.counts.values().map(|n| (n.rows as f64).powi(2)).sum();
+        squares / (rows * rows).max(1.0) / (self.mask + 1) as f64
+    }
+
+    /// How many rows values have, ascending, and how many values have so many.
+    pub(super) fn sizes(&self) -> Vec<(u64, u64)> {
+        let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+        self.counts.values().for_each(|n| *sizes.entry(n.rows).or_default() += 1);
+        sizes.into_iter().collect()
     }
 }
 

@@ -1,11 +1,90 @@
 //! What one column holds, gathered cell by cell.
 
-use crate::inspect::sample::{Sample, hash};
+use std::collections::BTreeSet;
+
+use crate::hierarchy::{Band, Template};
+use crate::inspect::sample::Sample;
 use crate::table::{Kind, is_plain_number, parse_date, parse_number};
 
 /// Texts that may stand for "not known".
-pub(super) const MARKERS: [&str; 8] =
-    ["", "?", "NA", "N/A", "null", "NULL", "NaN", "-"];
+pub(super) const MARKERS: [&str; 16] = [
+    "",
+    "?",
+    "NA",
+    "N/A",
+    "null",
+    "NULL",
+    "NaN",
+    "-",
+    "n/a",
+    "unknown",
+    "Unknown",
+    "UNKNOWN",
+    "missing",
+    "refused",
+    "Refused",
+    "unbekannt",
+];
+
+/// The longest of them.
+const LONGEST_MARKER: usize = 9;
+
+/// Numbers and days that often stand for "not known" or "no end".
+pub(super) const STAND_INS: [&str; 20] = [
+    "-1",
+    "-8",
+    "-9",
+    "-77",
+    "-88",
+    "-99",
+    "-999",
+    "-9999",
+    "99",
+    "777",
+    "888",
+    "999",
+    "9999",
+    "99999",
+    "999999",
+    "1900-01-01",
+    "1899-12-30",
+    "1970-01-01",
+    "2999-12-31",
+    "9999-12-31",
+];
+
+/// Up to so many values of a column are kept as texts.
+const FEW_TEXTS: usize = 64;
+
+/// What a value looks like.
+pub(super) mod looks {
+    pub(in crate::inspect) const NUMBER: u16 = 1;
+    pub(in crate::inspect) const BAND: u16 = 2;
+    pub(in crate::inspect) const ICD9: u16 = 4;
+    pub(in crate::inspect) const ICD10: u16 = 8;
+    pub(in crate::inspect) const COUNTRY: u16 = 16;
+    pub(in crate::inspect) const FINDING: u16 = 32;
+    /// An ICD code that is more than a number.
+    pub(in crate::inspect) const MARKED_CODE: u16 = 64;
+}
+
+/// Answers of tests.
+const FINDINGS: [&str; 14] = [
+    "positive",
+    "negative",
+    "pos",
+    "neg",
+    "reactive",
+    "non-reactive",
+    "nonreactive",
+    "detected",
+    "not detected",
+    "norm",
+    "normal",
+    "abnormal",
+    "benign",
+    "malignant",
+];
 
 /// How many of the markers are taken for "not known" wherever they occur; the others only
 /// in columns that otherwise hold numbers or dates, since `NA` may be a country.
@@ -29,8 +108,11 @@ const CAPACITY: usize = 1 << 15;
 pub(super) struct Tally {
     values: Sample,
     markers: [u64; MARKERS.len()],
+    stand_ins: [u64; STAND_INS.len()],
     total_length: u64,
     facts: Facts,
+    /// The values, while there are few.
+    texts: Option<BTreeSet<Box<str>>>,
 }
 
 /// What holds of all values of a column; each field only ever moves in one direction.
@@ -45,6 +127,8 @@ pub(super) struct Facts {
     pub(super) lengths: (usize, usize),
     /// The smallest and the largest number, if all are numbers.
     pub(super) range: (f64, f64),
+    /// The same without those that may stand for "not known".
+    pub(super) own_range: (f64, f64),
 }
 
 impl Tally {
@@ -57,22 +141,44 @@ impl Tally {
             date_formats: [true; DATE_FORMATS.len()],
             lengths: (usize::MAX, 0),
             range: (f64::INFINITY, f64::NEG_INFINITY),
+            own_range: (f64::INFINITY, f64::NEG_INFINITY),
         };
-        let values = Sample::new(CAPACITY);
-        Self { values, markers: [0; MARKERS.len()], total_length: 0, facts }
+        Self {
+            values: Sample::new(CAPACITY),
+            markers: [0; MARKERS.len()],
+            stand_ins: [0; STAND_INS.len()],
+            total_length: 0,
+            facts,
+            texts: Some(BTreeSet::new()),
+        }
     }
 
     #[inline]
-    pub(super) fn add(&mut self, cell: &str) {
-        if cell.len() <= 4
+    pub(super) fn add(&mut self, cell: &str, hash: u64) {
+        if cell.len() <= LONGEST_MARKER
             && let Some(marker) = MARKERS.iter().position(|marker| *marker == cell)
         {
             self.markers[marker] += 1;
             return;
         }
         self.total_length += cell.len() as u64;
-        if self.values.add(hash(cell)) {
-            self.facts.add(cell);
+        let stand_in = match cell.as_bytes() {
+            [b'-' | b'7'..=b'9' | b'1' | b'2', _, ..] if cell.len() <= 10 => {
+                STAND_INS.iter().position(|text| *text == cell)
+            }
+            _ => None,
+        };
+        if let Some(place) = stand_in {
+            self.stand_ins[place] += 1;
+        }
+        if self.values.add_looking(hash, || looks_of(cell)) {
+            self.facts.add(cell, stand_in.is_some());
+            if let Some(texts) = &mut self.texts {
+                texts.insert(cell.into());
+                if texts.len() > FEW_TEXTS {
+                    self.texts = None;
+                }
+            }
         }
     }
 
@@ -81,8 +187,50 @@ impl Tally {
         for (mine, theirs) in self.markers.iter_mut().zip(other.markers) {
             *mine += theirs;
         }
+        for (mine, theirs) in self.stand_ins.iter_mut().zip(other.stand_ins) {
+            *mine += theirs;
+        }
         self.total_length += other.total_length;
         self.facts.merge(&other.facts);
+        self.texts =
+            self.texts.take().zip(other.texts).and_then(|(mut mine, theirs)| {
+                mine.extend(theirs);
+                (mine.len() <= FEW_TEXTS).then_some(mine)
+            });
+    }
+
+    /// Its values, if there are few.
+    pub(super) fn texts(&self) -> Option<&BTreeSet<Box<str>>> {
+        self.texts.as_ref()
+    }
+
+    /// The share of rows with a value whose value looks so.
+    pub(super) fn share_that(&self, look: u16) -> f64 {
+        let rows = self.values.rows_that(|looks| looks & look != 0);
+        rows as f64 / self.values.rows_that(|_| true).max(1) as f64
+    }
+
+    /// The share of the most common value, or of "not known", among all rows.
+    pub(super) fn top_share(&self, rows: u64, missing: &[usize]) -> f64 {
+        let most = self.values.most().max(self.rows_missing(missing));
+        most as f64 / rows.max(1) as f64
+    }
+
+    /// The chance that two rows with a value have the same.
+    pub(super) fn evenness(&self) -> f64 {
+        self.values.evenness()
+    }
+
+    /// The numbers and days in it that may stand for "not known": the text, and how many rows
+    /// have it.
+    pub(super) fn stand_ins(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let found = STAND_INS.into_iter().zip(self.stand_ins);
+        found.filter(|(_, rows)| *rows > 0)
+    }
+
+    /// How many values two rows have, and how many have one.
+    pub(super) fn values_of(&self, rows: u64) -> u64 {
+        self.values.values_of(rows)
     }
 
     /// What its values are, and how dates are written.
@@ -149,8 +297,29 @@ impl Tally {
     }
 }
 
+/// What a value looks like.
+fn looks_of(cell: &str) -> u16 {
+    let mut found = 0;
+    let mut look = |is: bool, look: u16| found |= if is { look } else { 0 };
+    if cell.len() > 40 {
+        return 0;
+    }
+    let number = is_plain_number(cell);
+    look(number, looks::NUMBER);
+    look(!number && Band::of(cell).is_some(), looks::BAND);
+    look(Template::Icd9.leaf(cell).is_some(), looks::ICD9);
+    let icd10 = Template::Icd10.leaf(cell).is_some();
+    look(icd10, looks::ICD10);
+    look(Template::UnRegion.leaf(cell).is_some(), looks::COUNTRY);
+    let marked =
+        icd10 || cell.starts_with(['V', 'E']) && Template::Icd9.leaf(cell).is_some();
+    look(marked, looks::MARKED_CODE);
+    look(FINDINGS.contains(&cell.to_lowercase().as_str()), looks::FINDING);
+    found
+}
+
 impl Facts {
-    fn add(&mut self, cell: &str) {
+    fn add(&mut self, cell: &str, stand_in: bool) {
         self.any = true;
         self.lengths = (self.lengths.0.min(cell.len()), self.lengths.1.max(cell.len()));
         self.numbers = self.numbers && is_plain_number(cell);
@@ -158,6 +327,10 @@ impl Facts {
         self.whole = self.whole && number.is_some_and(|number| number.fract() == 0.0);
         if let Some(number) = number {
             self.range = (self.range.0.min(number), self.range.1.max(number));
+            if !stand_in {
+                let (low, high) = self.own_range;
+                self.own_range = (low.min(number), high.max(number));
+            }
         }
         self.codes = self.codes
             && cell.bytes().any(|byte| byte.is_ascii_digit())
@@ -177,6 +350,8 @@ impl Facts {
         self.lengths =
             (self.lengths.0.min(other.lengths.0), self.lengths.1.max(other.lengths.1));
         self.range = (self.range.0.min(other.range.0), self.range.1.max(other.range.1));
+        let (low, high) = other.own_range;
+        self.own_range = (self.own_range.0.min(low), self.own_range.1.max(high));
         for (mine, theirs) in self.date_formats.iter_mut().zip(other.date_formats) {
             *mine &= theirs;
         }
@@ -196,10 +371,11 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inspect::sample::hash;
 
     fn tally(cells: &[&str]) -> Tally {
         let mut tally = Tally::new();
-        cells.iter().for_each(|cell| tally.add(cell));
+        cells.iter().for_each(|cell| tally.add(cell, hash(cell)));
         tally
     }
 

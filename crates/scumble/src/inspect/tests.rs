@@ -45,7 +45,7 @@ fn every_column_gets_a_type_a_role_and_steps() {
             ("sex", Kind::Category, Role::Quasi),
             ("diagnosis", Kind::Category, Role::Sensitive),
             ("notes", Kind::Category, Role::Drop),
-            ("site", Kind::Category, Role::Other),
+            ("site", Kind::Category, Role::Drop),
         ]
     );
     let of = |name: &str| findings.columns.iter().find(|c| c.name == name).unwrap();

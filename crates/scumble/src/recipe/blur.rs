@@ -93,13 +93,7 @@ pub(super) fn expected_anonymity(item: &Item<'_>) -> Result<ExpectedAnonymity> {
     let best_guess = section.take("best-guess");
     let k = section.need("k")?;
     section.done()?;
-    let strict = match &strict {
-        Some(item) => {
-            let truth = item.value.get_ref().as_bool();
-            truth.ok_or_else(|| item.mistyped("true or false"))?
-        }
-        None => true,
-    };
+    let strict = strict.as_ref().map_or(Ok(true), Item::truth)?;
     let share = best_guess.as_ref().map(Item::float).transpose()?;
     let promise = ExpectedAnonymity::new(wish(&k)?, strict, share);
     let promise = promise.map_err(|error| {

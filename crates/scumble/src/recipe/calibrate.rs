@@ -91,6 +91,8 @@ pub(super) fn calibrate(
     if !evidence.leaves_open(&names)? {
         return Ok(None);
     }
+    // Once, before many threads ask.
+    evidence.learn(watch)?;
     let drawn = match evidence.draw_watched(0, watch) {
         Ok(drawn) => drawn,
         Err(_) => {
@@ -134,7 +136,8 @@ pub(super) fn calibrate(
     });
     let factors: Vec<CalibrationFactor> = factors.collect();
     let columns = public.columns.iter().map(|column| column.name.clone()).collect();
-    let found = Calibration { questions, columns, factors };
+    let found =
+        Calibration { questions, columns, learned: evidence.has_learned(), factors };
     Ok((!found.factors.is_empty()).then_some(found))
 }
 

@@ -1,7 +1,9 @@
 //! Columns of a recipe: role, type, hierarchy.
 
 use crate::error::{Error, Result};
-use crate::hierarchy::{Grain, Rule, Side};
+use crate::hierarchy::{
+    Grain, NAMED_RULES, Quantiles, Rule, Side, Template, Tree, named_rule,
+};
 use crate::recipe::Spot;
 use crate::recipe::section::{Item, Section};
 use crate::table::{Kind, PublicDomain, Reading, Role, Said};
@@ -50,8 +52,9 @@ pub enum DomainSpec {
 /// A hierarchy as typed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum HierarchySpec {
-    /// A tree in a file, whose path is as typed: relative to the recipe's folder.
-    Csv(String),
+    /// A tree in a file, whose path is as typed: relative to the recipe's folder; and whether
+    /// values without a line become "other".
+    Csv(String, bool),
     /// Everything else, checked.
     Rule(Rule),
 }
@@ -85,7 +88,7 @@ impl ColumnSpec {
     pub(super) fn said_kind(&self) -> Option<Kind> {
         let ruled = match &self.hierarchy {
             Some(HierarchySpec::Rule(rule)) => rule.default_kind(),
-            Some(HierarchySpec::Csv(_)) | None => None,
+            Some(HierarchySpec::Csv(..)) | None => None,
         };
         let listed = match &self.domain {
             Some(DomainSpec::Given(PublicDomain::Numbers(_))) => Some(Kind::Number),
@@ -99,7 +102,7 @@ impl ColumnSpec {
     }
 
     /// What is said of it for a [`crate::table::Schema`].
-    pub(super) fn said(&self) -> Said {
+    pub fn said(&self) -> Said {
         Said {
             name: self.name.clone(),
             role: self.role,
@@ -151,6 +154,13 @@ impl ColumnSpec {
             hierarchy.map(|item| HierarchySpec::read(&item)).transpose()?;
         column.lowest = lowest.as_ref().map(Item::natural).transpose()?;
         column.highest = highest.as_ref().map(Item::natural).transpose()?;
+        // Some templates say themselves what is the least that must be hidden.
+        let least = |spec: &HierarchySpec| match spec {
+            HierarchySpec::Rule(rule) if *rule == hipaa_rule()? => Some(1),
+            _ => None,
+        };
+        let least = column.hierarchy.as_ref().and_then(least);
+        column.lowest = column.lowest.max(least);
         if let (Some(low), Some(high), Some(item)) =
             (column.lowest, column.highest, &highest)
             && high < low
@@ -176,22 +186,57 @@ impl HierarchySpec {
         let mask = section.take("mask");
         let dates = section.take("dates");
         let origin = section.take("origin");
+        let template = section.take("template");
+        let quantiles = section.take("quantiles");
+        let order = section.take("order");
+        let by = section.take("by");
+        let other = section.take("other");
         section.done()?;
-        let kinds = [&csv, &widths, &cuts, &mask, &dates];
+        let kinds =
+            [&csv, &widths, &cuts, &mask, &dates, &template, &quantiles, &order];
         let n_kinds = kinds.into_iter().flatten().count();
         if n_kinds != 1 {
             let message =
                 format!("the hierarchy has {n_kinds} kinds, but must have one");
-            let hint = "write one of `csv`, `widths`, `cuts`, `mask`, `dates`";
+            let hint = "write one of `csv`, `widths`, `cuts`, `mask`, `dates`, `template`, \
+                        `quantiles`, `order`";
             return Err(section.error(message).with_hint(hint));
         }
         if let (Some(origin), None) = (&origin, &widths) {
             return Err(origin.error("`origin` goes with `widths` only"));
         }
-        if let Some(csv) = csv {
-            return csv.string().map(|path| Self::Csv(path.to_owned()));
+        if let (Some(by), None) = (&by, &order) {
+            return Err(by.error("`by` goes with `order` only"));
         }
-        let rule = if let Some(item) = widths {
+        let takes_all = other.as_ref().map_or(Ok(false), Item::truth)?;
+        if let Some(csv) = csv {
+            return csv.string().map(|path| Self::Csv(path.to_owned(), takes_all));
+        }
+        let named = template.as_ref().map(template_rule).transpose()?;
+        let worded = order.is_some() || matches!(named, Some(Rule::Tree(_)));
+        if let Some(other) = other.filter(|_| !worded) {
+            return Err(other.error(
+                "`other` goes with `csv`, `order`, or a `template` of words only",
+            ));
+        }
+        if let Some(rule) = named {
+            return Ok(Self::Rule(match rule {
+                Rule::Tree(tree) if takes_all => Rule::Tree(tree.with_other()),
+                rule => rule,
+            }));
+        }
+        if let Some(item) = order {
+            let by = by.map(|by| naturals(&by)).transpose()?.unwrap_or_default();
+            let tree = Tree::ladder(&item.strings()?, &by);
+            let tree = tree.map_err(|error| item.at(error))?;
+            let tree = if takes_all { tree.with_other() } else { tree };
+            return Ok(Self::Rule(Rule::Tree(tree)));
+        }
+        let rule = if let Some(item) = quantiles {
+            Quantiles::new(naturals(&item)?)
+                .map(Rule::Quantiles)
+                .map_err(|error| item.at(error))
+        } else if let Some(item) = widths {
             let origin = origin.map_or(Ok(0.0), |origin| origin.float())?;
             Rule::widths(item.floats()?, origin).map_err(|error| item.at(error))
         } else if let Some(item) = cuts {
@@ -211,6 +256,29 @@ impl HierarchySpec {
         };
         rule.map(Self::Rule)
     }
+}
+
+/// Ages of which no year above 89 may be told.
+fn hipaa_rule() -> Option<Rule> {
+    named_rule("age-hipaa").map(|(rule, _)| rule)
+}
+
+/// The rule that a template stands for.
+fn template_rule(item: &Item<'_>) -> Result<Rule> {
+    let name = item.string()?;
+    if let Some((rule, _)) = named_rule(name) {
+        return Ok(rule);
+    }
+    let trees = Template::ALL.map(|template| (template.name(), Some(template)));
+    let rules = NAMED_RULES.map(|name| (name, None));
+    let all: Vec<(&str, Option<Template>)> = trees.into_iter().chain(rules).collect();
+    let tree = item.choice("template", &all)?.map(Template::tree);
+    Ok(tree.map_or(Rule::Plain, Rule::Tree))
+}
+
+/// A list of whole numbers.
+fn naturals(item: &Item<'_>) -> Result<Vec<usize>> {
+    item.list("a list of whole numbers")?.iter().map(Item::natural).collect()
 }
 
 /// One list of cut points, or one for each level.

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::hierarchy::Cells;
 use crate::loss::{self, Loss};
 use crate::method::pdf::Shift;
-use crate::method::{ColumnChoice, ValueChoice};
+use crate::method::{ColumnChoice, EFFORT, ValueChoice};
 use crate::recipe::methods::{METHODS, Method};
 use crate::recipe::section::{Item, Section};
 use crate::recipe::{BlurSpec, NoiseSpec, Spot};
@@ -34,6 +34,8 @@ pub struct MethodSpec {
     pub search: bool,
     /// How Mondrian looks at cuts, if said, and where that stands.
     pub looks: Option<(Looks, Spot)>,
+    /// How many nodes of a lattice are looked at, at most.
+    pub effort: usize,
     /// How cells that are distributions are weighted, if they are.
     pub pdf: Option<PdfSpec>,
     /// How values are randomized.
@@ -129,6 +131,20 @@ pub struct ReleaseSpec {
     pub spreadsheet_safe: bool,
     /// Whether the manifest says how far answers are off.
     pub calibrate: bool,
+    /// Whether it is said how often the values of quasi columns occur.
+    pub shares: SharesSpec,
+}
+
+/// Whether the shares of values are published, as typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SharesSpec {
+    /// Where they tell nothing to whoever the promises are made against.
+    #[default]
+    Harmless,
+    /// Of each column; an error where they would tell something.
+    Column(Spot),
+    /// They are not.
+    None,
 }
 
 const CELLS: [(&str, Cells); 4] = [
@@ -165,6 +181,7 @@ impl Default for MethodSpec {
             value: ValueChoice::Balanced,
             search: false,
             looks: None,
+            effort: EFFORT,
             pdf: None,
             noise: NoiseSpec::default(),
             blur: BlurSpec::default(),
@@ -188,6 +205,7 @@ impl MethodSpec {
         let value = section.take("value");
         let strategy = section.take("strategy");
         let looks = section.take("looks");
+        let effort = section.take("effort");
         let largest_group = section.take("largest-group");
         let noise = NoiseSpec::take(&mut section);
         let blur = BlurSpec::take(&mut section);
@@ -240,6 +258,12 @@ impl MethodSpec {
         if let Some(item) = looks {
             let known = Looks::ALL.map(|looks| (looks.name(), looks));
             method.looks = Some((item.choice("way to look", &known)?, item.spot()));
+        }
+        if let Some(item) = effort {
+            method.effort = match item.natural()? {
+                0 => return Err(item.out_of_range("at least 1")),
+                effort => effort,
+            };
         }
         if let Some(item) = column {
             method.column = item.choice(
@@ -319,7 +343,8 @@ impl Default for ReleaseSpec {
             directory,
             format: DataFormat::Csv,
             spreadsheet_safe: false,
-            calibrate: false,
+            calibrate: true,
+            shares: SharesSpec::default(),
         }
     }
 }
@@ -330,6 +355,7 @@ impl ReleaseSpec {
         let format = section.take("format");
         let safe = section.take("spreadsheet-safe");
         let calibration = section.take("calibration");
+        let shares = section.take("shares");
         section.done()?;
         let mut release = Self::default();
         if let Some(item) = directory {
@@ -342,12 +368,17 @@ impl ReleaseSpec {
             release.format = item.choice("format", &FORMATS)?;
         }
         if let Some(item) = safe {
-            let truth = item.value.get_ref().as_bool();
-            release.spreadsheet_safe =
-                truth.ok_or_else(|| item.mistyped("true or false"))?;
+            release.spreadsheet_safe = item.truth()?;
         }
         if let Some(item) = calibration {
             release.calibrate = item.choice("calibration", &CALIBRATION)?;
+        }
+        if let Some(item) = shares {
+            let known = [
+                ("column", SharesSpec::Column(item.spot())),
+                ("none", SharesSpec::None),
+            ];
+            release.shares = item.choice("kind of shares", &known)?;
         }
         Ok(release)
     }

@@ -30,6 +30,7 @@ mod request;
 mod robustness;
 mod run;
 mod section;
+mod shares;
 mod single;
 mod spec;
 #[cfg(test)]
@@ -43,12 +44,14 @@ pub use compare::{
     Point, Questions, RiskFound, RiskKind, Vary, Workload, Yardstick, YardstickOptions,
     risks,
 };
-pub use method::{Looks, MethodSpec, PdfSpec, RangeEnds, ReleaseSpec, Weights};
+pub use method::{
+    Looks, MethodSpec, PdfSpec, RangeEnds, ReleaseSpec, SharesSpec, Weights,
+};
 pub use methods::{Gathered, Keeps, METHODS, Method, Needs, Planned, Task, Treats};
 pub use noise::{Inside, Missing, NoiseSpec};
 pub use promise::{PROMISES, PromiseKind, PromiseSpec, WeightsSpec};
 pub use randomize::LARGEST_MATRIX;
-pub use request::{Published, Request, Search};
+pub use request::{Proven, Published, Request, Search};
 pub use robustness::{KnowledgeSpec, RobustnessSpec};
 pub use run::publish;
 pub use section::Spot;

@@ -346,12 +346,23 @@ fn column_spec(
     let rule = match &typed.hierarchy {
         None => Rule::Plain,
         Some(HierarchySpec::Rule(rule)) => rule.clone(),
-        Some(HierarchySpec::Csv(path)) => {
+        Some(HierarchySpec::Csv(path, takes_all)) => {
             let (name, text) = inputs.text(path)?;
-            Rule::Tree(Tree::parse(&text, &name)?)
+            let tree = Tree::parse(&text, &name)?;
+            Rule::Tree(if *takes_all { tree.with_other() } else { tree })
         }
     };
     let at = |error| spec.error_at(typed.hierarchy_spot.unwrap_or(typed.spot), error);
+    if matches!(rule, Rule::Quantiles(_))
+        && (typed.role != Role::Quasi || spec.presence().is_some())
+    {
+        let error = Error::recipe(
+            "`quantiles` are for quasi columns, and not under `delta-presence`",
+        );
+        return Err(at(
+            error.with_hint("their ends tell of the table: write `cuts`, or `widths`")
+        ));
+    }
     let said = typed.said_kind();
     let reading = Reading {
         kind: said.unwrap_or(Kind::Category),

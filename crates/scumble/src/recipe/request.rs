@@ -112,6 +112,29 @@ pub struct Published {
     pub notes: Vec<String>,
 }
 
+/// How good the best of all is known to be.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Proven {
+    /// What was found costs so much.
+    pub loss: f64,
+    /// Nothing that is allowed costs less: a function of the table, and private.
+    pub bound: f64,
+    /// Whether what was found is known to be the best.
+    pub optimal: bool,
+}
+
+impl Proven {
+    /// By how much what was found may cost more than the best, as a share of that; nothing
+    /// if that cannot be said.
+    pub fn gap(&self) -> Option<f64> {
+        match self.optimal {
+            true => Some(0.0),
+            false if self.bound > 0.0 => Some((self.loss - self.bound) / self.bound),
+            false => None,
+        }
+    }
+}
+
 /// How a search went.
 #[derive(Debug, Clone, Default)]
 pub struct Search {
@@ -119,6 +142,8 @@ pub struct Search {
     pub lattice: u128,
     /// Nodes at which all columns were looked at.
     pub checked: usize,
+    /// For `full-domain`, unless by coins: how good the chosen levels are.
+    pub proven: Option<Proven>,
     /// Groups published.
     pub n_groups: usize,
     /// For `full-domain`: each column, its level, and the level of `*`.

@@ -13,11 +13,12 @@ use crate::recipe::made::{Context, Made, plan};
 use crate::recipe::methods::{Gathered, Planned, Task};
 use crate::recipe::order::{Order, check_person};
 use crate::recipe::parts::parts;
-use crate::recipe::{Published, Request, Spec, repeated, single};
+use crate::recipe::{Published, Request, Spec, repeated, shares, single};
 use crate::release::{
     Binding, CELLS_FILE, Class, DATAPACKAGE_FILE, DataFile, DataFormat, Draft, FORMAT,
-    Manifest, Parameters, PendingEntry, PersonNote, PublishedColumn, Release, SOFTWARE,
-    StepBinding, Treatment, write_cells, write_datapackage, write_rows, write_values,
+    Manifest, Parameters, PendingEntry, PersonNote, PublishedColumn, Release,
+    SHARES_FILE, SOFTWARE, StepBinding, Treatment, write_cells, write_datapackage,
+    write_rows, write_shares, write_values,
 };
 use crate::table::{Of, Role};
 use crate::watch::{Quiet, Stage, Watch};
@@ -27,6 +28,7 @@ use crate::watch::{Quiet, Stage, Watch};
 pub fn publish(request: Request<'_>, watch: &dyn Watch) -> Result<Published> {
     let spec = request.spec;
     check_person(spec)?;
+    shares::check(spec)?;
     let parts = parts(spec)?;
     let earlier = Earlier::read(&request)?;
     let draft = request.draft()?;
@@ -168,6 +170,7 @@ impl Making<'_> {
             person,
             loss: BTreeMap::new(),
             not_promised: joined.not_promised.clone(),
+            shares: None,
             calibration: None,
             checksums: BTreeMap::new(),
         };
@@ -221,6 +224,12 @@ impl Making<'_> {
                     files.push(note.file.clone());
                 }
             }
+        }
+        if let Some((note, shares)) = shares::of(request.spec, &manifest, made)? {
+            met += write_shares(&shares, (store, formulas))?;
+            files.push(SHARES_FILE.to_owned());
+            manifest.not_promised.push(shares::not_promised(&note));
+            manifest.shares = Some(note);
         }
         for file in files {
             let checksum = store.checksum(&file)?;

@@ -104,6 +104,11 @@ impl<'a> Item<'a> {
         self.value.get_ref().as_str().ok_or_else(|| self.mistyped("a string"))
     }
 
+    pub(super) fn truth(&self) -> Result<bool> {
+        let truth = self.value.get_ref().as_bool();
+        truth.ok_or_else(|| self.mistyped("true or false"))
+    }
+
     pub(super) fn integer(&self) -> Result<i64> {
         match self.value.get_ref() {
             DeValue::Integer(integer) => {

@@ -77,7 +77,7 @@ fn the_recipe_of_the_design_is_read_as_typed() {
     let zip = column("zip");
     assert_eq!(zip.hierarchy, Some(HierarchySpec::Rule(Rule::mask(Side::Right))));
     assert_eq!((zip.lowest, zip.highest), (Some(1), Some(3)));
-    let csv = HierarchySpec::Csv("nationality.csv".to_owned());
+    let csv = HierarchySpec::Csv("nationality.csv".to_owned(), false);
     assert_eq!(column("nationality").hierarchy, Some(csv));
     assert_eq!(column("nationality").weight, Some(2.0));
     assert_eq!(column("born").format.as_deref(), Some("%d.%m.%Y"));
@@ -101,7 +101,7 @@ fn the_recipe_of_the_design_is_read_as_typed() {
 fn what_is_not_said_has_a_default() {
     let spec = parse(&recipe("table = \"-\"", "a = \"quasi\"", "l-diversity = 3"));
     assert_eq!(spec.input.missing, [""]);
-    assert_eq!(spec.input.delimiter, None);
+    assert_eq!(spec.input.options.delimiter, None);
     assert_eq!((spec.method.name.map(|m| m.name()), spec.method.cells), (None, None));
     assert_eq!(spec.method.loss.name(), "loss");
     assert_eq!(spec.method.value, ValueChoice::Balanced);
@@ -136,7 +136,7 @@ fn short_and_long_forms_mean_the_same() {
     for delimiter in ["tab", "\\t"] {
         let input = format!("table = \"t\"\ndelimiter = \"{delimiter}\"");
         let spec = parse(&recipe(&input, "a = \"quasi\"", "k-anonymity = 2"));
-        assert_eq!(spec.input.delimiter, Some(b'\t'));
+        assert_eq!(spec.input.options.delimiter, Some(b'\t'));
     }
 }
 

@@ -15,6 +15,9 @@ pub struct Calibration {
     pub questions: u64,
     /// The columns that questions were about. Of others nothing is known.
     pub columns: Vec<String>,
+    /// Whether answers rested on what was learned from the release, where it can be.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub learned: bool,
     /// A factor for each kind of question.
     pub factors: Vec<CalibrationFactor>,
 }
@@ -107,6 +110,7 @@ mod tests {
         let calibration = Calibration {
             questions: 3,
             columns: ["age", "zip", "sex", "job"].map(str::to_owned).to_vec(),
+            learned: false,
             factors: vec![
                 factor(1, Some("age"), Some(0.1)),
                 factor(1, Some("zip"), None),

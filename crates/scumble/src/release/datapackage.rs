@@ -52,6 +52,14 @@ pub fn write_datapackage(manifest: &Manifest, store: &Store) -> Result<()> {
             | Parameters::Moments { .. } => {}
         }
     }
+    if let Some(note) = &manifest.shares {
+        resources.push(table(
+            manifest,
+            &note.file,
+            "How many rows of the table have each value of a column",
+            &[("column", "string"), ("value", "string"), ("rows", "integer")],
+        ));
+    }
     let package = json!({
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "release",

@@ -247,7 +247,7 @@ impl Drop for Around {
 
 /// Whether a folder holds a release and nothing else.
 fn is_release(folder: &Path) -> bool {
-    const FILES: [&str; 7] = [
+    const FILES: [&str; 8] = [
         MANIFEST_FILE,
         "datapackage.json",
         "report.html",
@@ -255,6 +255,7 @@ fn is_release(folder: &Path) -> bool {
         "data.parquet",
         "cells.csv",
         "sensitive.csv",
+        "shares.csv",
     ];
     let ours = fs::read_to_string(folder.join(MANIFEST_FILE))
         .ok()

@@ -157,6 +157,14 @@ impl Manifest {
                 ));
             }
         }
+        for name in self.shares.iter().flat_map(|note| &note.columns) {
+            let column = self.column(name);
+            let coarse =
+                column.is_some_and(|c| matches!(c.treatment, Treatment::Coarse { .. }));
+            if !coarse || self.sampled.is_some() {
+                return malformed(format!("`{name}` has shares, but no cells"));
+            }
+        }
         match self.name_of_two() {
             Some(name) => malformed(format!("two columns are called `{name}`")),
             None => Ok(()),

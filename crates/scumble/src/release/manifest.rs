@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::error::{Error, Result};
 use crate::hierarchy::{Cells, ColumnSpec, Grid, Ranges, Rule};
 use crate::release::sink::Formulas;
-use crate::release::{Calibration, Class, Store, Treatment};
+use crate::release::{Calibration, Class, SharesNote, Store, Treatment};
 use crate::table::{Kind, PublicDomain, Reading, Role};
 
 /// The version of the format this library writes and reads.
@@ -50,6 +50,9 @@ pub struct Manifest {
     /// Who promises count, if not rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub person: Option<PersonNote>,
+    /// Where it says how often the values of quasi columns occur, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shares: Option<SharesNote>,
     /// How far answers were off when the publisher asked, if that may be said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Calibration>,

@@ -17,6 +17,7 @@ mod perturbation;
 mod read;
 mod scratch;
 mod seen;
+mod shares;
 mod shuffle;
 pub(crate) mod sink;
 mod store;
@@ -50,6 +51,9 @@ pub use perturbation::{
 pub use read::Release;
 pub use scratch::Scratch;
 pub use seen::Seen;
+pub use shares::{
+    ColumnShares, Holders, SHARES_FILE, SharesNote, pooled, write_shares,
+};
 pub use store::{Store, checksum};
 pub use treatment::{Class, Parameters, PublishedRange, RangesNote, Treatment};
 pub use write::{Written, write_rows, write_values};

@@ -2,7 +2,7 @@
 //! have the columns that the manifest says.
 
 use crate::error::{Error, Result};
-use crate::release::{Bucket, Manifest, Parameters, PdfCells, Release};
+use crate::release::{Bucket, ColumnShares, Manifest, Parameters, PdfCells, Release};
 use crate::table::{ColumnId, Numbers, NumbersTask, Scan, Source, scan};
 use crate::watch::Watch;
 
@@ -30,7 +30,8 @@ impl<'a> Seen<'a> {
                 | Parameters::Levels
                 | Parameters::Moments { .. } => None,
             });
-        for file in [&manifest.data.file].into_iter().chain(files) {
+        let shares = manifest.shares.iter().map(|note| &note.file);
+        for file in [&manifest.data.file].into_iter().chain(files).chain(shares) {
             if !manifest.checksums.contains_key(file) {
                 let message = format!("the manifest has no checksum of {file}");
                 return Err(Error::input(message).with_hint("the release was changed"));
@@ -78,6 +79,11 @@ impl<'a> Seen<'a> {
     /// The distributions of groups, if cells are distributions.
     pub fn cells(&self, watch: &dyn Watch) -> Result<Option<PdfCells>> {
         self.release.pdf_cells(watch)
+    }
+
+    /// How often the values of columns occur in the table, if the release says so.
+    pub fn shares(&self, watch: &dyn Watch) -> Result<Vec<ColumnShares>> {
+        self.release.shares(watch)
     }
 
     /// The values of groups that stand apart in a file.

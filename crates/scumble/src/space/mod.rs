@@ -48,7 +48,7 @@ impl FrameKind {
 }
 
 /// Boxes with at most so many points are not divided: looking at all of them is faster.
-const LEAF: usize = 24;
+pub const LEAF: usize = 24;
 
 /// Points in a tree of boxes, each halved along its widest side.
 #[derive(Debug)]
@@ -92,6 +92,25 @@ impl<'a> Leaf<'a> {
     /// Coordinates along an axis, point by point; infinite for removed ones.
     pub fn column(&self, axis: usize) -> &'a [f64] {
         &self.columns[axis * self.rows.len()..][..self.rows.len()]
+    }
+
+    /// How far the points from `first` on are, as the metric adds it up: at most [`LEAF`] of
+    /// them, and how many.
+    #[inline]
+    pub fn distances<M: Metric>(
+        &self,
+        centre: &[f64],
+        first: usize,
+    ) -> ([f64; LEAF], usize) {
+        let mut distances = [0.0; LEAF];
+        let len = LEAF.min(self.rows.len() - first);
+        for (axis, value) in centre.iter().enumerate() {
+            let column = &self.column(axis)[first..first + len];
+            for (distance, other) in distances.iter_mut().zip(column) {
+                *distance = M::add(*distance, other - value);
+            }
+        }
+        (distances, len)
     }
 }
 
@@ -242,14 +261,7 @@ impl Space {
         let limit = M::added(distance);
         self.leaves_within::<M>(centre, limit, |leaf| {
             for first in (0..leaf.rows.len()).step_by(LEAF) {
-                let mut distances = [0.0; LEAF];
-                let len = LEAF.min(leaf.rows.len() - first);
-                for (axis, value) in centre.iter().enumerate() {
-                    let column = &leaf.column(axis)[first..first + len];
-                    for (distance, other) in distances.iter_mut().zip(column) {
-                        *distance = M::add(*distance, other - value);
-                    }
-                }
+                let (distances, len) = leaf.distances::<M>(centre, first);
                 for (place, distance) in distances[..len].iter().enumerate() {
                     if *distance <= limit {
                         let place = leaf.start + first + place;

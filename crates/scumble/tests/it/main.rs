@@ -35,6 +35,7 @@ mod publish {
     mod randomized;
     mod randomized_numbers;
     mod robust_rows;
+    mod shares;
     mod told;
 }
 
@@ -50,6 +51,7 @@ mod audit {
     mod dependence;
     mod every_release;
     mod generalized;
+    mod learned;
     mod minimality;
     mod pdf;
     mod presence;
@@ -68,6 +70,8 @@ mod estimate {
     mod randomized;
     mod randomized_numbers;
     mod sample;
+    mod shares;
+    mod taught;
 }
 
 mod oracle {

@@ -63,6 +63,7 @@ fn key(name: &str) -> (&'static str, &'static str) {
         "value" => ("value = \"balanced-values\"", ""),
         "strategy" => ("strategy = \"search\"", ""),
         "looks" => ("looks = \"free\"", ""),
+        "effort" => ("effort = 1", ""),
         "largest-group" => ("largest-group = 9", ""),
         "inside" => ("inside = \"fine-grain\"", ""),
         "floor" => ("floor = 0.05", ""),

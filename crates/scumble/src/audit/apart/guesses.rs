@@ -41,6 +41,11 @@ impl<'a> Gathered<'a> {
         Self { groups, n_groups, people }
     }
 
+    /// How many people have a tuple, over all groups.
+    pub(crate) fn people_of(&self, tuple: usize) -> u64 {
+        self.people[tuple]
+    }
+
     /// Adds what is believed of a group: `share(row, value)`, by places in the group. Of
     /// tuples that are nowhere else the likeliest value is enough.
     pub(crate) fn add(

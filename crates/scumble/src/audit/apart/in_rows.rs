@@ -103,7 +103,7 @@ impl<'a> RowGroups<'a> {
     }
 
     /// The quasi columns of the table as texts.
-    pub(super) fn texts(&self) -> Vec<TupleTexts<'_>> {
+    pub(crate) fn texts(&self) -> Vec<TupleTexts<'_>> {
         let table = self.truth.table;
         let columns = table.quasi.iter().zip(&table.census.quasi).zip(&self.readings);
         let texts = columns.filter_map(|((column, codes), reading)| {

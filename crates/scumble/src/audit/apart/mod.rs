@@ -10,13 +10,14 @@ pub(crate) mod truth;
 pub(crate) mod values;
 pub(crate) mod worlds;
 
+pub(crate) use crate::learn::Groups;
 pub(crate) use guesses::{BeliefPiece, Gathered, TupleGuesses};
 pub(crate) use in_rows::{RowGroups, RowMembers};
 pub(crate) use priors::{
     CountedColumn, Priors, SensitiveTexts, TupleTexts, Work, plain, shown,
 };
 pub(crate) use truth::{ApartTruth, codes_of};
-pub(crate) use values::{ApartValues, Groups, numbered};
+pub(crate) use values::{ApartValues, numbered};
 pub(crate) use worlds::{How, Posteriors};
 
 use std::collections::BTreeMap;

@@ -149,6 +149,16 @@ impl<'a> ApartTruth<'a> {
         handed_out(&can, members, values)
     }
 
+    /// The share of a published tuple's people who have a value.
+    pub(crate) fn share_with(&self, tuple: u32, value: u32) -> f64 {
+        let (mut own, mut all) = (0, 0);
+        for (code, n) in self.values_of(tuple) {
+            own += if code == value { n } else { 0 };
+            all += n;
+        }
+        own as f64 / all.max(1) as f64
+    }
+
     /// The share of all people for whom the guess of their tuple is right; `blind` is the
     /// guess about those who were left out.
     pub(crate) fn score(&self, guesses: &[u32], blind: u32) -> f64 {

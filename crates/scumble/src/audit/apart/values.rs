@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::audit::cells::ValueColumn;
 use crate::audit::given::in_cell_classes;
 use crate::error::{Error, Result};
+use crate::learn::Groups;
 use crate::release::{Bucket, BucketsNote, Manifest, PublishedColumn, Seen, Treatment};
 use crate::table::{Code, Id, Of, Reading, Role};
 use crate::watch::Watch;
@@ -37,64 +38,6 @@ pub(crate) struct QuasiColumn {
     pub(crate) texts: Of<Code, Box<str>>,
     /// The text of each distinct tuple.
     pub(crate) codes: Vec<Code>,
-}
-
-/// People and values of groups. Nothing says who has which value.
-#[derive(Debug, Default)]
-pub(crate) struct Groups {
-    members: Vec<(u32, u64)>,
-    values: Vec<(u32, u64)>,
-    // Group `g` has the members `starts[g].0..starts[g + 1].0`, and so on.
-    starts: Vec<(usize, usize)>,
-}
-
-impl Groups {
-    /// Without any group.
-    pub(crate) fn new() -> Self {
-        Self { starts: vec![(0, 0)], ..Self::default() }
-    }
-
-    /// Adds a group: tuples and how many of its people have each, values and how many of its
-    /// rows have each. Both are as many.
-    pub(crate) fn push(
-        &mut self,
-        members: impl IntoIterator<Item = (u32, u64)>,
-        values: impl IntoIterator<Item = (u32, u64)>,
-    ) {
-        self.members.extend(members);
-        self.values.extend(values);
-        self.starts.push((self.members.len(), self.values.len()));
-    }
-
-    /// How many groups there are.
-    pub(crate) fn len(&self) -> usize {
-        self.starts.len().saturating_sub(1)
-    }
-
-    /// The tuples of a group's people.
-    pub(crate) fn members(&self, group: usize) -> &[(u32, u64)] {
-        &self.members[self.starts[group].0..self.starts[group + 1].0]
-    }
-
-    /// The values of a group.
-    pub(crate) fn values(&self, group: usize) -> &[(u32, u64)] {
-        &self.values[self.starts[group].1..self.starts[group + 1].1]
-    }
-
-    /// How many rows a group has.
-    pub(crate) fn size(&self, group: usize) -> u64 {
-        self.values(group).iter().map(|(_, n)| n).sum()
-    }
-
-    /// How many rows each group has.
-    pub(crate) fn sizes(&self) -> impl Iterator<Item = u64> {
-        (0..self.len()).map(|group| self.size(group))
-    }
-
-    /// How many rows have the commonest value of a group.
-    pub(crate) fn most(&self, group: usize) -> u64 {
-        self.values(group).iter().map(|(_, n)| *n).max().unwrap_or(0)
-    }
 }
 
 impl ApartValues {

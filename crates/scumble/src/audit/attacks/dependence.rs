@@ -32,7 +32,6 @@
 //! Ours; docs/methods.md, "Dependence".
 
 mod classes;
-mod deal;
 mod learn;
 mod outcome;
 mod problem;

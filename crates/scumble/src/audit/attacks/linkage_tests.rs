@@ -50,6 +50,7 @@ fn release(rows: &str) -> (tempfile::TempDir, Release) {
         person: None,
         loss: std::collections::BTreeMap::new(),
         not_promised: Vec::new(),
+        shares: None,
         calibration: None,
         checksums: [("data.csv".to_owned(), checksum(&path).unwrap())].into(),
     };

@@ -14,6 +14,7 @@ mod dependence;
 pub(crate) mod homogeneity;
 pub(crate) mod inference;
 mod intersection;
+mod learned;
 pub(crate) mod linkage;
 mod matching;
 mod minimality;
@@ -35,6 +36,7 @@ pub use dependence::Dependence;
 pub use homogeneity::Homogeneity;
 pub use inference::Inference;
 pub use intersection::Intersection;
+pub use learned::Learned;
 pub use linkage::Linkage;
 pub use matching::Matching;
 pub use minimality::Minimality;
@@ -110,13 +112,14 @@ fn found_or(
 }
 
 /// All of them, in the order of reports.
-pub static ALL: [&dyn Attack; 18] = [
+pub static ALL: [&dyn Attack; 19] = [
     &Linkage,
     &SinglingOut,
     &Homogeneity,
     &OwnRows,
     &Intersection,
     &BackgroundKnowledge,
+    &Learned,
     &Presence,
     &Counting,
     &Reversal,

@@ -29,7 +29,7 @@ use rayon::prelude::*;
 
 use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::peel::{Framed, MARGIN};
-use crate::audit::noisy::shape::{self, CountBounds};
+use crate::audit::noisy::shape::{self, CountBounds, LeafSums};
 use crate::audit::noisy::{Guesses, NoiseLaw};
 use crate::space::Space;
 use crate::watch::Watch;
@@ -225,9 +225,13 @@ impl<'a> Company<'a> {
         centre: &[f64],
         visit: impl FnMut(usize, &[f64], f64) -> ControlFlow<()>,
     ) {
+        self.law.shape.within(&self.space, centre, self.distance(reach), visit);
+    }
+
+    /// How far those may be that count up to `reach`, in units of the spread.
+    fn distance(&self, reach: f64) -> f64 {
         let farthest = shape::of(self.law.shape).farthest(reach);
-        let distance = 2.0 * (farthest * (1.0 + BORDER) + self.slip);
-        self.law.shape.within(&self.space, centre, distance, visit);
+        2.0 * (farthest * (1.0 + BORDER) + self.slip)
     }
 
     /// The company of a row, by the rule, but with rows up to `reach`; not more than is
@@ -250,43 +254,84 @@ impl<'a> Company<'a> {
         counted.low
     }
 
+    /// Between what rows count, given [`Self::cuts`].
+    pub(crate) fn count_bounds<'b>(
+        &self,
+        cuts: &'b [f64],
+        tails: &'b Tails,
+    ) -> CountBounds<'b> {
+        let within = self.law.reach() * (1.0 - BORDER) - self.slip;
+        CountBounds { tails, cuts, within, slip: self.slip }
+    }
+
     /// Whether a row has the company it needs.
-    pub(crate) fn enough(&self, row: usize, need: f64, tails: &Tails) -> CompanyCount {
-        let centre = self.space.point(row);
-        let (shape, reach) = (shape::of(self.law.shape), self.law.reach());
-        let bounds = CountBounds {
-            tails,
-            cuts: self.cuts(),
-            within: reach * (1.0 - BORDER) - self.slip,
-            slip: self.slip,
-        };
+    pub(crate) fn enough(
+        &self,
+        row: usize,
+        need: f64,
+        look: &CountBounds<'_>,
+    ) -> CompanyCount {
         // Bounds decide nearly always.
-        let (mut counted, mut equal) = (Counted::default(), Counted::default());
-        let mut radius = 0.0f64;
         let done = need * (1.0 + 1e-11);
+        let sums = match self.persons.is_empty() {
+            true => self.sums(row, done, look),
+            false => self.sums_of_persons(row, done, look),
+        };
+        let enough = match (sums.low >= done, sums.high < need * (1.0 - 1e-11)) {
+            (true, _) => true,
+            // Equal rows are whole numbers and need no margin.
+            _ if sums.equal * MARGIN >= need => true,
+            (_, true) => false,
+            _ => self.anonymity(row, self.law.reach(), f64::INFINITY) >= need,
+        };
+        CompanyCount { enough, radius: sums.farthest }
+    }
+
+    /// What all near a row count, until that is `done`.
+    fn sums(&self, row: usize, done: f64, look: &CountBounds<'_>) -> LeafSums {
+        let (centre, kind) = (self.space.point(row), self.law.shape);
+        let limit = kind.added(self.distance(self.law.reach()));
+        let shape = shape::of(kind);
+        let mut sums = LeafSums::default();
+        kind.leaves_within(&self.space, centre, limit, |leaf| {
+            let more = shape.sums(look, centre, leaf, limit);
+            sums.low += more.low;
+            sums.high += more.high;
+            sums.equal += more.equal;
+            sums.farthest = sums.farthest.max(more.farthest);
+            match sums.low >= done {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
+            }
+        });
+        sums
+    }
+
+    /// The same where people have several rows.
+    fn sums_of_persons(
+        &self,
+        row: usize,
+        done: f64,
+        look: &CountBounds<'_>,
+    ) -> LeafSums {
+        let (centre, shape) = (self.space.point(row), shape::of(self.law.shape));
+        let (mut counted, mut equal) = (Counted::default(), Counted::default());
+        let mut farthest = 0.0f64;
         self.visit(centre, |other, point, far| {
             let person = self.person(other);
             if far == 0.0 {
                 counted.add(person, (1.0, 1.0));
                 equal.add(person, (1.0, 1.0));
             } else {
-                counted.add(person, shape.bounds(&bounds, centre, point, far));
+                counted.add(person, shape.bounds(look, centre, point, far));
             }
-            radius = radius.max(far);
+            farthest = farthest.max(far);
             match counted.low >= done {
                 true => ControlFlow::Break(()),
                 false => ControlFlow::Continue(()),
             }
         });
-        let (low, high, equal) = (counted.low, counted.high, equal.low);
-        let enough = match (low >= done, high < need * (1.0 - 1e-11)) {
-            (true, _) => true,
-            // Equal rows are whole numbers and need no margin.
-            _ if equal * MARGIN >= need => true,
-            (_, true) => false,
-            _ => self.anonymity(row, reach, f64::INFINITY) >= need,
-        };
-        CompanyCount { enough, radius }
+        LeafSums { low: counted.low, high: counted.high, equal: equal.low, farthest }
     }
 
     /// The company of a row, to about a millionth of the rows within reach: for means.
@@ -321,6 +366,8 @@ impl<'a> Company<'a> {
         let mut radii = vec![[0.0f64; 2]; n_rows];
         let all: Vec<u32> = self.space.in_order().to_vec();
         let mut dirty = [all.clone(), all];
+        let cuts = self.cuts();
+        let bounds = self.count_bounds(&cuts, tails);
         loop {
             if needs.watch.is_cancelled() {
                 return Vec::new();
@@ -344,7 +391,7 @@ impl<'a> Company<'a> {
                         guesses.best_guess(self, *row as usize, bound);
                     CompanyCount { enough: share <= bound, radius }
                 }
-                _ => self.enough(*row as usize, of(*row), tails),
+                _ => self.enough(*row as usize, of(*row), &bounds),
             };
             // Company is quickly counted, a best guess is not.
             let together = if which == 0 { 32 } else { 1 };

@@ -131,13 +131,16 @@ fn least_of(
     watch: &dyn Watch,
 ) -> (f64, u64) {
     let rows = (0..company.rows.len()).into_par_iter().with_min_len(64);
+    let cuts = company.cuts();
+    let bounds = company.count_bounds(&cuts, tails);
     let looked = rows.map(|row| {
         if watch.is_cancelled() {
             return (f64::INFINITY, 0);
         }
         let wish = wishes[company.rows[row] as usize];
         // Most rows are known to have more after few neighbours.
-        if company.n_moving() > 0 && company.enough(row, least.max(wish), tails).enough
+        if company.n_moving() > 0
+            && company.enough(row, least.max(wish), &bounds).enough
         {
             return (f64::INFINITY, 0);
         }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::audit::attacks::by_coins;
 use crate::audit::page::values::{
-    averaging, corruption_apart, corruption_drawn, dependence,
+    averaging, corruption_apart, corruption_drawn, dependence, learned,
 };
 use crate::audit::page::words::{groups, people, rows, share};
 use crate::audit::page::{TABLE_END, table};
@@ -36,7 +36,8 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
         "who sees no published value, or, for corruption, knows nobody else's"
     } else if apart {
         "who does not use groups (with background knowledge: has that knowledge and no \
-         release; for corruption: knows nobody else's value)"
+         release; who learns: uses each group alone; for corruption: knows nobody else's \
+         value)"
     } else if noisy {
         "who does not use published numbers (for the best guess: only which class a \
          row is in)"
@@ -238,6 +239,7 @@ fn sentence(attack: &Attacked, manifest: &Manifest) -> Option<String> {
         "corruption" => corruption_drawn(attack),
         "averaging" => averaging(attack, manifest),
         "dependence" => dependence(attack, manifest),
+        "learned" => learned(attack),
         "calibration" if manifest.blur()?.strict => format!(
             "Computes from the original table at which level everybody is published, and \
              guesses among the rows of that level. There are {} such classes; the smallest \

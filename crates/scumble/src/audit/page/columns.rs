@@ -106,11 +106,16 @@ fn rule(rule: &Rule) -> String {
     };
     match rule {
         Rule::Plain => "a value or *".to_owned(),
-        Rule::Tree(_) => "nodes of a hierarchy file".to_owned(),
+        Rule::Tree(tree) => match tree.template() {
+            Some(template) => format!("nodes of the template {}", template.name()),
+            None => "nodes of a hierarchy".to_owned(),
+        },
         Rule::Widths(widths) => {
             format!("number ranges of width {}", list(widths.widths()))
         }
-        Rule::Cuts(_) => "number ranges between fixed cut points".to_owned(),
+        Rule::Cuts(_) | Rule::Quantiles(_) => {
+            "number ranges between fixed cut points".to_owned()
+        }
         Rule::Mask(mask) => match mask.side {
             Side::Left => "characters masked from the left".to_owned(),
             Side::Right => "characters masked from the right".to_owned(),

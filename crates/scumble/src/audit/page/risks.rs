@@ -34,6 +34,21 @@ pub(super) fn section(html: &mut String, manifest: &Manifest, report: &Report) {
         let _ = writeln!(html, "<h3>{}</h3>", Html(&heading(risk)));
         html.push_str(&figure(&svg(risk), &caption(risk, manifest, report)));
     }
+    if let Some(found) = report.reidentification() {
+        let _ = writeln!(
+            html,
+            "<p>In other words: a prosecutor, who knows that somebody is in the release, finds \
+             their row with a chance of at most {} [ARX: prosecutor risk; sdcMicro: individual \
+             risk]; {} of rows are in groups of fewer than five [records at risk], and {} are \
+             alone [sample uniques]. A marketer, who looks for everybody, finds {} by chance \
+             [marketer risk; global risk]. A journalist, who looks for anybody in a larger \
+             population, finds nobody more surely than the prosecutor.</p>",
+            share(found.highest),
+            share(found.at_risk),
+            share(found.unique),
+            share(found.average),
+        );
+    }
     html.push_str("</section>\n");
 }
 

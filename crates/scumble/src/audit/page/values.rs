@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::audit::Attacked;
-use crate::audit::page::words::{rows, share};
+use crate::audit::page::words::{groups, rows, share};
 use crate::release::Manifest;
 use crate::text::grouped;
 
@@ -132,5 +132,56 @@ pub(super) fn dependence(attack: &Attacked, manifest: &Manifest) -> String {
          as learned from the release. Chance here is the same guess without them: the gain is \
          {}. No promise is about that.{sure}{looked}",
         share(attack.number("gain").max(0.0)),
+    )
+}
+
+/// What all groups together teach about each.
+pub(super) fn learned(attack: &Attacked) -> String {
+    let column = attack.word("column");
+    let learned_from = attack.count("learned_from");
+    let part = match learned_from < attack.count("people") {
+        true => format!(" {} were learned from.", rows(learned_from)),
+        false => String::new(),
+    };
+    let aside = match attack.count("skipped") {
+        0 => String::new(),
+        n => format!(
+            " {} could not be looked at: people fit several of them.",
+            groups(n)
+        ),
+    };
+    if learned_from == 0 {
+        return format!(
+            "Learns from the groups themselves how “{column}” depends on quasi columns, and \
+             found nothing that they teach.{aside}"
+        );
+    }
+    let above = match attack.detail.get("bound").and_then(Value::as_f64) {
+        None => String::new(),
+        Some(bound) => format!(
+            " The promise bounds what a group alone tells by {}, and not this: of {} of all \
+             people something is believed with more.",
+            share(bound),
+            match attack.number("above") {
+                0.0 => "none".to_owned(),
+                above => share(above),
+            },
+        ),
+    };
+    let sure = match attack.number("sure") {
+        0.0 => " More than 90 % sure is the attacker of nobody.".to_owned(),
+        sure => format!(
+            " More than 90 % sure is the attacker of {} of all people{}.",
+            share(sure),
+            match attack.detail.get("sure_right").and_then(Value::as_f64) {
+                Some(right) => format!(", rightly of {} of them", share(right)),
+                None => String::new(),
+            },
+        ),
+    };
+    format!(
+        "Learns from the groups themselves how “{column}” depends on quasi columns, and \
+         weighs all arrangements of each group’s values by it. Chance here is the commonest \
+         value of each person’s group.{above}{sure}{part}{aside}"
     )
 }

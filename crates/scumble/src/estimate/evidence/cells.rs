@@ -9,6 +9,9 @@
 //! A public domain says which values there are: `*` is even over all of it, a node or mask over
 //! its values below, and ranges end where it does.
 //!
+//! Where the release says how often each value of a column occurs in the table (`shares.csv`),
+//! cells are as even as these shares allow (`cells/raked.rs`), and nothing is a guess.
+//!
 //! What a release does not list is taken from other rows, not made up. `*` in a column whose
 //! values nobody lists stands for what other rows have there, in the same shares, and a mask
 //! for what they have that it would hide; `[65, inf)` reaches as far as the widest range with
@@ -26,8 +29,10 @@
 //! docs/methods.md, "Cells of a group" and "The weight of a row".
 
 mod guessed;
+mod raked;
 
 pub(crate) use guessed::hides;
+pub(crate) use raked::{Margin, RakedCells};
 
 use hashbrown::{HashMap, HashSet};
 
@@ -39,12 +44,13 @@ use crate::estimate::query::ranges::CutColumn;
 use crate::estimate::query::{Check, Truth};
 use crate::hierarchy::{Cells as Form, Column as Bound, Cover, ROOT_LABEL, Rule};
 use crate::release::{
-    Class, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn, cell,
+    Class, ColumnShares, GROUP_COLUMN, Layout, Parameters, PdfCells, PublishedColumn,
+    cell,
 };
 use crate::table::{Kind, Of, Reading, Role};
 
 /// What the cells of a column stand for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ColumnCells {
     /// The numbers or days of the column, if its cells are ranges of them.
     pub(crate) lattice: Option<Lattice>,
@@ -57,6 +63,8 @@ pub(crate) struct ColumnCells {
     pub(crate) counted: Vec<bool>,
     /// Whether it is public which values there are.
     pub(crate) bounded: bool,
+    /// Whether the release says how often each value occurs in the table.
+    pub(crate) shared: bool,
 }
 
 /// What a cell stands for.
@@ -67,6 +75,9 @@ pub(crate) enum Meaning {
     /// Every number from the first to the last, in steps, with the same probability; and
     /// "not known" as one more.
     Numbers { low: f64, high: f64, missing: bool },
+    /// Numbers that are even from the first to the last of each piece, with the probability of
+    /// each; and "not known" with another.
+    Pieces { pieces: Vec<(f64, f64, f64)>, missing: f64 },
     /// "Not known".
     Missing,
     /// What these cells stand for, with these probabilities.
@@ -83,7 +94,8 @@ impl ColumnCells {
         columns: &mut Vec<Column>,
         rows: &[u64],
         number: usize,
-    ) -> Result<Self> {
+        shares: Option<(&ColumnShares, u64)>,
+    ) -> Result<RakedCells> {
         let missing = || Error::input(format!("there is no column `{}`", listed.name));
         let column = columns.iter_mut().find(|column| column.name == listed.name);
         let column = column.ok_or_else(missing)?;
@@ -92,8 +104,17 @@ impl ColumnCells {
             rows_of[*code as usize] += rows;
         }
         let texts = std::mem::take(&mut column.texts);
-        let (values, found) = Self::read(listed, texts.clone(), &rows_of)?;
-        (column.texts, column.nature) = (values, Nature::Coarse(number));
+        let raked = match shares {
+            Some((shares, left_out)) => {
+                RakedCells::read(listed, texts.clone(), &rows_of, shares, left_out)?
+            }
+            None => {
+                let (values, cells) = Self::read(listed, texts.clone(), &rows_of)?;
+                RakedCells { values, cells, margin: None }
+            }
+        };
+        column.texts.clone_from(&raked.values);
+        column.nature = Nature::Coarse(number);
         let published = Column {
             name: format!("CELL({})", listed.name),
             reading: Reading { missing: Vec::new(), ..Reading::category() },
@@ -105,7 +126,7 @@ impl ColumnCells {
             within: None,
         };
         columns.push(published);
-        Ok(found)
+        Ok(raked)
     }
 
     /// What the cells of a weighted column stand for, which is added to those of the data:
@@ -159,7 +180,10 @@ impl ColumnCells {
                 first.filter(|_| met.next().is_none())
             }
             Meaning::Missing => Some(cut.truths[cut.missing()][0]),
-            Meaning::Values(_) | Meaning::Like(_) | Meaning::Open => None,
+            Meaning::Values(_)
+            | Meaning::Pieces { .. }
+            | Meaning::Like(_)
+            | Meaning::Open => None,
         };
         self.meanings.iter().map(truth).collect()
     }
@@ -167,7 +191,7 @@ impl ColumnCells {
     /// Whether a cell may stand for "not known" although nothing says so: `*` stands for
     /// every value there is.
     pub(crate) fn may_be_missing(&self, cell: u32) -> bool {
-        *self.texts[cell as usize] == *ROOT_LABEL
+        !self.shared && *self.texts[cell as usize] == *ROOT_LABEL
     }
 
     /// Reads the cells of a column, of which `rows` says how often each occurs; the values
@@ -178,25 +202,18 @@ impl ColumnCells {
         rows: &[u64],
     ) -> Result<(Vec<Box<str>>, Self)> {
         let form = listed.cells().unwrap_or(Form::Taxonomy);
-        let tree = matches!(listed.hierarchy, Some(Rule::Tree(_)));
-        let ranges = form != Form::Set && !tree && listed.kind != Kind::Category;
-        let malformed = |text: &str| {
-            let name = &listed.name;
-            Error::input(format!("`{name}` has the cell `{text}`, which is none"))
-                .with_hint("the release was changed, or made by another version")
-        };
-        let found = match ranges {
-            true => numbers(listed, form, &texts)
+        let found = match listed.is_ranged() {
+            true => numbers(listed, form, &texts, true)
                 .map(|(lattice, meanings)| (Vec::new(), Some(lattice), meanings)),
-            false => words(listed, form, &texts)
+            false => words(listed, form, &texts, &[])
                 .map(|(values, meanings)| (values, None, meanings)),
         };
         let (values, lattice, mut meanings) =
-            found.map_err(|place| malformed(&texts[place]))?;
+            found.map_err(|place| malformed(listed, &texts[place]))?;
         like_others(&mut meanings, &texts, rows);
         let counted = vec![false; texts.len()];
         let bounded = listed.domain.is_some();
-        Ok((values, Self { lattice, meanings, texts, counted, bounded }))
+        Ok((values, Self { lattice, meanings, texts, counted, bounded, shared: false }))
     }
 
     /// The cells of a quasi column that has distributions, for groups that are called so.
@@ -246,15 +263,25 @@ impl ColumnCells {
             _ => vec![false; groups.len()],
         };
         let (lattice, texts, bounded) = (None, groups.to_vec(), true);
-        Ok((values, Self { lattice, meanings, texts, counted, bounded }))
+        let shared = false;
+        Ok((values, Self { lattice, meanings, texts, counted, bounded, shared }))
     }
 }
 
-/// What cells of words stand for, or the place of one that is not well formed.
+/// That a cell is not well formed.
+fn malformed(listed: &PublishedColumn, text: &str) -> Error {
+    let name = &listed.name;
+    Error::input(format!("`{name}` has the cell `{text}`, which is none"))
+        .with_hint("the release was changed, or made by another version")
+}
+
+/// What cells of words stand for, or the place of one that is not well formed. If `shared` is
+/// not empty it has all values that there are.
 fn words(
     listed: &PublishedColumn,
     form: Form,
     texts: &[Box<str>],
+    shared: &[Box<str>],
 ) -> Result<(Vec<Box<str>>, Vec<Meaning>), usize> {
     let reading = listed.reading();
     let mut rule = listed.hierarchy.clone().unwrap_or(Rule::Plain);
@@ -265,7 +292,9 @@ fn words(
         known.extend(values.iter().map(|value| value.as_str().into()));
     }
     // A tree has all its leaves, a public list all values there are.
-    let listed_all = matches!(rule, Rule::Tree(_)) || !known.is_empty();
+    let listed_all =
+        matches!(rule, Rule::Tree(_)) || !known.is_empty() || !shared.is_empty();
+    known.extend(shared.iter().cloned());
     let masked = matches!(rule, Rule::Mask(_)) && form == Form::Taxonomy && !listed_all;
     let missing = |text: &str| reading.is_missing(text);
     // A mask is open unless it hides nothing.
@@ -318,11 +347,13 @@ fn words(
     Ok((bound.domain.texts().to_vec(), meanings))
 }
 
-/// What cells of numbers or days stand for, or the place of one that is not well formed.
+/// What cells of numbers or days stand for, or the place of one that is not well formed. Open
+/// ends are given one, if they are to be closed.
 fn numbers(
     listed: &PublishedColumn,
     form: Form,
     texts: &[Box<str>],
+    closes: bool,
 ) -> Result<(Lattice, Vec<Meaning>), usize> {
     let reading = listed.reading();
     let rule = listed.hierarchy.clone().unwrap_or(Rule::Plain);
@@ -387,7 +418,8 @@ fn numbers(
             let open = meanings.iter_mut().filter(|m| **m == Meaning::Open);
             open.for_each(|m| *m = Meaning::Numbers { low, high, missing });
         }
-        None => close(&mut meanings),
+        None if closes => close(&mut meanings),
+        None => {}
     }
     lattice.low = f64::INFINITY;
     lattice.high = f64::NEG_INFINITY;

@@ -1,8 +1,11 @@
 //! The groups of a release whose sensitive values stand in a file of their own.
 
+use std::sync::OnceLock;
+
 use hashbrown::HashMap;
 
 use crate::error::{Error, Result};
+use crate::estimate::evidence::taught::Taught;
 use crate::estimate::evidence::{Column, Nature, coded};
 use crate::estimate::laws::MOST_ROWS;
 use crate::release::{Bucket, Parameters, PublishedColumn, Seen, Treatment};
@@ -23,6 +26,8 @@ pub(crate) struct GroupMembers {
     value_starts: Vec<usize>,
     /// How many rows each group has.
     sizes: Vec<u64>,
+    /// What the groups teach of themselves, once it was asked for.
+    pub(crate) taught: OnceLock<Option<Taught>>,
 }
 
 /// How many rows a group has, which distinct rows, and which values how often.
@@ -100,7 +105,8 @@ impl GroupMembers {
         let column = Column::new(listed, texts, Vec::new(), Nature::Apart);
         columns.push(Column { shared: false, ..column });
         let sensitive = columns.len() - 1;
-        Ok(Self { sensitive, group_of, entries, values, value_starts, sizes })
+        let taught = OnceLock::new();
+        Ok(Self { sensitive, group_of, entries, values, value_starts, sizes, taught })
     }
 
     /// How many rows a group has, and its values with how many rows have each.

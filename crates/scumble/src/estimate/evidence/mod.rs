@@ -4,20 +4,26 @@ pub(crate) mod cells;
 mod drawn;
 pub(crate) mod groups;
 pub(crate) mod lattice;
+mod shares;
+pub(crate) mod taught;
 mod texts;
 
 pub(crate) use drawn::DrawnColumns;
 pub(crate) use texts::{canonical, coded, in_order};
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
-use crate::estimate::evidence::cells::ColumnCells;
+use crate::estimate::evidence::cells::{ColumnCells, Margin};
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
+use crate::estimate::learn::latent::Learned;
+use crate::estimate::learn::latent::read::Coarsening;
+use crate::estimate::model::Model;
 use crate::estimate::sample::of_table;
 use crate::hierarchy::{Ranges, Rule};
 use crate::release::{
@@ -47,6 +53,8 @@ pub struct Evidence {
     pub(in crate::estimate) blurred: Option<Blurred>,
     /// What generalized cells stand for.
     pub(in crate::estimate) cells: Vec<ColumnCells>,
+    /// How they came to be.
+    pub(in crate::estimate) coarsened: Vec<Coarsening>,
     /// The places of the columns that the table has, too.
     pub(in crate::estimate) table: Vec<usize>,
     /// For columns whose noise rows of a person share, how many rows do.
@@ -55,10 +63,20 @@ pub struct Evidence {
     pub(in crate::estimate) left_out: f64,
     /// How far answers were off when the publisher asked.
     pub(in crate::estimate) calibration: Option<Calibration>,
+    /// For each column of which the release says how often its values occur in the table,
+    /// that alone.
+    pub(in crate::estimate) margins: Vec<Evidence>,
+    /// Rows that were left out, as far as these shares tell what they are: as many as were
+    /// published.
+    pub(in crate::estimate) left: Option<Box<Evidence>>,
+    /// What is taken for granted where the release leaves values open.
+    pub(in crate::estimate) model: Model,
+    /// What the release teaches, once somebody asked.
+    pub(crate) learned: OnceLock<Option<Learned>>,
 }
 
 /// A published column.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) reading: Reading,
@@ -131,13 +149,24 @@ impl Evidence {
         }
 
         let (mut cells, mut noises) = (Vec::new(), Vec::new());
+        let mut coarsened = Vec::new();
         let pdf = seen.cells(watch)?;
+        let (shares, left_out) = (seen.shares(watch)?, seen.manifest().left_out);
+        let mut margins: Vec<(String, Margin)> = Vec::new();
         for listed in layout.columns {
             let (columns, number) = (&mut columns, cells.len());
             let found = match &listed.treatment {
                 Treatment::Coarse { level: Some(0), .. } | Treatment::Kept => continue,
                 Treatment::Coarse { .. } => {
-                    ColumnCells::coarse(listed, columns, &rows, number)
+                    let own = shares.iter().find(|own| own.column == listed.name);
+                    let own = own.map(|own| (own, left_out));
+                    ColumnCells::coarse(listed, columns, &rows, number, own).map(
+                        |raked| {
+                            margins
+                                .extend(raked.margin.map(|m| (listed.name.clone(), m)));
+                            raked.cells
+                        },
+                    )
                 }
                 Treatment::Weighted => {
                     let pdf = pdf
@@ -152,6 +181,7 @@ impl Evidence {
                 | Treatment::Redrawn => continue,
             };
             cells.push(found.map_err(in_file)?);
+            coarsened.push(Coarsening::of(seen.manifest(), listed));
         }
         let mut ranged = Vec::new();
         for listed in layout.columns {
@@ -205,12 +235,19 @@ impl Evidence {
             groups,
             blurred,
             cells,
+            coarsened,
             table,
             shared,
             left_out: 0.0,
             calibration: seen.manifest().calibration.clone(),
+            margins: Vec::new(),
+            left: None,
+            model: Model::Even,
+            learned: OnceLock::new(),
         };
+        found.model = found.own_model();
         found.check_sample()?;
+        found.share(margins);
         let left_out = seen.manifest().left_beside(found.n_rows() as u64);
         found.left_out = left_out as f64;
         Ok(found)

@@ -21,7 +21,8 @@ pub(crate) enum Trust {
 impl Evidence {
     /// Estimates how many rows of the table satisfy the condition, for all values of the
     /// columns that are counted apart, in the order of these values. If the publisher
-    /// measured errors they are that large, and rows that were left out count, too.
+    /// measured errors they are that large, and rows that were left out count, too; so they
+    /// do if it says how often values occur in the table.
     pub fn answer<'q>(
         &self,
         query: impl Into<Watched<'q, Query>>,
@@ -32,11 +33,12 @@ impl Evidence {
             return self.shares(query, part.as_ref(), way, Trust::Measured);
         }
         let answers = self.answer_by_law(query, way)?;
-        self.measured(query.task, answers)
+        self.measured(query, answers)
     }
 
     /// The same about the published rows, with errors that follow from the laws of the
-    /// release alone: as if values were even and independent where it leaves them open.
+    /// release alone: as if values were even and independent where it leaves them open. What
+    /// shares of one column tell is about the table.
     pub fn answer_by_law<'q>(
         &self,
         query: impl Into<Watched<'q, Query>>,
@@ -48,6 +50,9 @@ impl Evidence {
             return self.shares(query, part.as_ref(), way, Trust::Law);
         }
         self.check_way(way)?;
+        if let Some(margin) = self.margin_of(query.task)? {
+            return margin.answer_by_law(query, Way::Inverse);
+        }
         let question = Question::new(self, query)?;
         let measure = &query.measure;
         let asked = question.natures(measure)?;
@@ -71,14 +76,18 @@ impl Evidence {
         let places = question.places(measure)?;
         let own = |groups: &&GroupMembers| places.contains(&groups.sensitive);
         let apart: Vec<&GroupMembers> = self.groups.iter().filter(own).collect();
+        let learned = self.learned_for(&question, &places, query.watch)?;
         let answers = match (&*apart, numbers) {
-            ([], None) => question.answer_uncertain(measure),
+            ([], None) => match learned {
+                Some(learned) => question.answer_learned(learned, measure),
+                None => question.answer_uncertain(measure),
+            },
             ([groups], None)
                 if counts && all(|n| matches!(n, Nature::Kept | Nature::Apart)) =>
             {
                 question.answer_arranged(groups)
             }
-            ([], Some(numbers)) => question.answer_rows(numbers, measure),
+            ([], Some(numbers)) => question.answer_rows(numbers, learned, measure),
             ([groups], _) => question.answer_exchangeable(groups, measure),
             (_, None) if !drawn => question.answer_jointly(&apart, measure),
             _ => Err(Error::recipe(

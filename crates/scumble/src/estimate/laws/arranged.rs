@@ -2,7 +2,7 @@
 //! `exchangeable.rs`, in whole numbers, and without anything that is open in a row itself.
 //!
 //! # Guarantee
-//! That of `exchangeable.rs`; where nothing is lost the answer is exact and its error zero:
+//! That of `exchangeable.rs`, also of arrangements that are weighed by what groups teach; where nothing is lost the answer is exact and its error zero:
 //! questions that all rows of a group satisfy alike, and totals of values. The parts of
 //! `GROUP BY` add up to the whole. Combinations that no arrangement has are not listed.
 //!
@@ -25,11 +25,13 @@ use hashbrown::HashMap;
 
 use crate::error::Result;
 use crate::estimate::evidence::groups::GroupMembers;
+use crate::estimate::evidence::taught::TaughtGroup;
 use crate::estimate::laws::arrangement::Arranged;
 use crate::estimate::laws::estimate::{Basis, Estimate};
 use crate::estimate::query::Truth;
 use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
+use crate::learn::arrangements::moments;
 
 /// How many groups are worked through before asking again whether the answer is wanted.
 const CHECKED_EVERY: usize = 256;
@@ -65,10 +67,11 @@ impl Question<'_> {
         let apart = self.group_by.contains(&groups.sensitive);
         let sorted = self.by_use(groups.sensitive);
         // By the part and, if values are counted apart, the value.
-        let mut sums: HashMap<(u32, u32), Arranged> = HashMap::new();
+        let mut sums: HashMap<(u32, u32), Sum> = HashMap::new();
         if self.group_by.is_empty() {
-            sums.insert((0, 0), Arranged::default());
+            sums.insert((0, 0), Sum::default());
         }
+        let taught = self.evidence.taught(groups, self.watch)?;
         let mut rows_of = vec![0; sorted.kinds.len()];
         let mut label_rows = vec![0; sorted.label_of.len()];
         let (mut kinds, mut labels) = (Vec::<u32>::new(), Vec::<u32>::new());
@@ -97,6 +100,25 @@ impl Question<'_> {
                 }
                 value_rows.extend(labels.iter().map(|l| label_rows[*l as usize]));
             }
+            let taught = taught.and_then(|taught| taught.group(number));
+            // What the groups teach, where an arrangement makes a difference.
+            let weighed = |found: Arranged, part: u32, own: Option<u32>| {
+                let Some(taught) = taught.as_ref().filter(|_| found.variance > 0.0)
+                else {
+                    return Sum { found, apart: 0.0 };
+                };
+                weighed(taught, found, entries.len(), values, &|member, code| {
+                    let kind = sorted.kind_of[entries[member] as usize];
+                    own.is_none_or(|own| own == code)
+                        && kind.map(|number| sorted.kinds[number as usize]).is_some_and(
+                            |kind| {
+                                let label = sorted.label_of[code as usize];
+                                kind.part == part
+                                    && sorted.sets[kind.set as usize][label as usize]
+                            },
+                        )
+                })
+            };
             for classes in kinds.chunk_by(|a, b| kind(a).part == kind(b).part) {
                 let part = kind(&classes[0]).part;
                 let set =
@@ -106,14 +128,15 @@ impl Question<'_> {
                 if !apart {
                     let fits = |class, place: usize| set(class)[labels[place] as usize];
                     let found = Arranged::new(size, &class_rows, &value_rows, fits);
-                    add(&mut sums, (part, 0), found);
+                    add(&mut sums, (part, 0), weighed(found, part, None));
                     continue;
                 }
                 for (code, n) in values {
                     let label = sorted.label_of[*code as usize] as usize;
                     let can = (0..classes.len()).filter(|class| set(*class)[label]);
                     let can = can.map(|class| class_rows[class]).sum();
-                    add(&mut sums, (part, *code), Arranged::plain(size, can, *n));
+                    let found = Arranged::plain(size, can, *n);
+                    add(&mut sums, (part, *code), weighed(found, part, Some(*code)));
                 }
             }
             kinds.drain(..).for_each(|kind| rows_of[kind as usize] = 0);
@@ -128,16 +151,21 @@ impl Question<'_> {
             );
             (codes.collect(), sum)
         });
-        let answers: BTreeMap<Vec<u32>, Arranged> = answers.collect();
-        let estimate = |(codes, sum): (Vec<u32>, Arranged)| Estimate {
-            values: self.texts(&codes),
-            count: sum.count,
-            unbiased: Some(sum.count),
-            standard_error: Some(sum.variance.sqrt()),
-            at_least: sum.at_least,
-            at_most: sum.at_most,
-            rows: sum.at_most,
-            basis: Basis::Law,
+        let answers: BTreeMap<Vec<u32>, Sum> = answers.collect();
+        let estimate = |(codes, sum): (Vec<u32>, Sum)| {
+            let Sum { found, apart } = sum;
+            // Two halves of the groups, of which each teaches half as well as all of them.
+            let variance = found.variance + apart * apart / 4.0;
+            Estimate {
+                values: self.texts(&codes),
+                count: found.count,
+                unbiased: Some(found.count),
+                standard_error: Some(variance.sqrt()),
+                at_least: found.at_least,
+                at_most: found.at_most,
+                rows: found.at_most,
+                basis: Basis::Law,
+            }
         };
         Ok(answers.into_iter().map(estimate).collect())
     }
@@ -187,13 +215,50 @@ impl Question<'_> {
     }
 }
 
+/// What groups give together.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    found: Arranged,
+    /// By how much more it would be by what one half of the groups taught than by what the
+    /// other did.
+    apart: f64,
+}
+
+/// The same with arrangements weighed by what groups teach: `counts` says which values count
+/// for which members.
+fn weighed(
+    taught: &TaughtGroup<'_>,
+    found: Arranged,
+    n_members: usize,
+    values: &[(u32, u64)],
+    counts: &dyn Fn(usize, u32) -> bool,
+) -> Sum {
+    let (rows, each) = taught.rows();
+    let (mut count, mut apart) = (0.0, 0.0);
+    for (member, (n, _)) in rows.iter().enumerate().take(n_members) {
+        for (place, (code, _)) in values.iter().enumerate() {
+            if counts(member, *code) {
+                count += n * taught.share(member, place);
+                apart += n * taught.apart(member, place);
+            }
+        }
+    }
+    let adds = |member: usize, place: usize| {
+        [f64::from(u8::from(counts(member, values[place].0))), 0.0]
+    };
+    let (_, [variance, ..]) = moments(&rows, &each, &adds);
+    let count = count.clamp(found.at_least, found.at_most);
+    Sum { found: Arranged { count, variance, ..found }, apart }
+}
+
 /// Adds what a group gives, if it gives anything.
-fn add(sums: &mut HashMap<(u32, u32), Arranged>, key: (u32, u32), found: Arranged) {
-    if found.at_most > 0.0 {
+fn add(sums: &mut HashMap<(u32, u32), Sum>, key: (u32, u32), own: Sum) {
+    if own.found.at_most > 0.0 {
         let sum = sums.entry(key).or_default();
-        sum.count += found.count;
-        sum.variance += found.variance;
-        sum.at_least += found.at_least;
-        sum.at_most += found.at_most;
+        sum.found.count += own.found.count;
+        sum.found.variance += own.found.variance;
+        sum.found.at_least += own.found.at_least;
+        sum.found.at_most += own.found.at_most;
+        sum.apart += own.apart;
     }
 }

@@ -23,6 +23,8 @@
 //! # Source
 //! docs/methods.md, "Errors that were measured"; `vovk2005conformal` for the quantile.
 
+use std::collections::BTreeMap;
+
 use crate::error::Result;
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::laws::estimate::{Basis, Estimate, NORMAL_95};
@@ -106,26 +108,31 @@ impl Evidence {
 
     /// Answers with the errors of their laws, about the whole table, and their leeway.
     pub(crate) fn probe(&self, query: Watched<'_, Query>) -> Result<Vec<Probe>> {
-        let open = !self.open_columns(query.task)?.is_empty();
-        let answers = self.answer_by_law(query, Way::Inverse)?.into_iter();
-        Ok(answers.map(|answer| self.of_table(query.task, open, answer)).collect())
+        let answers = self.answer_by_law(query, Way::Inverse)?;
+        self.of_table(query, answers)
     }
 
     /// Answers with the errors that the publisher found.
     pub(in crate::estimate) fn measured(
         &self,
-        query: &Query,
+        query: Watched<'_, Query>,
         answers: Vec<Estimate>,
     ) -> Result<Vec<Estimate>> {
-        let Some(calibration) = &self.calibration else { return Ok(answers) };
-        let open = self.open_columns(query)?;
-        let factor = asked(&query.measure)
-            .and_then(|measure| calibration.factor(measure, &open));
+        if self.calibration.is_none() && self.margins.is_empty() {
+            return Ok(answers);
+        }
+        let open = self.open_columns(query.task)?;
+        let measured = self.measured_so(query.task)?;
         let by_law = open.is_empty() && self.left_out == 0.0;
-        let answers = answers.into_iter().map(|answer| {
-            let Probe { mut estimate, leeway } =
-                self.of_table(query, !open.is_empty(), answer);
-            if by_law || leeway <= 0.0 {
+        let probes = self.of_table(query, answers)?.into_iter();
+        let Some(calibration) = self.calibration.as_ref().filter(|_| !by_law) else {
+            return Ok(probes.map(|probe| probe.estimate).collect());
+        };
+        let factor = asked(&query.measure)
+            .filter(|_| measured)
+            .and_then(|measure| calibration.factor(measure, &open));
+        let answers = probes.map(|Probe { mut estimate, leeway }| {
+            if leeway <= 0.0 {
                 return estimate;
             }
             let error = estimate.standard_error.zip(factor);
@@ -142,7 +149,8 @@ impl Evidence {
         Ok(answers.collect())
     }
 
-    /// How much more variance a count has than its law says; nothing if nobody knows.
+    /// How much more variance a count about the table has than its law says; nothing if nobody
+    /// knows.
     pub(in crate::estimate) fn excess(
         &self,
         query: &Query,
@@ -150,40 +158,109 @@ impl Evidence {
     ) -> Result<Option<f64>> {
         let Some(calibration) = &self.calibration else { return Ok(Some(0.0)) };
         let open = self.open_columns(query)?;
-        let Probe { leeway, .. } =
-            self.of_table(query, !open.is_empty(), count.clone());
+        let leeway = match self.margins.is_empty() {
+            true => {
+                self.scaled(query, !open.is_empty(), count.clone(), None, None).leeway
+            }
+            false => self.leeway_of_count(query, !open.is_empty(), count),
+        };
         if open.is_empty() && self.left_out == 0.0 || leeway <= 0.0 {
             return Ok(Some(0.0));
         }
         let factor = calibration.factor(AskedMeasure::Count, &open);
+        let factor = if self.measured_so(query)? { factor } else { None };
         Ok(factor.map(|factor| factor.powi(2) * leeway))
     }
 
-    /// An answer about the published rows as one about the table, and what else may be wrong
-    /// with it: of rows that were left out, and of columns that are open, if there are any.
-    fn of_table(&self, query: &Query, open: bool, mut estimate: Estimate) -> Probe {
+    /// Whether the publisher measured answers to a question that take the same for granted.
+    fn measured_so(&self, query: &Query) -> Result<bool> {
+        let question = Question::new(self, Watched::from(query))?;
+        let mut places = question.places(&query.measure)?.into_iter();
+        let learnable = places.any(|place| self.is_learnable(place));
+        Ok(!learnable || self.model == self.own_model())
+    }
+
+    /// Answers by law as answers about the table, and what else may be wrong with them: with
+    /// columns that are open, if there are any, and with rows that were left out.
+    pub(in crate::estimate) fn of_table(
+        &self,
+        query: Watched<'_, Query>,
+        answers: Vec<Estimate>,
+    ) -> Result<Vec<Probe>> {
+        let open = !self.open_columns(query.task)?.is_empty();
+        if let Some(margin) = self.margin_of(query.task)? {
+            // The shares are those of the whole table.
+            let probe = |answer| margin.scaled(query.task, open, answer, None, None);
+            return Ok(answers.into_iter().map(probe).collect());
+        }
+        let left = self.of_left_out(query)?;
+        let limits = self.limits(query)?;
+        let (answers, left) = match left {
+            None => (answers, None),
+            Some(left) => {
+                let answers = match query.group_by.is_empty() {
+                    true => answers,
+                    false => with_left_out(answers, &left),
+                };
+                let left = left.into_iter().map(|left| (left.values.clone(), left));
+                (answers, Some(left.collect::<BTreeMap<_, _>>()))
+            }
+        };
+        let probe = |answer: Estimate| {
+            let left = left.as_ref().map(|all| all.get(&answer.values));
+            let within = limits.as_ref().and_then(|limits| limits.of(&answer.values));
+            self.scaled(query.task, open, answer, left, within)
+        };
+        Ok(answers.into_iter().map(probe).collect())
+    }
+
+    /// What is asked of rows that were left out, if shares tell something of them: as if they
+    /// were as many as the published ones.
+    fn of_left_out(&self, query: Watched<'_, Query>) -> Result<Option<Vec<Estimate>>> {
+        let Some(left) = self.left.as_ref().filter(|_| self.left_out > 0.0) else {
+            return Ok(None);
+        };
+        let question = Question::new(self, query)?;
+        let places = question.places(&query.measure)?;
+        // A cell that a row would have had is not known.
+        let is_cell = |place: &usize| self.columns[*place].name.starts_with("CELL(");
+        if places.iter().any(is_cell) || matches!(query.measure, Measure::Mean(_)) {
+            return Ok(None);
+        }
+        left.answer_by_law(query, Way::Inverse).map(Some)
+    }
+
+    /// An answer about the published rows as one about the table, and its leeway. Rows that
+    /// were left out are like the others, unless `left` has an answer about them, or has
+    /// nothing because none counts; no count is outside the limits.
+    fn scaled(
+        &self,
+        query: &Query,
+        open: bool,
+        mut estimate: Estimate,
+        left: Option<Option<&Estimate>>,
+        limits: Option<(f64, f64)>,
+    ) -> Probe {
         let (published, left_out) = (self.n_rows(), self.left_out);
         let all = published + left_out;
-        let unconditional =
-            query.condition == Condition::always() && query.group_by.is_empty();
         let variance = estimate.standard_error.map_or(0.0, |error| error * error);
-        // Sums of floats that should be whole numbers are not quite.
-        let whole = |number: f64| if number > 1e-12 * all * all { number } else { 0.0 };
         let mut leeway = match query.measure {
             Measure::Count | Measure::Share(_) => 0.0,
             Measure::Sum(_) | Measure::Mean(_) if open => variance * estimate.rows,
             Measure::Sum(_) | Measure::Mean(_) => 0.0,
         };
         if left_out > 0.0 && published > 0.0 {
-            let scale = all / published;
-            let scaled = |estimate: &mut Estimate, more: f64| {
-                estimate.count *= scale;
-                estimate.unbiased = estimate.unbiased.map(|number| number * scale);
-                let error = |error: f64| ((error * scale).powi(2) + more).sqrt();
-                estimate.standard_error = estimate.standard_error.map(error);
+            let part = left_out / published;
+            // What left-out rows add, and the variance of that.
+            let (own, theirs) = match left {
+                None => (estimate.count, variance * part * part),
+                Some(None) => (0.0, 0.0),
+                Some(Some(left)) => {
+                    (left.count, left.standard_error.map_or(0.0, |e| e * e) * part)
+                }
             };
             match query.measure {
-                Measure::Count if unconditional => {
+                Measure::Count if is_unconditional(query) => {
                     for number in [&mut estimate.count, &mut estimate.at_least] {
                         *number += left_out;
                     }
@@ -192,31 +269,95 @@ impl Evidence {
                     estimate.at_most += left_out;
                 }
                 Measure::Count | Measure::Share(_) => {
-                    let share = (estimate.count / published).clamp(0.0, 1.0);
-                    scaled(&mut estimate, left_out * share * (1.0 - share));
+                    let share = (own / published).clamp(0.0, 1.0);
+                    let binomial = left_out * share * (1.0 - share);
+                    let more = match left {
+                        // The rows of the law count with the same weights.
+                        None => variance * (1.0 + 2.0 * part) + theirs + binomial,
+                        Some(_) => variance + theirs,
+                    };
+                    estimate.add(own * part, more);
                     estimate.at_most += left_out;
                 }
                 Measure::Sum(_) => {
-                    leeway += (estimate.count / published * left_out).powi(2);
-                    scaled(&mut estimate, 0.0);
+                    leeway += (own * part).powi(2);
+                    let more = match left {
+                        None => variance * (1.0 + 2.0 * part) + theirs,
+                        Some(_) => variance + theirs,
+                    };
+                    estimate.add(own * part, more);
                 }
                 Measure::Mean(_) => leeway += (estimate.count * left_out / all).powi(2),
             }
         }
         if let Measure::Count | Measure::Share(_) = query.measure {
-            let Estimate { unbiased, at_least, at_most, .. } = estimate;
-            let middle = unbiased.unwrap_or(estimate.count);
-            leeway = match open {
-                true => (middle - at_least) * (at_most - middle),
-                // Noise has its own law: only the rows that were left out are open.
-                false if unconditional || all <= 0.0 => 0.0,
-                false => {
-                    let share = (middle / all).clamp(0.0, 1.0);
-                    left_out.powi(2) * share * (1.0 - share)
-                }
-            };
-            leeway = whole(leeway.max(0.0));
+            if let Some((low, high)) = limits {
+                estimate.at_least = estimate.at_least.max(low);
+                estimate.at_most = estimate.at_most.min(high).max(estimate.at_least);
+            }
+            leeway = self.leeway_of_count(query, open, &estimate);
         }
         Probe { estimate, leeway }
+    }
+
+    /// The largest variance that a count about the table can have beside that of its law.
+    fn leeway_of_count(&self, query: &Query, open: bool, count: &Estimate) -> f64 {
+        let all = self.n_rows() + self.left_out;
+        let Estimate { unbiased, at_least, at_most, .. } = *count;
+        let middle = unbiased.unwrap_or(count.count);
+        let leeway = match open {
+            true => (middle - at_least) * (at_most - middle),
+            // Noise has its own law: only the rows that were left out are open.
+            false if is_unconditional(query) || all <= 0.0 => 0.0,
+            false => {
+                let share = (middle / all).clamp(0.0, 1.0);
+                self.left_out.powi(2) * share * (1.0 - share)
+            }
+        };
+        // Sums of floats that should be whole numbers are not quite.
+        if leeway > 1e-12 * all * all { leeway } else { 0.0 }
+    }
+}
+
+/// Answers with those that only rows that were left out may have, all in their order.
+fn with_left_out(answers: Vec<Estimate>, left: &[Estimate]) -> Vec<Estimate> {
+    let places = answers.iter().zip(0usize..);
+    let places: BTreeMap<&[String], usize> =
+        places.map(|(answer, place)| (&answer.values[..], place)).collect();
+    let (mut all, mut next) = (Vec::with_capacity(answers.len()), 0);
+    for own in left {
+        match places.get(&own.values[..]) {
+            Some(place) => {
+                all.extend(answers[next..(place + 1).max(next)].iter().cloned());
+                next = next.max(place + 1);
+            }
+            None if own.count > 0.0 => all.push(Estimate {
+                values: own.values.clone(),
+                count: 0.0,
+                unbiased: Some(0.0),
+                standard_error: Some(0.0),
+                at_least: 0.0,
+                at_most: 0.0,
+                rows: 0.0,
+                basis: Basis::Law,
+            }),
+            None => {}
+        }
+    }
+    all.extend(answers[next..].iter().cloned());
+    all
+}
+
+/// Whether every row counts.
+fn is_unconditional(query: &Query) -> bool {
+    query.condition == Condition::always() && query.group_by.is_empty()
+}
+
+impl Estimate {
+    /// Adds a number, and has this variance.
+    fn add(&mut self, more: f64, variance: f64) {
+        self.count += more;
+        self.unbiased = self.unbiased.map(|number| number + more);
+        self.standard_error = self.standard_error.map(|_| variance.sqrt());
     }
 }

@@ -2,8 +2,9 @@
 //! any order of a group's values among its rows is as likely.
 //!
 //! # Guarantee
-//! If within each group every arrangement of its values among its rows is equally likely, and
-//! other cells are as their own laws say, every estimate is the mean of the true number over
+//! If within each group every arrangement of its values among its rows is equally likely (or,
+//! where groups teach how values depend on other columns, as likely as they teach;
+//! `../evidence/taught.rs`), and other cells are as their own laws say, every estimate is the mean of the true number over
 //! all tables that fit the release (beside drawn columns, right on average over their noise),
 //! and the square of its standard error is exact (or unbiased). No table that fits is outside
 //! the limits.
@@ -27,7 +28,10 @@
 //!
 //! # Limits
 //! The assumption is the whole of it: values must not depend on the columns asked about
-//! within a group. Columns with counted weights are taken as independent here. Intervals are
+//! within a group, beyond what groups teach; beside drawn columns what they teach is not
+//! used. Of what is taught the error has the difference between what two halves of the groups
+//! teach, and of groups too large to be gone through it is right to first order. Columns with
+//! counted weights are taken as independent here. Intervals are
 //! normal: rough for a handful of rows.
 //!
 //! # Cost
@@ -44,6 +48,7 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::estimate::evidence::groups::{GroupMembers, Lists, ValueGroup};
+use crate::estimate::evidence::taught::{Taught, TaughtGroup};
 use crate::estimate::laws::arrangement::cover;
 use crate::estimate::laws::estimate::Estimate;
 use crate::estimate::laws::moments::{
@@ -56,11 +61,14 @@ use crate::estimate::laws::valuation::{ApartColumn, Valuation};
 use crate::estimate::query::Measure;
 use crate::estimate::query::classes::Numbered;
 use crate::estimate::query::question::Question;
+use crate::learn::arrangements::{Alike, moments};
 
 /// Rows of a group that are alike.
 struct Unit {
     rows: u64,
     entry: usize,
+    /// Its place among the distinct rows of the group.
+    member: usize,
     /// The row, if numbers are asked about.
     row: Option<usize>,
     /// The place of what its class is worth.
@@ -96,15 +104,16 @@ impl Question<'_> {
         let [apart] = &*valuation.apart else { return Ok(Vec::new()) };
         let context = GroupContext {
             valuation: &valuation,
+            taught: self.evidence.taught(groups, self.watch)?,
             apart,
             class_of: &class_of,
             numbers: blurred.zip(rows_of.as_ref()),
             limited: *measure == Measure::Count,
         };
         let all: Vec<ValueGroup<'_>> = groups.iter().collect();
-        let found = all.par_iter().map(|group| {
+        let found = all.par_iter().enumerate().map(|(number, group)| {
             self.watch.check()?;
-            context.moments(group)
+            context.moments(number, group)
         });
         let found: Vec<Vec<(Vec<u32>, AnswerMoments)>> =
             found.collect::<Result<_>>()?;
@@ -119,6 +128,7 @@ impl Question<'_> {
 /// What all groups share.
 struct GroupContext<'c, 'q, 'a> {
     valuation: &'c Valuation<'q, 'a>,
+    taught: Option<&'c Taught>,
     apart: &'c ApartColumn,
     class_of: &'c [u32],
     numbers: Option<(&'c Blurred, &'c Lists)>,
@@ -130,6 +140,7 @@ impl<'a> GroupContext<'_, '_, 'a> {
     /// What a group adds to each answer.
     fn moments(
         &self,
+        number: usize,
         group: &ValueGroup<'_>,
     ) -> Result<Vec<(Vec<u32>, AnswerMoments)>> {
         let (size, entries, values) = group;
@@ -142,8 +153,21 @@ impl<'a> GroupContext<'_, '_, 'a> {
         let mut answers = Numbered::default();
         let mut uses = self.uses(&units, &classes, &mut answers)?;
         uses.sort_by_key(|own| own.answer);
+        let weights =
+            self.taught.and_then(|taught| taught.group(number)).map(|group| {
+                let label = |(code, _): &(u32, u64)| {
+                    let label = self.apart.label_of[*code as usize];
+                    labels.keys().position(|own| *own == label).unwrap_or_default()
+                };
+                let label_of = values.iter().map(label).collect();
+                Weights { group, label_of, n_labels: counts.len() }
+            });
         let found = uses.chunk_by(|a, b| a.answer == b.answer).map(|uses| {
-            let mut moments = arranged(*size, &counts, &units, uses);
+            let (mut moments, is_open) = arranged(*size, &counts, &units, uses);
+            let noisy = uses.iter().any(|own| own.kernel.is_some());
+            if let Some(weights) = weights.as_ref().filter(|_| is_open && !noisy) {
+                moments = weights.weighed(*size, &units, uses);
+            }
             if self.limited {
                 (moments.sure, moments.possible) = limits(&counts, &units, uses);
             }
@@ -175,7 +199,7 @@ impl<'a> GroupContext<'_, '_, 'a> {
         let mut units: Vec<Unit> = Vec::new();
         let mut classes: Vec<Vec<Prospects<'a>>> = Vec::new();
         let mut class_at: HashMap<(u32, Option<Vec<bool>>), usize> = HashMap::new();
-        let mut unit_at: HashMap<(usize, usize), usize> = HashMap::new();
+        let mut unit_at: HashMap<(usize, usize, usize), usize> = HashMap::new();
         let valuation = self.valuation;
         let mut class = |entry: usize, missing: Option<Vec<bool>>| -> Result<usize> {
             let key = (self.class_of[entry], missing);
@@ -189,19 +213,21 @@ impl<'a> GroupContext<'_, '_, 'a> {
             class_at.insert(key, classes.len() - 1);
             Ok(classes.len() - 1)
         };
-        for entry in entries.iter().map(|entry| *entry as usize) {
+        for (member, entry) in entries.iter().map(|entry| *entry as usize).enumerate() {
             if let Some((blurred, rows_of)) = self.numbers {
                 for row in rows_of.of_list(entry).iter().map(|row| *row as usize) {
                     let class = class(entry, blurred.missing(row, &valuation.cuts))?;
-                    units.push(Unit { rows: 1, entry, row: Some(row), class });
+                    units.push(Unit { rows: 1, entry, member, row: Some(row), class });
                 }
                 continue;
             }
             let class = class(entry, Some(Vec::new()))?;
             let rows = valuation.question.evidence.rows[entry];
             let published = valuation.question.published(entry);
-            let unit = *unit_at.entry((class, published)).or_insert_with(|| {
-                units.push(Unit { rows: 0, entry, row: None, class });
+            // Rows that are alike for the question may differ in what groups teach of them.
+            let own = if self.taught.is_some() { member } else { 0 };
+            let unit = *unit_at.entry((class, published, own)).or_insert_with(|| {
+                units.push(Unit { rows: 0, entry, member, row: None, class });
                 units.len() - 1
             });
             units[unit].rows += rows;
@@ -252,9 +278,80 @@ impl<'a> GroupContext<'_, '_, 'a> {
     }
 }
 
+/// How likely values are in the rows of a group, by what groups teach.
+struct Weights<'t> {
+    group: TaughtGroup<'t>,
+    /// The place of each value's label.
+    label_of: Vec<usize>,
+    n_labels: usize,
+}
+
+impl Weights<'_> {
+    /// Moments of count and sum, over all arrangements, each as likely as it is; nothing was
+    /// drawn.
+    fn weighed(&self, size: u64, units: &[Unit], uses: &[Use]) -> AnswerMoments {
+        let mut found =
+            AnswerMoments { possible: size as f64, ..AnswerMoments::default() };
+        let mut adds = vec![[0.0; 2]; units.len() * self.n_labels];
+        let mut shares = vec![0.0; self.n_labels];
+        let mut apart = vec![0.0; self.n_labels];
+        for uses in uses.chunk_by(|a, b| a.unit == b.unit) {
+            let unit = &units[uses[0].unit];
+            let rows = unit.rows as f64;
+            shares.fill(0.0);
+            apart.fill(0.0);
+            for (value, label) in self.label_of.iter().enumerate() {
+                shares[*label] += self.group.share(unit.member, value);
+                apart[*label] += self.group.apart(unit.member, value);
+            }
+            let guessed = uses.iter().any(|own| own.guessed);
+            let (mut mean, mut square) = ([0.0; 2], 0.0);
+            for own in uses {
+                let share = shares[own.label];
+                let Undone { first, product, second } = Undone::new(None, &own.moments);
+                add_times(&mut mean, share, first);
+                add_times(&mut found.apart, rows * apart[own.label], first);
+                square += share * second[1];
+                adds[own.unit * self.n_labels + own.label] = first;
+                if !guessed {
+                    let open = paired(second, product, still_open);
+                    add_times(&mut found.variance, rows * share, open);
+                }
+            }
+            add_times(&mut found.mean, rows, mean);
+            if guessed {
+                let [count, sum] = mean;
+                found.guess.add(rows, RowMoments { count, sum, square });
+            }
+        }
+        let (members, counts) = self.group.rows();
+        let rows = units.iter().map(|unit| {
+            let (_, fits) = &members[unit.member];
+            (unit.rows as f64, fits.clone())
+        });
+        let rows: Vec<Alike> = rows.collect();
+        let (_, spread) = moments(&rows, &counts, &|unit, value| {
+            adds[unit * self.n_labels + self.label_of[value]]
+        });
+        add_times(&mut found.variance, 1.0, spread);
+        found
+    }
+}
+
+/// What is open in a row itself, but for what is left by rounding.
+fn still_open(second: f64, product: f64) -> f64 {
+    let open = second - product;
+    if open.abs() > 1e-13 * second.abs() { open } else { 0.0 }
+}
+
 /// Moments of count and sum of a group of `size` rows with these counts of values, over all
-/// arrangements.
-fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMoments {
+/// arrangements, and whether arrangements differ.
+fn arranged(
+    size: u64,
+    values: &[u64],
+    units: &[Unit],
+    uses: &[Use],
+) -> (AnswerMoments, bool) {
     let n = size as f64;
     let mut found = AnswerMoments { possible: n, ..AnswerMoments::default() };
     let (mut cells, mut rows) = ([0.0; 3], [0.0; 3]);
@@ -271,11 +368,7 @@ fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMo
                 Undone::new(own.kernel.as_deref(), &own.moments);
             add_times(&mut mean, share, first);
             square += share * second[1];
-            let open = paired(second, product, |second, product| {
-                let open = second - product;
-                // What is left by rounding.
-                if open.abs() > 1e-13 * second.abs() { open } else { 0.0 }
-            });
+            let open = paired(second, product, still_open);
             if !guessed {
                 add_times(&mut within, rows_of * share, open);
             }
@@ -295,6 +388,7 @@ fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMo
     }
     let both = products(found.mean);
     let noisy = uses.iter().any(|own| own.kernel.is_some());
+    let mut is_open = false;
     found.variance = [0, 1, 2].map(|pair| {
         let of_columns = columns.iter().zip(values).map(|((column, same), value)| {
             *value as f64 * (products(*column)[pair] - same[pair])
@@ -306,11 +400,12 @@ fn arranged(size: u64, values: &[u64], units: &[Unit], uses: &[Use]) -> AnswerMo
         let least = 1e-12 * (cells[pair].abs() + both[pair].abs());
         let spread =
             if spread.abs() > least && size > 1 { spread / (n - 1.0) } else { 0.0 };
+        is_open |= spread != 0.0;
         // Estimates of variances may be below zero where there is noise.
         let spread = if noisy || pair == 2 { spread } else { spread.max(0.0) };
         spread + within[pair] + if noisy { noise[pair] } else { 0.0 }
     });
-    found
+    (found, is_open)
 }
 
 /// Products of the means over values of what a unit adds, undone.

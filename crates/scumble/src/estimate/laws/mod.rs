@@ -12,6 +12,8 @@ mod exchangeable;
 pub(crate) mod independent;
 pub(crate) mod joint;
 mod jointly;
+mod learned;
+mod margins;
 pub(crate) mod matrix;
 pub(crate) mod moments;
 pub(crate) mod numbers;

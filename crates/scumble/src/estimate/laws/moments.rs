@@ -104,6 +104,9 @@ pub(crate) struct AnswerMoments {
     pub(crate) draws: Draws,
     /// Rows of which something was taken from other rows.
     pub(crate) guess: Guess,
+    /// By how much more the means would be by what one half of the groups taught than by
+    /// what the other did.
+    pub(crate) apart: [f64; 2],
 }
 
 /// Sums over rows of which something is guessed: how many, and their moments.
@@ -150,6 +153,7 @@ impl AnswerMoments {
         self.guess.rows += other.guess.rows;
         add_times(&mut self.guess.first, 1.0, other.guess.first);
         self.guess.square += other.guess.square;
+        add_times(&mut self.apart, 1.0, other.apart);
     }
 
     /// The same for rows that also add a number if they count.
@@ -189,7 +193,11 @@ impl AnswerMoments {
         values: Vec<String>,
     ) -> Option<Estimate> {
         let unlimited = (f64::NEG_INFINITY, f64::INFINITY);
-        let ([count, sum], [counts, sums, both]) = (self.mean, self.variance);
+        let [count, sum] = self.mean;
+        // Two halves of the groups, of which each teaches half as well as all of them.
+        let taught = products(self.apart);
+        let [counts, sums, both] =
+            paired(self.variance, taught, |own, a| own + a / 4.0);
         let (number, variance, (at_least, at_most)) = match measure {
             Measure::Count => (count, counts, (self.sure, self.possible)),
             Measure::Sum(_) => (sum, sums, unlimited),

@@ -13,8 +13,8 @@
 
 use crate::error::Result;
 use crate::estimate::laws::joint::Joint;
-use crate::estimate::laws::moments::RowMoments;
-use crate::estimate::laws::numbers::{Blurred, GridCells, Over};
+use crate::estimate::laws::moments::{RowMoments, add_times};
+use crate::estimate::laws::numbers::{Blurred, GridCells, LearnedCuts, Over};
 use crate::estimate::laws::valuation::{Added, Given, Valuation};
 use crate::estimate::laws::worth::Worth;
 
@@ -53,6 +53,8 @@ pub(crate) struct RowPosterior {
     scale: f64,
     /// Whether published numbers say nothing of this row, only of its group.
     redrawn: bool,
+    /// What each fit learned of them; nothing if none did.
+    by_fit: Vec<Vec<Over>>,
 }
 
 impl Prospects<'_> {
@@ -90,8 +92,12 @@ impl<'a> Valuation<'_, 'a> {
                 continue;
             }
             n_cells += 1;
-            let worths =
-                self.enumerate(entry, &subtables, &joint, Given { cell, codes })?;
+            let worths = self.enumerate(
+                entry,
+                &subtables,
+                &joint,
+                Given { cell, codes, lists: false },
+            )?;
             if worths.is_empty() {
                 continue;
             }
@@ -166,6 +172,56 @@ impl<'a> Valuation<'_, 'a> {
                 &mut law.scratch,
                 &mut law.overs,
             );
+        }
+    }
+
+    /// Finds out where the numbers of a row may be by what was learned, after it was located.
+    pub(crate) fn locate_learned(
+        &self,
+        (blurred, row): (&Blurred, usize),
+        prospects: &Prospects<'_>,
+        learned: &LearnedCuts<'_>,
+        law: &mut RowPosterior,
+    ) {
+        law.by_fit.clear();
+        if prospects.answers.iter().all(|answer| answer.whole) {
+            return;
+        }
+        let added = match self.added {
+            Added::OwnCut(cut) => Some(cut),
+            _ => None,
+        };
+        let grid = (self.cuts.as_slice(), &prospects.cells);
+        let Some(by_fit) = blurred.learned_posterior(row, grid, added, learned) else {
+            return;
+        };
+        for (place, over) in law.overs.iter_mut().enumerate() {
+            // What is certain is so, whatever was learned.
+            if over.mass > 0.0 && over.mass < 1.0 {
+                let mut mean = Over::default();
+                by_fit.iter().for_each(|overs| mean.add(overs[place]));
+                *over = mean.share_of(by_fit.len() as f64);
+            }
+        }
+        law.by_fit = by_fit;
+    }
+
+    /// What a row adds by each fit, without drawn values.
+    pub(crate) fn by_fit(
+        &self,
+        answer: &Prospect,
+        law: &mut RowPosterior,
+        sums: &mut Vec<[f64; 2]>,
+    ) {
+        if answer.whole || law.by_fit.is_empty() {
+            return;
+        }
+        sums.resize(law.by_fit.len(), [0.0; 2]);
+        for (number, sum) in sums.iter_mut().enumerate() {
+            std::mem::swap(&mut law.overs, &mut law.by_fit[number]);
+            let moments = self.moments(answer, law, 0).shifted(law.number);
+            std::mem::swap(&mut law.overs, &mut law.by_fit[number]);
+            add_times(sum, 1.0, moments.first());
         }
     }
 

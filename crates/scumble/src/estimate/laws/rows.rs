@@ -34,12 +34,14 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::estimate::laws::estimate::Estimate;
+use crate::estimate::laws::learned::LearnedMoments;
 use crate::estimate::laws::moments::{
     AnswerMoments, RowMoments, add_times, paired, products,
 };
-use crate::estimate::laws::numbers::{Blurred, RedrawnGroup};
+use crate::estimate::laws::numbers::{Blurred, LearnedCuts, RedrawnGroup};
 use crate::estimate::laws::prospect::{Prospects, RowPosterior};
 use crate::estimate::laws::valuation::Valuation;
+use crate::estimate::learn::latent::Learned;
 use crate::estimate::query::Measure;
 use crate::estimate::query::question::Question;
 
@@ -74,9 +76,11 @@ impl Question<'_> {
     pub(crate) fn answer_rows(
         &self,
         blurred: &Blurred,
+        learned: Option<&Learned>,
         measure: &Measure,
     ) -> Result<Vec<Estimate>> {
         let valuation = Valuation::new(self, measure)?;
+        let learned = learned.and_then(|own| LearnedCuts::of(own, &valuation.cuts));
         let (class_of, _) = self.sorted(valuation.measured, &valuation.facets);
         let mut prospects: Vec<Prospects<'_>> = Vec::new();
         let mut numbers: HashMap<(u32, Vec<bool>), usize> = HashMap::new();
@@ -99,23 +103,28 @@ impl Question<'_> {
         let blocks = prospects_of.par_chunks(BLOCK).enumerate();
         let sums = blocks.map(|(block, numbers)| {
             self.watch.check()?;
-            let mut sums: HashMap<(usize, usize), AnswerMoments> = HashMap::new();
+            let mut sums: HashMap<(usize, usize), LearnedMoments> = HashMap::new();
             let mut law = RowPosterior::default();
             for (row, number) in (block * BLOCK..).zip(numbers) {
                 let (own, entry) = (&prospects[*number], blurred.kind(row));
                 valuation.locate(Some((blurred, row)), entry, own, &mut law);
+                if let Some(learned) = &learned {
+                    valuation.locate_learned((blurred, row), own, learned, &mut law);
+                }
                 for answer in 0..own.answers.len() {
                     let moments = valuation.of_row(own, answer, &law, entry)?;
-                    sums.entry((*number, answer)).or_default().add(&moments);
+                    let sum = sums.entry((*number, answer)).or_default();
+                    sum.moments.add(&moments);
+                    valuation.by_fit(&own.answers[answer], &mut law, &mut sum.by_fit);
                 }
             }
             let mut sums: Vec<_> = sums.into_iter().collect();
             sums.sort_unstable_by_key(|(place, _)| *place);
             Ok(sums)
         });
-        let sums: Vec<Vec<((usize, usize), AnswerMoments)>> =
+        let sums: Vec<Vec<((usize, usize), LearnedMoments)>> =
             sums.collect::<Result<_>>()?;
-        let mut by_key: BTreeMap<Vec<u32>, AnswerMoments> = BTreeMap::new();
+        let mut by_key: BTreeMap<Vec<u32>, LearnedMoments> = BTreeMap::new();
         for ((number, answer), moments) in sums.iter().flatten() {
             let key = &prospects[*number].answers[*answer].key;
             match by_key.get_mut(key) {
@@ -123,6 +132,8 @@ impl Question<'_> {
                 None => by_key.entry(key.clone()).or_default().add(moments),
             }
         }
+        let mut by_key: BTreeMap<Vec<u32>, AnswerMoments> =
+            by_key.into_iter().map(|(key, sum)| (key, sum.settled())).collect();
         let redrawn = blurred.groups().into_par_iter().map(|rows| {
             self.watch.check()?;
             let class_of = rows.iter().map(|row| prospects_of[*row]).collect();

@@ -45,7 +45,14 @@ impl Evidence {
         };
         let count = |group_by: &[String], condition: Condition| {
             let count = question(group_by, condition);
-            self.answer_by_law(query.watch.over(&count), way)
+            let count = query.watch.over(&count);
+            let answers = self.answer_by_law(count, way)?;
+            if self.margins.is_empty() {
+                return Ok(answers);
+            }
+            // Counts of a single column are about the table, so all must be.
+            let probes = self.of_table(count, answers)?.into_iter();
+            Ok(probes.map(|probe| probe.estimate).collect::<Vec<_>>())
         };
         // What the publisher found adds to errors.
         let more = |of: &Query, estimate: &Estimate| match trust {

@@ -58,6 +58,8 @@ pub(crate) struct ApartColumn {
 pub(crate) struct Given<'g> {
     pub(crate) cell: usize,
     pub(crate) codes: &'g [u32],
+    /// Whether combinations are listed.
+    pub(crate) lists: bool,
 }
 
 impl<'q, 'a> Valuation<'q, 'a> {

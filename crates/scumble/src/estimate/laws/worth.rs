@@ -26,6 +26,9 @@ pub(crate) struct Worth {
     pub(crate) guessed: bool,
     /// How that depends on columns whose values are counted.
     pub(crate) effects: Vec<Effect>,
+    /// The combinations that count, by the place of the odd of each facet; only where they
+    /// are asked for.
+    pub(crate) combinations: Vec<Vec<usize>>,
 }
 
 impl Valuation<'_, '_> {
@@ -130,6 +133,9 @@ impl Valuation<'_, '_> {
                     worths.len() - 1
                 });
                 let worth = &mut worths[place];
+                if given.lists {
+                    worth.combinations.push(chosen.clone());
+                }
                 let number = match &self.added {
                     Added::Numbers(own, numbers) => Some(numbers[code(*own) as usize]),
                     _ => None,
@@ -202,7 +208,8 @@ fn next(chosen: &mut [usize], odds: &[&[Odd]]) -> bool {
 impl Worth {
     fn zero(key: Vec<u32>, size: usize) -> Self {
         let (moments, effects) = (vec![RowMoments::default(); size], Vec::new());
-        Self { key, moments, open: false, guessed: false, effects }
+        let (open, guessed, combinations) = (false, false, Vec::new());
+        Self { key, moments, open, guessed, effects, combinations }
     }
 
     /// Whether it is the same as another.

@@ -1,6 +1,8 @@
-//! What learners make of tables and releases: rules, trees, nearest neighbours.
+//! What learners make of tables and releases: latent classes, rules, trees, nearest
+//! neighbours.
 
 mod accuracy;
+pub(crate) mod latent;
 mod mining;
 mod mixed;
 mod neighbours;

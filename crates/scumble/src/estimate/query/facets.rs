@@ -31,6 +31,7 @@ pub(crate) struct Facet<'a> {
     pub(crate) profiles: Vec<u32>,
     /// How many numbers there are.
     pub(crate) n_profiles: usize,
+    labels: Labels,
 }
 
 /// How likely a cell stands for values with a label.
@@ -126,7 +127,23 @@ impl<'a> Facet<'a> {
         };
         let profiles = (0..).zip(&odds).map(profile).collect();
         let n_profiles = numbers.items.len();
-        Ok(Self { cells, place, tests, truths, names, odds, profiles, n_profiles })
+        let found = Self {
+            cells,
+            place,
+            tests,
+            truths,
+            names,
+            odds,
+            profiles,
+            n_profiles,
+            labels,
+        };
+        Ok(found)
+    }
+
+    /// How likely each label is of what a cell stands for.
+    pub(crate) fn odds_of(&self, meaning: &Meaning) -> Vec<Odd> {
+        self.labels.odds(meaning, self.cells.lattice.as_ref())
     }
 
     /// That what a cell stands for is not known.
@@ -194,6 +211,15 @@ impl Labels {
                     odds.push(Odd { label, chance: 1.0 / all, first, second });
                 }
                 odds
+            }
+            (_, Meaning::Pieces { pieces, missing }, Some(lattice)) => {
+                let each = pieces.iter().flat_map(|(low, high, chance)| {
+                    self.within(*low, *high, (high - low + 1.0) / chance, lattice)
+                });
+                let (label, first, second) = (self.missing(lattice), 0.0, 0.0);
+                let unknown = Odd { label, chance: *missing, first, second };
+                let unknown = (*missing > 0.0).then_some(unknown);
+                collected(each.chain(unknown).collect())
             }
             (_, Meaning::Missing, Some(lattice)) => {
                 let label = self.missing(lattice);

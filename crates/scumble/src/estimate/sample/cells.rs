@@ -99,6 +99,14 @@ impl<'c> CellDrawer<'c> {
             Meaning::Values(weights) | Meaning::Like(weights) => {
                 Distribution::new(weights).map(Some)
             }
+            Meaning::Pieces { pieces, missing } => {
+                // The one after the last is "not known".
+                let chances =
+                    pieces.iter().map(|(.., chance)| *chance).chain([*missing]);
+                let weights: Vec<(u32, f64)> =
+                    (0..).zip(chances).filter(|(_, chance)| *chance > 0.0).collect();
+                Distribution::new(&weights).map(Some)
+            }
             Meaning::Numbers { .. } | Meaning::Missing | Meaning::Open => Ok(None),
         };
         let choices = meanings.iter().map(choice).collect::<Result<_>>()?;
@@ -112,6 +120,13 @@ impl<'c> CellDrawer<'c> {
         match (&self.meanings[cell], &self.choices[cell]) {
             (Meaning::Values(_), Some(values)) => f64::from(values.draw(random)),
             (Meaning::Like(_), Some(cells)) => self.draw(cells.draw(random), random),
+            (Meaning::Pieces { pieces, .. }, Some(places)) => {
+                let place = places.draw(random) as usize;
+                pieces.get(place).map_or(f64::NAN, |(low, high, _)| {
+                    let step = (random.random::<f64>() * (high - low + 1.0)).floor();
+                    (low + step).min(*high)
+                })
+            }
             (Meaning::Numbers { low, high, missing }, _) => {
                 // The one after the last is "not known", if there is one.
                 let n = high - low + 1.0 + f64::from(u8::from(*missing));

@@ -4,7 +4,8 @@
 //! A drawn table has the columns and as many rows as the table behind the release, and what
 //! was published as it is stays so. Everything else is drawn from what the release says of
 //! it, by the models of `estimate`: a cell from its distribution (`cells.rs`), values by group
-//! in an arrangement that is as likely as any other, a randomized value from its posterior
+//! in an arrangement that is as likely as any other, or as likely as the groups teach
+//! (`../evidence/taught.rs`), a randomized value from its posterior
 //! (`noise.rs`), a blurred number from the noise around it, cut to its domain
 //! (`../laws/numbers/drawn.rs`). So the mean of a count over draws is what `estimate` answers, and
 //! the variance between draws is the square of its standard error.
@@ -44,6 +45,7 @@ use crate::estimate::evidence::cells::Meaning;
 use crate::estimate::evidence::groups::Lists;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::laws::numbers::Blurred;
+use crate::learn::arrangements::draw as draw_arrangement;
 use crate::random::Randomness;
 use crate::release::Layout;
 use crate::watch::{Unwatched, Watch};
@@ -173,7 +175,7 @@ impl Evidence {
                     }
                     codes
                 }
-                Nature::Apart => self.arranged(*place, &rows, &random),
+                Nature::Apart => self.arranged(*place, &rows, &random)?,
                 Nature::Number(number) => {
                     return Ok(self.numbers(column, number, &numbers));
                 }
@@ -206,43 +208,55 @@ impl Evidence {
     }
 
     /// The values of the groups of a column that stands apart, each group's in a random
-    /// order, which has nothing to do with that of another column.
+    /// order, which has nothing to do with that of another column. Where groups teach how
+    /// values depend on other columns, an order is as likely as that makes it, and what they
+    /// teach is drawn, too.
     fn arranged(
         &self,
         place: usize,
         rows: &DrawnRows<'_>,
         random: &Randomness,
-    ) -> Vec<u32> {
+    ) -> Result<Vec<u32>> {
         let own = self.groups.iter().position(|groups| groups.sensitive == place);
-        let Some(number) = own else { return Vec::new() };
+        let Some(number) = own else { return Ok(Vec::new()) };
         let groups = &self.groups[number];
         let purpose = match number {
             0 => "draw arrangement".to_owned(),
             n => format!("draw arrangement {n}"),
         };
         let places_of = Lists::of(&rows.entry_of, self.rows.len());
+        let taught = self.taught(groups, rows.watch)?.map(|taught| {
+            let mut random = random.stream(&format!("{purpose}, taught"), 0);
+            (taught, taught.lesson().0.moved(&mut random))
+        });
         let all: Vec<_> = groups.iter().collect();
-        let shuffled: Vec<Vec<u32>> = all
-            .par_iter()
-            .enumerate()
-            .map(|(number, (size, _, values))| {
-                let mut own = Vec::with_capacity(*size as usize);
-                for (value, n) in *values {
-                    own.resize(own.len() + *n as usize, *value);
-                }
-                own.shuffle(&mut random.stream(&purpose, number as u64));
-                own
-            })
-            .collect();
+        let arranged = all.par_iter().enumerate().map(|(group, (size, _, values))| {
+            rows.watch.check()?;
+            let mut random = random.stream(&purpose, group as u64);
+            let weighed = taught.as_ref().filter(|(t, _)| t.group(group).is_some());
+            if let Some((taught, ratios)) = weighed {
+                let (lesson, groups) = taught.lesson();
+                let (rows, counts) = lesson.rows_with(groups, group, ratios);
+                let drawn = draw_arrangement(&rows, &counts, &mut random);
+                return Ok(drawn.into_iter().map(|value| values[value].0).collect());
+            }
+            let mut own = Vec::with_capacity(*size as usize);
+            for (value, n) in *values {
+                own.resize(own.len() + *n as usize, *value);
+            }
+            own.shuffle(&mut random);
+            Ok(own)
+        });
+        let arranged: Vec<Vec<u32>> = arranged.collect::<Result<_>>()?;
         let mut codes = vec![0; rows.n_drawn()];
-        for ((_, entries, _), values) in all.iter().zip(shuffled) {
+        for ((_, entries, _), values) in all.iter().zip(arranged) {
             let places = entries.iter();
             let places = places.flat_map(|entry| places_of.of_list(*entry as usize));
             for (place, value) in places.zip(values) {
                 codes[*place as usize] = value;
             }
         }
-        codes
+        Ok(codes)
     }
 
     /// A column of drawn numbers, of which `drawn` has those of all columns row by row.

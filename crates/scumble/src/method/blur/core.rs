@@ -55,6 +55,10 @@ pub fn need(k: f64) -> f64 {
 /// threads subtract plays no part.
 const PARTS: f64 = (1u64 << 36) as f64;
 
+/// Rows are looked at first in so many turns, each all over the table: where too many fall
+/// short, one or a few turns tell.
+const STRIDE: usize = 16;
+
 /// The largest set of `rows` in which each has enough company, in ascending order; nothing
 /// if more than `spare` rows are not in it.
 pub fn largest_set(
@@ -153,8 +157,12 @@ impl CoreSearch<'_> {
         // Neighbours stand together, and find the same boxes in the cache.
         let order = self.company.space.in_order().to_vec();
         let mut queue = order.clone();
+        let mut first = Some(self.short_among_all(&order, spare)?);
         loop {
-            let mut failing = self.falling_short(&queue);
+            let mut failing = match first.take() {
+                Some(failing) => failing,
+                None => self.falling_short(&queue),
+            };
             if self.needs.watch.is_cancelled() {
                 return None;
             }
@@ -190,6 +198,21 @@ impl CoreSearch<'_> {
                 self.take_away(&failing)
             };
         }
+    }
+
+    /// The rows that have too little among all; nothing once they are more than `spare`:
+    /// none of them is in any set that holds.
+    fn short_among_all(&self, order: &[u32], spare: usize) -> Option<Vec<u32>> {
+        let mut failing = Vec::new();
+        for first in 0..STRIDE {
+            let some: Vec<u32> =
+                order.iter().skip(first).step_by(STRIDE).copied().collect();
+            failing.extend(self.falling_short(&some));
+            if failing.len() > spare {
+                return None;
+            }
+        }
+        Some(failing)
     }
 
     fn need(&self, row: usize) -> f64 {

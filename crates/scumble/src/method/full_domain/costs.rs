@@ -72,7 +72,7 @@ impl NodeCosts {
         costs
     }
 
-    pub(super) fn bound(&self, node: &LatticeNode) -> f64 {
+    pub(super) fn bound(&self, node: &[u8]) -> f64 {
         let sum: f64 = node
             .iter()
             .zip(&self.sums)
@@ -86,7 +86,7 @@ impl NodeCosts {
         self.sums[column][level + 1] - self.sums[column][level]
     }
 
-    pub(super) fn per_left_out(&self, node: &LatticeNode) -> f64 {
+    pub(super) fn per_left_out(&self, node: &[u8]) -> f64 {
         let saved: f64 = node
             .iter()
             .zip(&self.dearest)
@@ -121,7 +121,7 @@ impl NodeCosts {
             let mut rows = self.rows[column][usize::from(*level)].clone();
             let map = ladder.map(column, tuples.at[column], *level);
             for (tuple, n) in failing() {
-                rows[map[tuples.nodes[column][*tuple]]] -= n;
+                rows[map[tuples.nodes[column].node(*tuple)]] -= n;
             }
             let cells = &self.cells[column][usize::from(*level)];
             sum += self.weights[column] * dot(cells, &rows);

@@ -1,8 +1,11 @@
 //! Grouping tuples at a node of the lattice, fast.
 
+use std::mem;
+
 use hashbrown::HashMap;
 
 use crate::hierarchy::Column;
+use crate::method::full_domain::codes::{KeyShares, NodeCodes};
 use crate::method::full_domain::lattice::LatticeNode;
 use crate::method::full_domain::tuples::MergedTuples;
 use crate::table::{GroupId, NodeId, Of, TupleId};
@@ -44,7 +47,7 @@ impl LevelMaps {
     }
 
     /// How many tuples of nodes there could be at a lattice node.
-    pub(super) fn n_combinations(&self, node: &LatticeNode) -> f64 {
+    pub(super) fn n_combinations(&self, node: &[u8]) -> f64 {
         let sizes = self.sizes.iter().zip(node);
         sizes.map(|(sizes, level)| sizes[usize::from(*level)] as f64).product()
     }
@@ -72,6 +75,9 @@ pub(super) struct GroupAssigner {
     of: Of<TupleId, GroupId>,
     // Between calls every slot is EMPTY.
     slots: Vec<GroupId>,
+    // Rows by key; between calls all are 0.
+    counts: Vec<u64>,
+    used: Vec<u32>,
     index: HashMap<u64, GroupId, Mix>,
     members: Vec<TupleId>,
     member_starts: Vec<u32>,
@@ -85,8 +91,15 @@ const DIRECT: u64 = 1 << 22;
 /// Keys are made for so many tuples at a time: they stay in the first-level cache.
 const BLOCK: usize = 1024;
 
+/// A plain array may have so many places for each tuple: more of them are looked up more
+/// slowly than a hash table.
+const PLACES: u64 = 8;
+
+/// So many places are few in any case.
+const FEW_PLACES: u64 = 1 << 14;
+
 /// A column that enters a key, with the share of the key that each node stands for.
-type KeyPart<'a> = (&'a [NodeId], Of<NodeId, u64>);
+type KeyPart<'a> = (&'a NodeCodes, KeyShares);
 
 impl GroupAssigner {
     pub(super) fn n_groups(&self) -> usize {
@@ -148,15 +161,13 @@ impl GroupAssigner {
             if space.checked_mul(size).is_none() {
                 self.number::<true>(&tuples.rows, &so_far, &parts, space);
                 space = self.sizes.len() as u64;
-                so_far = std::mem::take(&mut self.of);
+                so_far = mem::take(&mut self.of);
                 parts.clear();
             }
             let stride = space;
             space *= size;
-            parts.push((
-                nodes,
-                map.iter().map(|node| u64::from(node.get()) * stride).collect(),
-            ));
+            let share = |node: NodeId| u64::from(node.get()) * stride;
+            parts.push((nodes, nodes.shares(map, share)));
         }
         let Some(people) = &tuples.people else {
             self.people = None;
@@ -182,12 +193,17 @@ impl GroupAssigner {
         self.of.list().clear();
         self.sizes.list().clear();
         self.first.list().clear();
-        let direct = space <= DIRECT;
-        if direct && self.slots.len() < space as usize {
+        let direct = space <= DIRECT.min(PLACES * rows.len() as u64 + FEW_PLACES);
+        // Counts alone stand in the array itself, if no tuple is without rows.
+        let counting = direct && !WITH_OF && !rows.contains(&0);
+        if counting && self.counts.len() < space as usize {
+            self.counts.resize(space as usize, 0);
+        }
+        if direct && !counting && self.slots.len() < space as usize {
             self.slots.resize(space as usize, EMPTY);
         }
         self.index.clear();
-        let mut used: Vec<u32> = Vec::new();
+        self.used.clear();
         let mut keys = [0u64; BLOCK];
         for (block, rows) in rows.chunks(BLOCK).enumerate() {
             let start = block * BLOCK;
@@ -201,10 +217,18 @@ impl GroupAssigner {
                 None => keys.fill(0),
             }
             for (nodes, share) in parts {
-                let nodes = &nodes[start..start + rows.len()];
-                for (key, node) in keys.iter_mut().zip(nodes) {
-                    *key += share[*node];
+                nodes.add(share, start, keys);
+            }
+            if counting {
+                for (place, (key, n)) in keys.iter().zip(rows).enumerate() {
+                    let count = &mut self.counts[*key as usize];
+                    if *count == 0 {
+                        self.used.push(*key as u32);
+                        self.first.push(TupleId::new((start + place) as u32));
+                    }
+                    *count += n;
                 }
+                continue;
             }
             for (place, (key, n)) in keys.iter().zip(rows).enumerate() {
                 let next = GroupId::new(self.sizes.len() as u32);
@@ -212,7 +236,7 @@ impl GroupAssigner {
                     let slot = &mut self.slots[*key as usize];
                     if *slot == EMPTY {
                         *slot = next;
-                        used.push(*key as u32);
+                        self.used.push(*key as u32);
                     }
                     *slot
                 } else {
@@ -228,8 +252,13 @@ impl GroupAssigner {
                 }
             }
         }
-        for key in used {
-            self.slots[key as usize] = EMPTY;
+        for key in &self.used {
+            match counting {
+                true => {
+                    self.sizes.list().push(mem::take(&mut self.counts[*key as usize]))
+                }
+                false => self.slots[*key as usize] = EMPTY,
+            }
         }
     }
 

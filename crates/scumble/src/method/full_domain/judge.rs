@@ -217,7 +217,7 @@ impl<'a> Judge<'a> {
 
     /// What any release at `node` costs at least, if at least `left_out` rows are left out
     /// there.
-    pub(super) fn bound(&self, node: &LatticeNode, left_out: u64) -> f64 {
+    pub(super) fn bound(&self, node: &[u8], left_out: u64) -> f64 {
         match (&self.costs, self.task.loss) {
             (Some(costs), _) => {
                 costs.bound(node) + left_out as f64 * costs.per_left_out(node)
@@ -319,7 +319,7 @@ impl<'a> Judge<'a> {
             *fails
                 && (0..node.len()).all(|column| {
                     let map = self.ladder.map(column, tuples.at[column], node[column]);
-                    map[tuples.nodes[column][*first]] == wanted(column)
+                    map[tuples.nodes[column].node(*first)] == wanted(column)
                 })
         })
     }

@@ -1,22 +1,23 @@
 #![doc = include_str!("full_domain.md")]
 
+mod borders;
+mod codes;
 mod costs;
 mod groups;
 mod judge;
 mod lattice;
 mod look;
 mod projection;
+mod regions;
 mod safe;
 mod search;
 mod tuples;
 
 use std::sync::Mutex;
 
-pub use projection::MOST_CANDIDATES;
 pub use safe::{FoundSafely, safe_levels};
 
 use crate::error::{Error, Result};
-use crate::hierarchy::Column;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
 use crate::method::full_domain::lattice::{Lattice, LatticeNode};
 use crate::method::full_domain::projection::Projections;
@@ -28,7 +29,19 @@ use crate::watch::Watched;
 
 /// Publishes every column on one level of its hierarchy.
 #[derive(Debug, Clone, Copy)]
-pub struct FullDomain;
+pub struct FullDomain {
+    /// How many nodes are looked at, at most. The search goes on until it has a plan.
+    pub effort: usize,
+}
+
+/// How many nodes are looked at if nobody says.
+pub const EFFORT: usize = 20_000;
+
+impl Default for FullDomain {
+    fn default() -> Self {
+        Self { effort: EFFORT }
+    }
+}
 
 /// The best node, and how much work it was to find it.
 #[derive(Debug, Clone)]
@@ -39,23 +52,20 @@ pub struct BestNode {
     pub levels: Vec<usize>,
     /// What the release costs.
     pub loss: f64,
+    /// No node that is allowed costs less.
+    pub bound: f64,
+    /// Whether it is known that this one costs the least.
+    pub optimal: bool,
     /// Nodes of the lattice.
     pub lattice: u128,
-    /// Nodes that were left when projections were done.
-    pub candidates: usize,
     /// Nodes at which all columns were looked at.
     pub checked: usize,
 }
 
-/// How many nodes the lattice of these columns has.
-pub fn lattice_size(columns: &[Column]) -> u128 {
-    Lattice::of(columns).size()
-}
-
 impl FullDomain {
     /// The least-loss node at which the promises hold with at most `task.limit` rows left
-    /// out. Of equally good nodes the one with the smallest sum of levels, then the first
-    /// in order.
+    /// out, as far as the effort reaches. Of equally good nodes the one with the smallest
+    /// sum of levels, then the first in order.
     pub fn find<'a>(
         &self,
         task: impl Into<Watched<'a, GroupingTask<'a>>>,
@@ -70,11 +80,14 @@ impl FullDomain {
         let necessary = if judge.is_monotone() { task.promises } else { &weaker };
         let pool = ScratchPool::new(&judge);
         let projections = Projections::new(&judge, &lattice, necessary, &pool);
-        let (tuples, candidates) =
-            projections.candidates(task.promises.look_at_values())?;
-        let n_candidates = candidates.len();
-        let mut search = LatticeSearch::new(&judge, tuples, necessary);
-        search.run(candidates, &pool)?;
+        let Some(facts) = projections.facts(task.promises.look_at_values())? else {
+            return Err(cannot_be_met(task, &judge));
+        };
+        let highest = &lattice.highest;
+        let mut search =
+            LatticeSearch::new(&judge, necessary, facts, highest, self.effort);
+        search.run(&pool)?;
+        let (bound, optimal) = search.bound();
         let checked = search.checked;
         let Some((loss, node)) = search.best else {
             return Err(cannot_be_met(task, &judge));
@@ -85,8 +98,9 @@ impl FullDomain {
             grouping,
             levels: node.iter().map(|level| usize::from(*level)).collect(),
             loss,
+            bound,
+            optimal,
             lattice: lattice.size(),
-            candidates: n_candidates,
             checked,
         })
     }

@@ -7,31 +7,38 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::method::full_domain::ScratchPool;
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
-use crate::method::full_domain::lattice::{Lattice, LatticeNode};
+use crate::method::full_domain::lattice::{Lattice, LatticeNode, below};
 use crate::method::full_domain::tuples::MergedTuples;
 use crate::promise::Promises;
 
-/// A node that no projection rules out.
-#[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    pub(super) node: LatticeNode,
-    /// No release at this node costs less.
-    pub(super) bound: f64,
+/// With at most this many nodes left, looking at them costs less than projecting on three
+/// columns.
+const FEW_NODES: usize = 48;
+
+/// With more sets of three columns than this they are not looked at: of 33 columns and more.
+const MOST_TRIPLES: usize = 5_000;
+
+/// What few columns at a time tell of nodes.
+pub(super) struct Facts {
+    /// The lowest levels at which one column alone does not fail.
+    pub(super) lowest: LatticeNode,
+    /// The coarsest nodes that fail.
+    pub(super) hopeless: Vec<LatticeNode>,
+    /// The tuples at the lowest levels.
+    pub(super) tuples: Arc<MergedTuples>,
+    tables: Vec<LeftOutTable>,
 }
 
-/// More candidates than this are refused: 100 bytes each, and a check each in the worst
-/// case.
-pub const MOST_CANDIDATES: u128 = 4_000_000;
-
-/// With at most this many candidates, checking them costs less than projecting on three
-/// columns.
-const FEW_CANDIDATES: usize = 48;
-
-/// Whether the search is still wanted is asked once for so many candidates.
-const CHECKED_EVERY: usize = 1 << 14;
+impl Facts {
+    /// How many rows are left out at a node at least: as many as where other columns are
+    /// coarser. Nothing if these fail.
+    pub(super) fn left_out(&self, node: &[u8]) -> Option<u64> {
+        self.tables.iter().try_fold(0, |worst, table| Some(table.at(node)?.max(worst)))
+    }
+}
 
 /// What was learned from one, two and three columns at a time.
 pub(super) struct Projections<'a> {
@@ -77,40 +84,45 @@ impl<'a> Projections<'a> {
         Self { judge, lattice: lattice.clone(), necessary, pool }
     }
 
-    /// The nodes that may be allowed, and the tuples to check them with: merged at the
-    /// finest levels that occur among the candidates.
-    pub(super) fn candidates(
-        mut self,
-        with_values: bool,
-    ) -> Result<(Arc<MergedTuples>, Vec<Candidate>)> {
+    /// Looks at few columns at a time; nothing if one of them fails alone.
+    pub(super) fn facts(mut self, with_values: bool) -> Result<Option<Facts>> {
         let all = Arc::new(MergedTuples::of(self.judge.task.census, with_values));
         let n_columns = all.nodes.len();
         let mut tuples = self.merged(&all, &self.lattice.lowest.clone());
         drop(all);
 
-        let singles = self.project(&tuples, subsets(n_columns, 1), &[])?;
-        for table in &singles {
+        let mut tables = self.project(&tuples, subsets(n_columns, 1), &[])?;
+        for table in &tables {
             let column = table.columns[0];
-            let first = table.left_out.iter().position(Option::is_some);
-            match first {
+            match table.left_out.iter().position(Option::is_some) {
                 Some(rise) => self.lattice.lowest[column] += rise as u8,
-                None => return Ok((tuples, Vec::new())),
+                None => return Ok(None),
             }
         }
         tuples = self.merged(&tuples, &self.lattice.lowest.clone());
 
-        let mut tables = self.project(&tuples, subsets(n_columns, 2), &[])?;
-        if n_columns == 1 {
-            tables = self.project(&tuples, subsets(1, 1), &[])?;
+        if n_columns > 1 {
+            tables = self.project(&tuples, subsets(n_columns, 2), &[])?;
         }
-        let mut candidates = self.consistent(&tables)?;
-        tuples = self.merged(&tuples, &self.meet(&candidates));
-        if candidates.len() > FEW_CANDIDATES && n_columns > 3 {
-            let triples = self.project(&tuples, subsets(n_columns, 3), &tables)?;
-            candidates.retain_mut(|candidate| self.refine(candidate, &triples));
-            tuples = self.merged(&tuples, &self.meet(&candidates));
+        if n_columns > 3 && self.more_than(FEW_NODES, &tables) {
+            let triples = subsets(n_columns, 3);
+            if triples.len() <= MOST_TRIPLES {
+                let more = self.project(&tuples, triples, &tables)?;
+                tables.extend(more);
+            }
         }
-        Ok((tuples, candidates))
+        let failing = tables.iter().flat_map(|table| {
+            let border = table.coarsest_failing();
+            border.map(|place| self.node_at(table, place))
+        });
+        let lowest = &self.lattice.lowest;
+        let failing = failing.filter(|node| below(lowest, node));
+        Ok(Some(Facts {
+            hopeless: failing.collect(),
+            lowest: self.lattice.lowest.clone(),
+            tuples,
+            tables,
+        }))
     }
 
     /// `tuples` at a coarser node, or as they are if nothing would merge.
@@ -126,17 +138,6 @@ impl<'a> Projections<'a> {
             tuples.coarsened(&self.judge.ladder, node, &mut scratch.groups)
         };
         Arc::new(self.pool.with(merge))
-    }
-
-    /// The finest level of each column among the candidates.
-    fn meet(&self, candidates: &[Candidate]) -> LatticeNode {
-        let mut meet = self.lattice.highest.clone();
-        for candidate in candidates {
-            for (level, found) in meet.iter_mut().zip(&candidate.node) {
-                *level = (*level).min(*found);
-            }
-        }
-        meet
     }
 
     /// Looks at each set of columns on all their levels. Sets that share columns are
@@ -239,8 +240,8 @@ impl<'a> Projections<'a> {
             .all(|table| table.at(node).is_some())
     }
 
-    /// All nodes that no table rules out, column by column.
-    fn consistent(&self, tables: &[LeftOutTable]) -> Result<Vec<Candidate>> {
+    /// Whether the tables leave more nodes than `few`.
+    fn more_than(&self, few: usize, tables: &[LeftOutTable]) -> bool {
         let n_columns = self.lattice.lowest.len();
         // The tables that can be asked once the first columns have their levels.
         let ready: Vec<Vec<&LeftOutTable>> = (0..n_columns)
@@ -250,58 +251,34 @@ impl<'a> Projections<'a> {
                 tables.iter().filter(last).collect()
             })
             .collect();
-        let mut candidates = Vec::new();
         let mut node = self.lattice.lowest.clone();
-        self.extend(0, 0, &mut node, &ready, &mut candidates)?;
-        Ok(candidates)
+        let mut left = few + 1;
+        self.count_down(0, &mut node, &ready, &mut left);
+        left == 0
     }
 
-    fn extend(
+    /// Takes the nodes that no table rules out from `left`, column by column.
+    fn count_down(
         &self,
         column: usize,
-        left_out: u64,
         node: &mut LatticeNode,
         ready: &[Vec<&LeftOutTable>],
-        candidates: &mut Vec<Candidate>,
-    ) -> Result<()> {
+        left: &mut usize,
+    ) {
         if column == node.len() {
-            if candidates.len() as u128 == MOST_CANDIDATES {
-                return Err(too_many(&self.lattice));
-            }
-            if candidates.len().is_multiple_of(CHECKED_EVERY) {
-                self.judge.watch.check()?;
-            }
-            candidates.push(self.candidate(node.clone(), left_out));
-            return Ok(());
+            *left -= 1;
+            return;
         }
-        for level in self.lattice.levels(column) {
+        // From the top: what holds there is never a dead end.
+        for level in self.lattice.levels(column).rev() {
             node[column] = level;
-            let worst = ready[column]
-                .iter()
-                .try_fold(left_out, |worst, table| Some(worst.max(table.at(node)?)));
-            if let Some(worst) = worst {
-                self.extend(column + 1, worst, node, ready, candidates)?;
+            if *left == 0 || ready[column].iter().any(|table| table.at(node).is_none())
+            {
+                break;
             }
+            self.count_down(column + 1, node, ready, left);
         }
-        node[column] = self.lattice.lowest[column];
-        Ok(())
-    }
-
-    /// At least `left_out` rows are left out at the node, since as many are where other
-    /// columns are coarser.
-    fn candidate(&self, node: LatticeNode, left_out: u64) -> Candidate {
-        Candidate { bound: self.judge.bound(&node, left_out), node }
-    }
-
-    /// Raises a candidate's bound by what three columns tell; false if they rule it out.
-    fn refine(&self, candidate: &mut Candidate, triples: &[LeftOutTable]) -> bool {
-        let worst = triples
-            .iter()
-            .try_fold(0, |worst, table| Some(table.at(&candidate.node)?.max(worst)));
-        let Some(worst) = worst else { return false };
-        let refined = self.candidate(candidate.node.clone(), worst);
-        candidate.bound = candidate.bound.max(refined.bound);
-        true
+        node[column] = self.lattice.highest[column];
     }
 }
 
@@ -314,6 +291,16 @@ impl LeftOutTable {
             let step = stride;
             stride *= size;
             ((place / step) % size + 1 < size).then_some(place + step)
+        })
+    }
+
+    /// The places that fail, though all coarser ones do not.
+    fn coarsest_failing(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.left_out.len()).filter(|place| {
+            self.left_out[*place].is_none()
+                && self
+                    .coarser_places(*place)
+                    .all(|place| self.left_out[place].is_some())
         })
     }
 }
@@ -366,12 +353,4 @@ fn subsets(n: usize, size: usize) -> Vec<Vec<usize>> {
         sets = longer.collect();
     }
     sets
-}
-
-fn too_many(lattice: &Lattice) -> Error {
-    Error::recipe(format!(
-        "the lattice has {} nodes, and more than {MOST_CANDIDATES} of them may be allowed",
-        lattice.size()
-    ))
-    .with_hint("give columns fewer levels (`lowest`, `highest`), or use `mondrian`")
 }

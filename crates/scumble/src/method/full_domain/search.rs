@@ -1,17 +1,19 @@
-//! The search among candidates: climb to where groups become large enough, prune, repeat.
+//! The search: regions of the lattice in the order of their bounds, and descents from the
+//! best node found.
 
-use std::collections::VecDeque;
 use std::sync::{Arc, RwLock};
 
-use hashbrown::HashSet;
+use hashbrown::HashMap;
 use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::method::full_domain::ScratchPool;
+use crate::method::full_domain::borders::{HopefulNodes, HopelessNodes};
 use crate::method::full_domain::judge::{Judge, Price, Scratch};
 use crate::method::full_domain::lattice::{LatticeNode, below, height};
-use crate::method::full_domain::projection::Candidate;
+use crate::method::full_domain::projection::Facts;
+use crate::method::full_domain::regions::{OpenRegions, Region};
 use crate::method::full_domain::tuples::MergedTuples;
 use crate::promise::Promises;
 
@@ -28,26 +30,44 @@ const SMALL: usize = 2_000;
 /// Merged tuples may be kept up to this many, or as many as the table has.
 const MERGED_AT_LEAST: usize = 500_000;
 
+/// After so many nodes, or a quarter of the effort, a search is long: it pays to make the
+/// best node better by descents.
+const LONG: usize = 400;
+
+/// More regions than this are not kept: some hundred bytes each.
+const MOST_REGIONS: usize = 1_000_000;
+
+/// For each node that may be looked at, so many regions may be taken.
+const REGIONS_A_NODE: usize = 500;
+
+/// Whether the search is still wanted is asked once for so many regions.
+const CHECKED_EVERY: usize = 1 << 10;
+
 pub(super) struct LatticeSearch<'a> {
     judge: &'a Judge<'a>,
     necessary: &'a Promises,
-    tuples: Arc<MergedTuples>,
+    facts: Facts,
+    highest: LatticeNode,
+    /// How many nodes may be looked at.
+    effort: usize,
     /// How many nodes were looked at.
     pub(super) checked: usize,
     /// The least loss and its node.
     pub(super) best: Option<(f64, LatticeNode)>,
-    /// Nodes that were looked at.
-    looked: HashSet<LatticeNode>,
-    /// Nodes where the necessary promises fail: all below them fail, too.
-    hopeless: Vec<LatticeNode>,
-    /// Nodes where they hold: so they do above.
-    hopeful: Vec<LatticeNode>,
-    /// Those of them that candidates were not yet compared with.
-    new_hopeless: Vec<LatticeNode>,
+    /// Nodes that were looked at, with their loss if they are allowed.
+    looked: HashMap<LatticeNode, Option<f64>>,
+    hopeless: HopelessNodes,
+    hopeful: HopefulNodes,
     /// What nothing above a node can cost less than, as long as that is below the best.
     floors: Vec<(f64, LatticeNode)>,
+    /// Nodes above which nothing can be better than the best.
+    walls: Vec<LatticeNode>,
     /// Tuples merged at nodes that were looked at, to look at coarser ones with.
     merged: RwLock<Vec<Arc<MergedTuples>>>,
+    /// What is still in question.
+    open: OpenRegions,
+    /// How many regions were taken.
+    taken: usize,
 }
 
 /// What a look at one node told.
@@ -60,7 +80,7 @@ struct NodeLook {
     floor: Option<f64>,
 }
 
-/// A way up from a candidate, and where on it hope begins: somewhere in `low..=high`.
+/// A way up from a node, and where on it hope begins: somewhere in `low..=high`.
 struct Climb {
     way: Vec<LatticeNode>,
     low: usize,
@@ -70,69 +90,182 @@ struct Climb {
 impl<'a> LatticeSearch<'a> {
     pub(super) fn new(
         judge: &'a Judge<'a>,
-        tuples: Arc<MergedTuples>,
         necessary: &'a Promises,
+        facts: Facts,
+        highest: &LatticeNode,
+        effort: usize,
     ) -> Self {
+        let mut hopeless = HopelessNodes::new(&facts.lowest, highest);
+        for node in &facts.hopeless {
+            hopeless.push(node.clone());
+        }
         Self {
             judge,
             necessary,
-            tuples,
+            facts,
+            highest: highest.clone(),
+            effort,
             checked: 0,
             best: None,
-            looked: HashSet::new(),
-            hopeless: Vec::new(),
-            new_hopeless: Vec::new(),
-            hopeful: Vec::new(),
+            looked: HashMap::new(),
+            hopeless,
+            hopeful: HopefulNodes::default(),
             floors: Vec::new(),
+            walls: Vec::new(),
             merged: RwLock::new(Vec::new()),
+            open: OpenRegions::new(),
+            taken: 0,
         }
     }
 
-    /// Takes candidates in ascending order of their bound (then of height, then of levels)
-    /// until none is left that could be better than the best.
+    /// Takes regions in the order of their bound until none is left that could be better
+    /// than the best, or until as many nodes were looked at as may be.
     ///
-    /// From the first few it climbs towards the root, by bisection, to where the necessary
-    /// promises begin to hold: the last node where they fail rules out all below it, which
-    /// are mostly the cheap candidates, and a node where they hold gives a loss to compare
-    /// with. Coarse nodes are looked at faster than fine ones.
-    pub(super) fn run(
+    /// If the lowest node of a region lies below one that is known to fail, what is left of
+    /// the region are the nodes that are higher in some column. If nothing is known of it,
+    /// the search climbs from it towards the root, by bisection, to where the necessary
+    /// promises begin to hold: the last node where they fail rules out all below it, and a
+    /// node where they hold gives a loss to compare with. Coarse nodes are looked at faster
+    /// than fine ones.
+    pub(super) fn run(&mut self, pool: &ScratchPool<'_>) -> Result<()> {
+        // There is a plan from the first look on, if the coarsest node is one.
+        self.look_at(vec![self.highest.clone()], pool)?;
+        let low = self.facts.lowest.clone();
+        let whole = Region::new(self.judge.bound(&low, 0), &low, &self.highest);
+        self.open.push(whole);
+        let mut long = false;
+        while !self.is_done() {
+            if !long && self.checked >= LONG.min(self.effort / 4) {
+                long = true;
+                self.improve(pool)?;
+            }
+            let regions = self.next_regions()?;
+            if regions.is_empty() {
+                break;
+            }
+            self.look_into(regions, pool)?;
+            if let (Some((best, _)), (bound, _)) = (&self.best, self.bound()) {
+                self.judge.watch.found(*best, bound);
+            }
+        }
+        if !long && !self.is_done() {
+            self.improve(pool)?;
+        }
+        Ok(())
+    }
+
+    /// A loss that no release is below, and whether the best one is known to reach it.
+    pub(super) fn bound(&self) -> (f64, bool) {
+        let open = self.open.peek().map_or(f64::INFINITY, |region| region.bound);
+        match &self.best {
+            Some((best, _)) if self.open.is_empty() || self.beaten(open) => {
+                (*best, true)
+            }
+            Some((best, _)) => (open.min(*best), false),
+            None => (open, self.open.is_empty()),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.open.is_empty() || self.is_spent()
+    }
+
+    /// Whether the effort is spent: never before there is a plan.
+    fn is_spent(&self) -> bool {
+        self.checked >= self.effort && self.best.is_some()
+    }
+
+    /// The next few regions whose lowest node must be looked at, or climbed from.
+    fn next_regions(&mut self) -> Result<Vec<Region>> {
+        let mut next = Vec::new();
+        while next.len() < CLIMBS {
+            let room = self.open.len() <= MOST_REGIONS
+                && self.taken / REGIONS_A_NODE <= self.effort;
+            if !room && self.best.is_some() {
+                break;
+            }
+            let Some(region) = self.open.pop() else { break };
+            self.taken += 1;
+            if self.taken.is_multiple_of(CHECKED_EVERY) {
+                self.judge.watch.check()?;
+            }
+            if self.beaten(region.bound) {
+                self.open.clear();
+                break;
+            }
+            if self.walls.iter().any(|wall| below(wall, region.low()))
+                || self.hopeless.cover(region.high())
+            {
+                continue;
+            }
+            match self.hopeless.narrowest(region.low(), region.high()) {
+                Some(node) => {
+                    let node = node.clone();
+                    self.leave_beyond(&region, &node);
+                }
+                None => match self.looked.get(region.low()) {
+                    None if region.is_node() || !self.hopeful.support(region.low()) => {
+                        next.push(region);
+                    }
+                    // What is above an allowed node costs as much at least, unless it leaves
+                    // out fewer rows; and it loses ties.
+                    Some(Some(_)) if self.judge.task.limit == 0 => {}
+                    look => {
+                        let fresh = look.is_none();
+                        let node = region.low().to_vec();
+                        self.leave_beyond(&region, &node);
+                        if fresh {
+                            self.leave_node(&region, &node);
+                        }
+                    }
+                },
+            }
+        }
+        Ok(next)
+    }
+
+    /// What is left of a region are the nodes above `node` in some column.
+    fn leave_beyond(&mut self, region: &Region, node: &[u8]) {
+        let (judge, best) = (self.judge, self.best.as_ref());
+        let open = &mut self.open;
+        let bound = |low: &[u8]| judge.bound(low, 0);
+        region.beyond(node, bound, |rest| {
+            if !best.is_some_and(|(best, _)| is_beaten(rest.bound, *best)) {
+                open.push(rest);
+            }
+        });
+    }
+
+    /// What few columns tell of how many rows are left out at a node is part of its bound.
+    fn leave_node(&mut self, region: &Region, node: &[u8]) {
+        let Some(left_out) = self.facts.left_out(node) else { return };
+        let bound = self.judge.bound(node, left_out).max(region.bound);
+        if !self.beaten(bound) {
+            self.open.push(Region::new(bound, node, node));
+        }
+    }
+
+    /// Climbs from the lowest nodes of regions, or looks at them, so that something is known.
+    fn look_into(
         &mut self,
-        mut candidates: Vec<Candidate>,
+        regions: Vec<Region>,
         pool: &ScratchPool<'_>,
     ) -> Result<()> {
-        candidates.sort_by(|a, b| {
-            let by_height = || height(&a.node).cmp(&height(&b.node));
-            let by_bound = a.bound.total_cmp(&b.bound);
-            by_bound.then_with(by_height).then_with(|| a.node.cmp(&b.node))
-        });
-        let mut open = VecDeque::from(candidates);
-        while !open.is_empty() {
-            let mut climbs: Vec<Climb> = open
-                .iter()
-                .take(CLIMBS)
-                .map(|candidate| self.climb_from(candidate.node.clone()))
-                .collect();
-            loop {
-                let mut wanted: Vec<LatticeNode> =
-                    climbs.iter_mut().filter_map(|climb| self.next_on(climb)).collect();
-                wanted.sort_unstable();
-                wanted.dedup();
-                if wanted.is_empty() {
-                    break;
-                }
-                self.look_at(wanted, pool)?;
+        let climb = |region: &Region| match region.is_node() {
+            true => Climb { way: vec![region.low().to_vec()], low: 0, high: 0 },
+            false => self.climb_from(region.low().to_vec()),
+        };
+        let mut climbs: Vec<Climb> = regions.iter().map(climb).collect();
+        self.open.extend(regions);
+        while !self.is_spent() {
+            let mut wanted: Vec<LatticeNode> =
+                climbs.iter_mut().filter_map(|climb| self.next_on(climb)).collect();
+            wanted.sort_unstable();
+            wanted.dedup();
+            if wanted.is_empty() {
+                break;
             }
-            let floors = std::mem::take(&mut self.floors);
-            let (beaten, floors): (Vec<_>, Vec<_>) =
-                floors.into_iter().partition(|(floor, _)| self.beaten_above(*floor));
-            self.floors = floors;
-            let hopeless = std::mem::take(&mut self.new_hopeless);
-            open.retain(|candidate| {
-                !self.looked.contains(&candidate.node)
-                    && !self.beaten(candidate.bound)
-                    && !hopeless.iter().any(|node| below(&candidate.node, node))
-                    && !beaten.iter().any(|(_, node)| below(node, &candidate.node))
-            });
+            self.look_at(wanted, pool)?;
         }
         Ok(())
     }
@@ -151,24 +284,30 @@ impl<'a> LatticeSearch<'a> {
         while climb.low < climb.high {
             let middle = usize::midpoint(climb.low, climb.high);
             let node = &climb.way[middle];
-            if self.hopeless.iter().any(|coarse| below(node, coarse)) {
+            if self.hopeless.cover(node) {
                 climb.low = middle + 1;
-            } else if self.hopeful.iter().any(|fine| below(fine, node)) {
+            } else if self.hopeful.support(node) {
                 climb.high = middle;
             } else {
                 return Some(node.clone());
             }
         }
-        // There is hope for the candidate itself: it must be looked at.
+        // There is hope for the lowest node itself: it must be looked at.
         let start = &climb.way[0];
-        (climb.high == 0 && !self.looked.contains(start)).then(|| start.clone())
+        (climb.high == 0 && !self.looked.contains_key(start)).then(|| start.clone())
     }
 
+    /// Looks at nodes, as many as the effort allows.
     fn look_at(
         &mut self,
-        nodes: Vec<LatticeNode>,
+        mut nodes: Vec<LatticeNode>,
         pool: &ScratchPool<'_>,
     ) -> Result<()> {
+        let left = match self.best {
+            Some(_) => self.effort.saturating_sub(self.checked),
+            None => nodes.len(),
+        };
+        nodes.truncate(left);
         self.checked += nodes.len();
         let looks: Vec<NodeLook> = nodes
             .par_iter()
@@ -184,22 +323,112 @@ impl<'a> LatticeSearch<'a> {
             if let Some(floor) = look.floor {
                 self.floors.push((floor, node.clone()));
             }
-            if look.hopeless {
-                self.hopeless.retain(|known| !below(known, &node));
-                self.hopeless.push(node.clone());
-                self.new_hopeless.push(node.clone());
-            } else {
-                self.hopeful.retain(|known| !below(&node, known));
-                self.hopeful.push(node.clone());
+            match look.hopeless {
+                true => self.hopeless.push(node.clone()),
+                false => self.hopeful.push(node.clone()),
             }
-            self.looked.insert(node);
+            self.looked.insert(node, look.loss);
         }
+        let floors = std::mem::take(&mut self.floors);
+        let (beaten, floors): (Vec<_>, Vec<_>) =
+            floors.into_iter().partition(|(floor, _)| self.beaten_above(*floor));
+        self.floors = floors;
+        self.walls.extend(beaten.into_iter().map(|(_, node)| node));
         Ok(())
+    }
+
+    /// Makes the best node better, one column lower at a time; or one higher and others
+    /// lower, if nothing else helps.
+    fn improve(&mut self, pool: &ScratchPool<'_>) -> Result<()> {
+        let Some((_, mut node)) = self.best.clone() else { return Ok(()) };
+        loop {
+            node = self.descend(node, pool)?;
+            let better = self.exchange(&node, pool)?;
+            match better {
+                Some(better) if !self.is_spent() => node = better,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    /// Lowers the column that saves most, again and again.
+    fn descend(
+        &mut self,
+        mut node: LatticeNode,
+        pool: &ScratchPool<'_>,
+    ) -> Result<LatticeNode> {
+        loop {
+            let lower = self.lower(&node, None);
+            let Some((loss, best)) = self.best_of(lower, pool)? else {
+                return Ok(node);
+            };
+            match self.looked.get(&node) {
+                Some(Some(own)) if loss >= *own => return Ok(node),
+                _ => node = best,
+            }
+        }
+    }
+
+    /// A better node with one column higher and another lower.
+    fn exchange(
+        &mut self,
+        node: &LatticeNode,
+        pool: &ScratchPool<'_>,
+    ) -> Result<Option<LatticeNode>> {
+        let own = self.looked.get(node).copied().flatten();
+        for column in 0..node.len() {
+            if node[column] >= self.highest[column] || self.is_spent() {
+                continue;
+            }
+            let mut higher = node.clone();
+            higher[column] += 1;
+            let found = self.best_of(self.lower(&higher, Some(column)), pool)?;
+            if let Some((loss, best)) = found
+                && own.is_none_or(|own| loss < own)
+            {
+                return Ok(Some(best));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The nodes one level lower in one column, unless they are known to fail or to be
+    /// worse than the best.
+    fn lower(&self, node: &LatticeNode, but: Option<usize>) -> Vec<LatticeNode> {
+        let columns = (0..node.len()).filter(|column| {
+            node[*column] > self.facts.lowest[*column] && Some(*column) != but
+        });
+        let lower = columns.map(|column| {
+            let mut lower = node.clone();
+            lower[column] -= 1;
+            lower
+        });
+        lower
+            .filter(|node| {
+                !self.beaten(self.judge.bound(node, 0)) && !self.hopeless.cover(node)
+            })
+            .collect()
+    }
+
+    /// The best of some nodes that is allowed, with its loss.
+    fn best_of(
+        &mut self,
+        nodes: Vec<LatticeNode>,
+        pool: &ScratchPool<'_>,
+    ) -> Result<Option<(f64, LatticeNode)>> {
+        let new = |node: &&LatticeNode| !self.looked.contains_key(*node);
+        let unknown: Vec<LatticeNode> = nodes.iter().filter(new).cloned().collect();
+        self.look_at(unknown, pool)?;
+        let allowed = nodes.into_iter().filter_map(|node| {
+            let loss = self.looked.get(&node).copied().flatten()?;
+            Some((loss, node))
+        });
+        Ok(allowed.min_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1))))
     }
 
     /// Whether no release that costs at least `bound` can be better than the best.
     fn beaten(&self, bound: f64) -> bool {
-        self.best.as_ref().is_some_and(|(best, _)| bound > best + best.abs() * ROUNDING)
+        self.best.as_ref().is_some_and(|(best, _)| is_beaten(bound, *best))
     }
 
     /// As `beaten`, but for everything above a node of this floor. Without left-out rows a
@@ -207,7 +436,11 @@ impl<'a> LatticeSearch<'a> {
     /// ties, too.
     fn beaten_above(&self, floor: f64) -> bool {
         let Some((best, _)) = &self.best else { return false };
-        if self.judge.task.limit == 0 { floor >= *best } else { self.beaten(floor) }
+        if self.judge.task.limit == 0 {
+            floor >= *best
+        } else {
+            is_beaten(floor, *best)
+        }
     }
 
     fn offer(&mut self, loss: f64, node: &LatticeNode) {
@@ -255,9 +488,9 @@ impl<'a> LatticeSearch<'a> {
     /// The fewest tuples that still tell the groups of `node` apart. Which ones they are
     /// changes the time a look takes, not what it sees.
     fn finest_needed(&self, node: &LatticeNode) -> Arc<MergedTuples> {
-        let Ok(merged) = self.merged.read() else { return self.tuples.clone() };
+        let Ok(merged) = self.merged.read() else { return self.facts.tuples.clone() };
         let finer = merged.iter().filter(|tuples| below(&tuples.at, node));
-        finer.min_by_key(|tuples| tuples.len()).unwrap_or(&self.tuples).clone()
+        finer.min_by_key(|tuples| tuples.len()).unwrap_or(&self.facts.tuples).clone()
     }
 
     /// Keeps the groups of `node` as tuples if that saves later looks much, and memory
@@ -272,7 +505,7 @@ impl<'a> LatticeSearch<'a> {
         if n_groups * 2 > tuples.len() || tuples.len() < SMALL {
             return;
         }
-        let room = self.tuples.len().max(MERGED_AT_LEAST);
+        let room = self.facts.tuples.len().max(MERGED_AT_LEAST);
         let held = |merged: &Vec<Arc<MergedTuples>>| {
             merged.iter().map(|t| t.len()).sum::<usize>()
         };
@@ -283,4 +516,9 @@ impl<'a> LatticeSearch<'a> {
             }
         }
     }
+}
+
+/// Whether a release that costs at least `bound` is no better than one that costs `best`.
+fn is_beaten(bound: f64, best: f64) -> bool {
+    bound > best + best.abs() * ROUNDING
 }

@@ -2,6 +2,7 @@
 
 use hashbrown::HashMap;
 
+use crate::method::full_domain::codes::NodeCodes;
 use crate::method::full_domain::groups::{GroupAssigner, LevelMaps};
 use crate::method::full_domain::lattice::LatticeNode;
 use crate::table::{
@@ -19,7 +20,7 @@ pub(super) struct MergedTuples {
     /// The levels of the nodes.
     pub(super) at: LatticeNode,
     /// For each column, the node of every tuple.
-    pub(super) nodes: Vec<Of<TupleId, NodeId>>,
+    pub(super) nodes: Vec<NodeCodes>,
     /// How many rows have the tuple.
     pub(super) rows: Of<TupleId, u64>,
     /// How many people have it, if there is a population.
@@ -47,7 +48,7 @@ impl MergedTuples {
         Self {
             at: vec![0; census.quasi.len()],
             // On level 0 every value is a node.
-            nodes: census.quasi.iter().map(|codes| nodes(codes)).collect(),
+            nodes: census.quasi.iter().map(|codes| level_zero(codes)).collect(),
             rows: census.rows.clone(),
             people: census.people.clone(),
             values: with_values.then(|| TupleValues::of(census)),
@@ -92,7 +93,11 @@ impl MergedTuples {
     ) -> Self {
         let columns = self.nodes.iter().enumerate().map(|(column, fine)| {
             let map = ladder.map(column, self.at[column], node[column]);
-            groups.first.iter().map(|tuple| map[fine[*tuple]]).collect()
+            let n_nodes = ladder.n_nodes(column, node[column]) as usize;
+            NodeCodes::of(
+                n_nodes,
+                groups.first.iter().map(|tuple| map[fine.node(*tuple)]),
+            )
         });
         Self {
             at: node.clone(),
@@ -107,8 +112,9 @@ impl MergedTuples {
     }
 }
 
-fn nodes(codes: &[Code]) -> Of<TupleId, NodeId> {
-    codes.iter().map(|code| NodeId::new(code.get())).collect()
+fn level_zero(codes: &[Code]) -> NodeCodes {
+    let n_nodes = codes.iter().map(|code| code.index() + 1).max().unwrap_or(0);
+    NodeCodes::of(n_nodes, codes.iter().map(|code| NodeId::new(code.get())))
 }
 
 impl TupleValues {

@@ -152,21 +152,20 @@ impl Yardstick {
         options: YardstickOptions,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        Self::of_recipes(&[spec], folder, options, watch)
+        Self::of_recipes(&[spec], &Inputs::in_folder(folder), options, watch)
     }
 
-    /// The same for several recipes for one table, which the first finds in `folder`. What
-    /// is measured are the columns that all of them publish.
+    /// The same for several recipes for one table, which is among the inputs of the first.
+    /// What is measured are the columns that all of them publish.
     pub fn of_recipes(
         specs: &[&Spec],
-        folder: &Path,
+        inputs: &Inputs,
         options: YardstickOptions,
         watch: &dyn Watch,
     ) -> Result<Self> {
         let mut named: Vec<&str> = options.class.as_deref().into_iter().collect();
         named.extend(options.questions.iter().flat_map(Questions::columns));
-        let original =
-            Original::read(specs, &Inputs::in_folder(folder), &named, watch)?;
+        let original = Original::read(specs, inputs, &named, watch)?;
         let class = original.class(specs, options.class.as_deref())?;
         let workload = match &options.questions {
             Some(questions) => questions.workload(&original, watch)?,

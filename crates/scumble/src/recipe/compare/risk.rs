@@ -60,6 +60,7 @@ impl RiskKind {
             | "minimality"
             | "own-rows"
             | "background-knowledge"
+            | "learned"
             | "inference"
             | "corruption"
             | "dependence" => Self::Value,

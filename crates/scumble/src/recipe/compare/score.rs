@@ -100,6 +100,8 @@ impl Workload {
     ) -> Result<()> {
         let alike = |a: &Asked, b: &Asked| a.query == b.query;
         let questions: Vec<&[Asked]> = self.questions.chunk_by(alike).collect();
+        // Once, before many threads ask.
+        evidence.learn(watch)?;
         let answers: Vec<Result<Vec<Estimate>>> = questions
             .par_iter()
             .map(|groups| evidence.answer(watch.over(&groups[0].query), Way::Inverse))

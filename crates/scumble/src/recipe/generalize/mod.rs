@@ -21,10 +21,7 @@ use serde_json::{Map, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata};
-use crate::method::{
-    self, GroupPlan, Grouping, MOST_CANDIDATES, Plan, Route, Step, Weighting,
-    lattice_size,
-};
+use crate::method::{self, GroupPlan, Grouping, Plan, Route, Step, Weighting};
 use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises, RobustRows};
 use crate::recipe::generalize::cells::{
     check_lowest, ends, in_runs, natural_cells, set_grids,
@@ -36,7 +33,7 @@ use crate::recipe::generalize::people::{check_weights, people_for_coins};
 use crate::recipe::generalize::robust::RobustColumns;
 use crate::recipe::methods::{Gathered, Keeps, Method, Needs, Planned, Task, Treats};
 use crate::recipe::order::promises;
-use crate::recipe::{Looks, Search, Spec};
+use crate::recipe::{Looks, Proven, Search, Spec};
 use crate::release::Weighted;
 use crate::table::GroupId;
 
@@ -59,7 +56,9 @@ impl Method for Generalization {
 
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::FullDomain => &["loss", "suppression", "cells", "ends", "looks"],
+            Self::FullDomain => {
+                &["loss", "suppression", "cells", "ends", "looks", "effort"]
+            }
             Self::Mondrian => &[
                 "loss",
                 "suppression",
@@ -225,6 +224,9 @@ fn planned(
     if let Some(looks) = looks {
         parameters.insert("looks".to_owned(), json!(looks.name()));
     }
+    if let Some(proven) = &search.proven {
+        parameters.insert("optimal".to_owned(), json!(proven.optimal));
+    }
     // Which levels were refused last follows from what is published.
     if let Some(refused) = &search.refused {
         let named = columns.iter().zip(refused);
@@ -348,8 +350,6 @@ pub(super) fn can(name: &str, data: &Microdata) -> bool {
         data.quasi.iter().all(|c| c.highest == c.hierarchy.height() && c.lowest == 0);
     match name {
         "mondrian" => whole,
-        // No search among fewer nodes is refused for having too many candidates.
-        "full-domain" => lattice_size(&data.quasi) <= MOST_CANDIDATES || !whole,
         _ => true,
     }
 }
@@ -404,9 +404,12 @@ fn search(
             found.grouping
         }
         "full-domain" => {
-            let found = method::FullDomain.find(watched)?;
+            let found =
+                method::FullDomain { effort: spec.method.effort }.find(watched)?;
             search.lattice = found.lattice;
             search.checked = found.checked;
+            let method::BestNode { loss, bound, optimal, .. } = found;
+            search.proven = Some(Proven { loss, bound, optimal });
             found.grouping
         }
         _ if by_coins && spec.presence().is_none() => {

@@ -63,6 +63,9 @@ fn home(people: &[Person]) -> TempDir {
 
 const MEASURED: &str = "release.calibration = \"measured\"";
 
+/// Cells that are even, whatever the table.
+const EVEN: &str = "release.shares = \"none\"";
+
 const COLUMNS: &str = "[columns]\n\
     age = { role = \"quasi\", type = \"number\", hierarchy = { widths = [5, 10, 20] } }\n\
     nation = { role = \"quasi\", hierarchy = { csv = \"nation.csv\" } }\n\
@@ -245,7 +248,8 @@ fn where_nobody_measured_laws_answer_about_the_published_rows() {
     let people = people(1_000, 3);
     let home = home(&people);
     let (_, columns, recipe) = RELEASES[1];
-    let published = run(home.path(), &format!("{recipe}\n{columns}"), 1).unwrap();
+    let recipe = format!("{recipe}\n{EVEN}\nrelease.calibration = \"none\"\n{columns}");
+    let published = run(home.path(), &recipe, 1).unwrap();
     assert_eq!(published.manifest.calibration, None);
     let evidence = evidence(&published);
     for text in
@@ -263,7 +267,7 @@ fn where_no_factor_is_known_the_limits_are_the_answer() {
     let people = people(1_000, 3);
     let home = home(&people);
     let (_, columns, recipe) = RELEASES[1];
-    let recipe = format!("{recipe}\n{MEASURED}\n{columns}");
+    let recipe = format!("{recipe}\n{MEASURED}\n{EVEN}\n{columns}");
     run(home.path(), &recipe, 1).unwrap();
     let path = home.path().join("release/manifest.json");
     let text = std::fs::read_to_string(&path).unwrap();

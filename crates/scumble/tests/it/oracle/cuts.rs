@@ -177,7 +177,7 @@ fn releases(
     let by_levels = asked.cells == Cells::Taxonomy;
     if coins == Coins::Free {
         let grouping = match by_levels {
-            true => FullDomain.find(&task).ok()?.grouping,
+            true => FullDomain::default().find(&task).ok()?.grouping,
             false => Mondrian::default().find(&task).ok()?,
         };
         return Some(vec![(seen(data, &grouping), certain)]);

@@ -475,7 +475,7 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
     for seed in 0..6_000 {
         let case = random_case(seed);
         let expected = exhaustive(&case);
-        let found = FullDomain.find(&task(&case));
+        let found = FullDomain::default().find(&task(&case));
         match (expected, found) {
             (None, Err(error)) => {
                 unmet += 1;
@@ -515,6 +515,63 @@ fn the_full_domain_optimum_equals_exhaustive_search() {
         met > 1_000 && unmet > 300 && with_left_out > 300,
         "{met} {unmet} {with_left_out}"
     );
+}
+
+/// Stopped anywhere, a search has a plan that keeps the promises, and a bound below the
+/// optimum.
+#[test]
+fn a_search_that_is_stopped_has_a_plan_and_a_bound() {
+    let (mut stopped, mut apart) = (0, 0);
+    for seed in 0..2_500 {
+        let case = random_case(seed);
+        let Some(expected) = exhaustive(&case) else { continue };
+        let scale = 1e-9 * expected.abs().max(1.0);
+        let whole = FullDomain::default().find(&task(&case)).unwrap();
+        assert!(whole.optimal && whole.bound == whole.loss, "{}", about(&case, seed));
+        for effort in 1..=whole.checked {
+            let found = FullDomain { effort }.find(&task(&case)).unwrap();
+            let shape = found.grouping.shape(&case.data.census);
+            let published = case.loss.of(&case.data.quasi, &shape);
+            let about = || format!("effort {effort}, {}", about(&case, seed));
+            assert!(shape.left_out <= case.limit, "{}", about());
+            assert!((published - found.loss).abs() <= scale, "{}", about());
+            assert!(found.bound <= expected + scale, "{}", about());
+            assert!(found.loss >= expected - scale, "{}", about());
+            if found.optimal {
+                assert!(found.loss <= expected + scale, "{}", about());
+            } else {
+                stopped += 1;
+                apart += usize::from(found.loss > expected + scale);
+            }
+        }
+    }
+    // Stopping early costs something, often enough to notice.
+    assert!(stopped > 1_000 && apart > 300, "{stopped} {apart}");
+}
+
+/// The same course whatever the number of threads.
+#[test]
+fn threads_do_not_change_a_search() {
+    let pool = |n| rayon::ThreadPoolBuilder::new().num_threads(n).build().unwrap();
+    let (one, three) = (pool(1), pool(3));
+    for seed in 0..300 {
+        let case = random_case(seed);
+        for effort in [1, 5, 20, 1_000] {
+            let found = |pool: &rayon::ThreadPool| {
+                let found = pool.install(|| FullDomain { effort }.find(&task(&case)));
+                found.ok().map(|found| {
+                    (
+                        found.levels,
+                        found.loss,
+                        found.bound,
+                        found.optimal,
+                        found.checked,
+                    )
+                })
+            };
+            assert_eq!(found(&one), found(&three), "{}", about(&case, seed));
+        }
+    }
 }
 
 /// The least loss over all ways to cut again and again, each cut keeping the promises.

@@ -211,7 +211,7 @@ fn the_optimum_equals_exhaustive_search() {
     let cells = [Cells::Taxonomy, Cells::Taxonomy, Cells::Interval, Cells::Set];
     for seed in 0..4_000 {
         let case = random_case(seed, &cells);
-        let (found, wanted) = (FullDomain.find(&case.task()), best(&case));
+        let (found, wanted) = (FullDomain::default().find(&case.task()), best(&case));
         match (found, wanted) {
             (Ok(found), Some(wanted)) => {
                 met += 1;

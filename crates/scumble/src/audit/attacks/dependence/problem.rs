@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use hashbrown::HashMap;
 
-use super::deal::{Alike, deal, likelihood};
 use super::learn::Learned;
 use super::rows::Feature;
 use crate::audit::drawn::DrawnColumn;
+use crate::learn::arrangements::{Alike, deal_nearly, likelihood};
 
 /// A protected column.
 #[derive(Debug)]
@@ -247,7 +247,7 @@ impl<'a> Contexts<'a> {
         for (group, values) in groups.iter().enumerate() {
             let Some(rows) = self.fits(beliefs, group, values, half) else { continue };
             let counts: Vec<f64> = values.iter().map(|(_, n)| *n).collect();
-            let dealt = deal(&rows, &counts);
+            let dealt = deal_nearly(&rows, &counts);
             for ((context, _), dealt) in self.members[group].iter().zip(&dealt) {
                 let named = values.iter().zip(dealt);
                 let named: Vec<(usize, u32, f64)> = named

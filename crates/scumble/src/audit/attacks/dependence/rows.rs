@@ -4,18 +4,10 @@ use hashbrown::HashMap;
 
 use crate::audit::cells::published_reading;
 use crate::error::Result;
+use crate::learn::SeenTexts;
 use crate::release::PublishedColumn;
 use crate::table::{ColumnId, Kind, RowPlace, Source};
 use crate::watch::Watch;
-
-/// Numbers with more values than this are taken by ranges, as many as that.
-const RANGES: usize = 32;
-
-/// As many words of a column are told apart.
-const WORDS: usize = 255;
-
-/// Words that fewer rows have are taken for one.
-const RARE: usize = 5;
 
 /// Rows of a release, with some of its columns.
 #[derive(Debug)]
@@ -174,17 +166,13 @@ impl Feature {
             Kind::Number | Kind::Date => reading.number_of(text),
             Kind::Category => None,
         };
-        let mut rows = vec![0usize; coded.texts.len()];
+        let mut rows = vec![0u64; coded.texts.len()];
         coded.of_row.iter().for_each(|code| rows[*code as usize] += 1);
         let numbers: Vec<Option<f64>> =
             coded.texts.iter().map(|text| number(text)).collect();
-        let is_many = numbers.iter().flatten().count() > RANGES;
-        let (codes, n_values) = match is_many {
-            true => ranges(&numbers, &rows),
-            false => words(&rows),
-        };
-        let of_row = coded.of_row.iter().map(|code| codes[*code as usize]).collect();
-        Self::certain(&column.name, of_row, n_values, is_many)
+        let texts = SeenTexts::of(&numbers, &rows);
+        let seen = texts.at(coded.of_row.iter().map(|code| *code as usize));
+        Self::certain(&column.name, seen.codes, seen.n_codes, texts.ordered)
     }
 
     /// Of values that are seen as they are.
@@ -197,36 +185,4 @@ impl Feature {
         let values = (0..n_values as u32).map(|code| vec![(code, 1.0)]).collect();
         Self { name: name.to_owned(), of_row, values, n_values, ordered }
     }
-}
-
-/// Ranges of numbers with about as many rows each; what is no number is a value of its own.
-fn ranges(numbers: &[Option<f64>], rows: &[usize]) -> (Vec<u32>, usize) {
-    let mut order: Vec<usize> =
-        (0..numbers.len()).filter(|code| numbers[*code].is_some()).collect();
-    order.sort_by(|a, b| {
-        let number = |code: &usize| numbers[*code].unwrap_or(0.0);
-        number(a).total_cmp(&number(b))
-    });
-    let total: usize = order.iter().map(|code| rows[*code]).sum();
-    let mut codes = vec![RANGES as u32; numbers.len()];
-    let mut before = 0;
-    for code in order {
-        codes[code] = (before * RANGES / total.max(1)) as u32;
-        before += rows[code];
-    }
-    (codes, RANGES + 1)
-}
-
-/// The commonest words, and all others as one.
-fn words(rows: &[usize]) -> (Vec<u32>, usize) {
-    let mut common: Vec<usize> =
-        (0..rows.len()).filter(|code| rows[*code] >= RARE).collect();
-    common.sort_by_key(|code| (std::cmp::Reverse(rows[*code]), *code));
-    common.truncate(WORDS);
-    common.sort_unstable();
-    let mut codes = vec![common.len() as u32; rows.len()];
-    for (place, code) in common.iter().enumerate() {
-        codes[*code] = place as u32;
-    }
-    (codes, common.len() + 1)
 }

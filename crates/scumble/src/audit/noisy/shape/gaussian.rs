@@ -8,11 +8,11 @@ use rand_chacha::ChaCha20Rng;
 use rand_distr::StandardNormal;
 use statrs::function::erf::erf_inv;
 
-use super::{CountBounds, NoiseBounds, NoiseShape, Rivals};
+use super::{CountBounds, LeafSums, NoiseBounds, NoiseShape, Rivals};
 use crate::audit::noisy::guess::within;
 use crate::audit::noisy::law::{CHORD, Tails, tail};
 use crate::audit::noisy::{Company, NoiseLaw};
-use crate::space::Ball;
+use crate::space::{Ball, LEAF, Leaf};
 
 pub(super) struct Gaussian;
 
@@ -64,6 +64,32 @@ impl NoiseShape for Gaussian {
         let sure = half <= look.within;
         let low = if sure { (above - CHORD - look.slip).max(0.0) } else { 0.0 };
         (low, above + look.slip)
+    }
+
+    fn sums(
+        &self,
+        look: &CountBounds<'_>,
+        centre: &[f64],
+        leaf: Leaf<'_>,
+        limit: f64,
+    ) -> LeafSums {
+        let mut sums = LeafSums::default();
+        for first in (0..leaf.rows.len()).step_by(LEAF) {
+            let (squares, len) = leaf.distances::<Ball>(centre, first);
+            for far in squares[..len].iter().filter(|far| **far <= limit) {
+                sums.farthest = sums.farthest.max(*far);
+                if *far == 0.0 {
+                    sums.equal += 1.0;
+                    continue;
+                }
+                let (low, high) = self.bounds(look, &[], &[], *far);
+                sums.low += low;
+                sums.high += high;
+            }
+        }
+        sums.low += sums.equal;
+        sums.high += sums.equal;
+        sums
     }
 
     fn roughly(&self, far: f64, tails: &Tails) -> Option<f64> {

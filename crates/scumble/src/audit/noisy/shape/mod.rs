@@ -21,7 +21,7 @@ use rand_chacha::ChaCha20Rng;
 
 use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::{Axes, Company, NoiseLaw};
-use crate::space::Shape;
+use crate::space::{Leaf, Shape};
 
 /// What the audit knows of a shape.
 pub(crate) fn of(shape: Shape) -> &'static dyn NoiseShape {
@@ -78,6 +78,15 @@ pub(crate) trait NoiseShape: Sync {
         point: &[f64],
         far: f64,
     ) -> (f64, f64);
+
+    /// The same for all points of a leaf up to a limit, as the metric adds it up.
+    fn sums(
+        &self,
+        look: &CountBounds<'_>,
+        centre: &[f64],
+        leaf: Leaf<'_>,
+        limit: f64,
+    ) -> LeafSums;
 
     /// How much a row counts, to about a millionth, if its distance tells.
     fn roughly(&self, _far: f64, _tails: &Tails) -> Option<f64> {
@@ -158,11 +167,24 @@ impl NoiseLaw {
 pub(crate) struct CountBounds<'a> {
     pub(crate) tails: &'a Tails,
     /// How much rounding may take from a box.
-    pub(crate) cuts: Vec<f64>,
+    pub(crate) cuts: &'a [f64],
     /// Rows surely count up to here, by half their distance.
     pub(crate) within: f64,
     /// How far a difference may be off by rounding.
     pub(crate) slip: f64,
+}
+
+/// What the points of a leaf count together.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct LeafSums {
+    /// At least.
+    pub(crate) low: f64,
+    /// At most.
+    pub(crate) high: f64,
+    /// How many are equal.
+    pub(crate) equal: f64,
+    /// How far the last one is.
+    pub(crate) farthest: f64,
 }
 
 /// What is known so far of how often a row fits best.

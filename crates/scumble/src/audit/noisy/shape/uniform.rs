@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
-use super::{CountBounds, NoiseBounds, NoiseShape, Rivals};
+use super::{CountBounds, LeafSums, NoiseBounds, NoiseShape, Rivals};
 use crate::audit::noisy::law::Tails;
 use crate::audit::noisy::{Company, NoiseLaw};
-use crate::space::Cube;
+use crate::space::{Cube, LEAF, Leaf};
 
 pub(super) struct Uniform;
 
@@ -76,10 +76,46 @@ impl NoiseShape for Uniform {
         _: f64,
     ) -> (f64, f64) {
         let mut common = 1.0;
-        for ((a, b), cut) in point.iter().zip(centre).zip(&look.cuts) {
+        for ((a, b), cut) in point.iter().zip(centre).zip(look.cuts) {
             common *= (1.0 - 2.0 * cut).min(1.0 - cut - (a - b).abs()).max(0.0);
         }
         ((common - look.slip).max(0.0), common + look.slip)
+    }
+
+    fn sums(
+        &self,
+        look: &CountBounds<'_>,
+        centre: &[f64],
+        leaf: Leaf<'_>,
+        limit: f64,
+    ) -> LeafSums {
+        let mut sums = LeafSums::default();
+        for first in (0..leaf.rows.len()).step_by(LEAF) {
+            let (distances, len) = leaf.distances::<Cube>(centre, first);
+            let mut common = [1.0; LEAF];
+            for ((axis, value), cut) in centre.iter().enumerate().zip(look.cuts) {
+                let (widest, edge) = (1.0 - 2.0 * cut, 1.0 - cut);
+                let column = &leaf.column(axis)[first..first + len];
+                for (common, other) in common.iter_mut().zip(column) {
+                    *common *= widest.min(edge - (other - value).abs()).max(0.0);
+                }
+            }
+            for (far, common) in distances[..len].iter().zip(common) {
+                if *far > limit {
+                    continue;
+                }
+                sums.farthest = sums.farthest.max(*far);
+                if *far == 0.0 {
+                    sums.equal += 1.0;
+                    continue;
+                }
+                sums.low += (common - look.slip).max(0.0);
+                sums.high += common + look.slip;
+            }
+        }
+        sums.low += sums.equal;
+        sums.high += sums.equal;
+        sums
     }
 
     fn as_visited(&self, squared: f64) -> f64 {

@@ -26,11 +26,13 @@
 
 mod drawn;
 pub(crate) mod law;
+mod learned;
 mod posterior;
 mod redrawn;
 mod turned;
 
 pub(crate) use law::Over;
+pub(crate) use learned::LearnedCuts;
 pub(crate) use posterior::GridCells;
 pub(crate) use redrawn::RedrawnGroup;
 pub(crate) use turned::stretch;

@@ -23,6 +23,11 @@ impl GridCells {
         self.numbers.len()
     }
 
+    /// The classes of each cell.
+    pub(crate) fn classes(&self) -> &[Vec<usize>] {
+        &self.classes
+    }
+
     /// Where a cell stands among them.
     pub(crate) fn place(&self, cell: usize) -> Option<usize> {
         self.numbers.binary_search(&cell).ok()
