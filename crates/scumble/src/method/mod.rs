@@ -23,9 +23,7 @@ pub use blur::{
 };
 pub use buckets::Buckets;
 pub use condensation::{CondensationTask, Condensed, GroupMoments, condense};
-pub use full_domain::{
-    BestNode, EFFORT, FoundSafely, FullDomain, safe_levels,
-};
+pub use full_domain::{BestNode, EFFORT, FoundSafely, FullDomain, safe_levels};
 pub use mondrian::{
     Chance, ColumnChoice, Mondrian, ValueChoice, safe_cuts, value_cuts,
 };

@@ -265,7 +265,12 @@ impl<'a> Company<'a> {
     }
 
     /// Whether a row has the company it needs.
-    pub(crate) fn enough(&self, row: usize, need: f64, look: &CountBounds<'_>) -> CompanyCount {
+    pub(crate) fn enough(
+        &self,
+        row: usize,
+        need: f64,
+        look: &CountBounds<'_>,
+    ) -> CompanyCount {
         // Bounds decide nearly always.
         let done = need * (1.0 + 1e-11);
         let sums = match self.persons.is_empty() {

@@ -20,11 +20,7 @@ impl HopelessNodes {
         let reaching = levels.map(|(low, high)| {
             vec![Vec::new(); usize::from(high.saturating_sub(*low)) + 1]
         });
-        Self {
-            lowest: lowest.clone(),
-            nodes: Vec::new(),
-            reaching: reaching.collect(),
-        }
+        Self { lowest: lowest.clone(), nodes: Vec::new(), reaching: reaching.collect() }
     }
 
     pub(super) fn push(&mut self, node: LatticeNode) {

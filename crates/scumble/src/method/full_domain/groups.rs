@@ -254,7 +254,9 @@ impl GroupAssigner {
         }
         for key in &self.used {
             match counting {
-                true => self.sizes.list().push(mem::take(&mut self.counts[*key as usize])),
+                true => {
+                    self.sizes.list().push(mem::take(&mut self.counts[*key as usize]))
+                }
                 false => self.slots[*key as usize] = EMPTY,
             }
         }

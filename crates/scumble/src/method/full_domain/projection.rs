@@ -36,9 +36,7 @@ impl Facts {
     /// How many rows are left out at a node at least: as many as where other columns are
     /// coarser. Nothing if these fail.
     pub(super) fn left_out(&self, node: &[u8]) -> Option<u64> {
-        self.tables
-            .iter()
-            .try_fold(0, |worst, table| Some(table.at(node)?.max(worst)))
+        self.tables.iter().try_fold(0, |worst, table| Some(table.at(node)?.max(worst)))
     }
 }
 
@@ -274,7 +272,8 @@ impl<'a> Projections<'a> {
         // From the top: what holds there is never a dead end.
         for level in self.lattice.levels(column).rev() {
             node[column] = level;
-            if *left == 0 || ready[column].iter().any(|table| table.at(node).is_none()) {
+            if *left == 0 || ready[column].iter().any(|table| table.at(node).is_none())
+            {
                 break;
             }
             self.count_down(column + 1, node, ready, left);
@@ -299,7 +298,9 @@ impl LeftOutTable {
     fn coarsest_failing(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.left_out.len()).filter(|place| {
             self.left_out[*place].is_none()
-                && self.coarser_places(*place).all(|place| self.left_out[place].is_some())
+                && self
+                    .coarser_places(*place)
+                    .all(|place| self.left_out[place].is_some())
         })
     }
 }

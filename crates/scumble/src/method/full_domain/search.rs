@@ -158,7 +158,9 @@ impl<'a> LatticeSearch<'a> {
     pub(super) fn bound(&self) -> (f64, bool) {
         let open = self.open.peek().map_or(f64::INFINITY, |region| region.bound);
         match &self.best {
-            Some((best, _)) if self.open.is_empty() || self.beaten(open) => (*best, true),
+            Some((best, _)) if self.open.is_empty() || self.beaten(open) => {
+                (*best, true)
+            }
             Some((best, _)) => (open.min(*best), false),
             None => (open, self.open.is_empty()),
         }
@@ -244,7 +246,11 @@ impl<'a> LatticeSearch<'a> {
     }
 
     /// Climbs from the lowest nodes of regions, or looks at them, so that something is known.
-    fn look_into(&mut self, regions: Vec<Region>, pool: &ScratchPool<'_>) -> Result<()> {
+    fn look_into(
+        &mut self,
+        regions: Vec<Region>,
+        pool: &ScratchPool<'_>,
+    ) -> Result<()> {
         let climb = |region: &Region| match region.is_node() {
             true => Climb { way: vec![region.low().to_vec()], low: 0, high: 0 },
             false => self.climb_from(region.low().to_vec()),
@@ -430,7 +436,11 @@ impl<'a> LatticeSearch<'a> {
     /// ties, too.
     fn beaten_above(&self, floor: f64) -> bool {
         let Some((best, _)) = &self.best else { return false };
-        if self.judge.task.limit == 0 { floor >= *best } else { is_beaten(floor, *best) }
+        if self.judge.task.limit == 0 {
+            floor >= *best
+        } else {
+            is_beaten(floor, *best)
+        }
     }
 
     fn offer(&mut self, loss: f64, node: &LatticeNode) {

@@ -94,7 +94,10 @@ impl MergedTuples {
         let columns = self.nodes.iter().enumerate().map(|(column, fine)| {
             let map = ladder.map(column, self.at[column], node[column]);
             let n_nodes = ladder.n_nodes(column, node[column]) as usize;
-            NodeCodes::of(n_nodes, groups.first.iter().map(|tuple| map[fine.node(*tuple)]))
+            NodeCodes::of(
+                n_nodes,
+                groups.first.iter().map(|tuple| map[fine.node(*tuple)]),
+            )
         });
         Self {
             at: node.clone(),

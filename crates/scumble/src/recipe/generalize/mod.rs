@@ -21,9 +21,7 @@ use serde_json::{Map, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::hierarchy::{Cells, Column, ColumnSpec, Microdata};
-use crate::method::{
-    self, GroupPlan, Grouping, Plan, Route, Step, Weighting,
-};
+use crate::method::{self, GroupPlan, Grouping, Plan, Route, Step, Weighting};
 use crate::promise::{About, GroupPromise, KAnonymity, Promise, Promises, RobustRows};
 use crate::recipe::generalize::cells::{
     check_lowest, ends, in_runs, natural_cells, set_grids,
@@ -58,7 +56,9 @@ impl Method for Generalization {
 
     fn keys(&self) -> &'static [&'static str] {
         match self {
-            Self::FullDomain => &["loss", "suppression", "cells", "ends", "looks", "effort"],
+            Self::FullDomain => {
+                &["loss", "suppression", "cells", "ends", "looks", "effort"]
+            }
             Self::Mondrian => &[
                 "loss",
                 "suppression",
@@ -404,7 +404,8 @@ fn search(
             found.grouping
         }
         "full-domain" => {
-            let found = method::FullDomain { effort: spec.method.effort }.find(watched)?;
+            let found =
+                method::FullDomain { effort: spec.method.effort }.find(watched)?;
             search.lattice = found.lattice;
             search.checked = found.checked;
             let method::BestNode { loss, bound, optimal, .. } = found;

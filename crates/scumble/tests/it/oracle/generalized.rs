@@ -560,7 +560,13 @@ fn threads_do_not_change_a_search() {
             let found = |pool: &rayon::ThreadPool| {
                 let found = pool.install(|| FullDomain { effort }.find(&task(&case)));
                 found.ok().map(|found| {
-                    (found.levels, found.loss, found.bound, found.optimal, found.checked)
+                    (
+                        found.levels,
+                        found.loss,
+                        found.bound,
+                        found.optimal,
+                        found.checked,
+                    )
                 })
             };
             assert_eq!(found(&one), found(&three), "{}", about(&case, seed));
