@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use scumble::error::{Error, Result};
-use scumble::estimate::{Estimate, Evidence, Query, Way};
+use scumble::estimate::{Estimate, Evidence, Model, Query, Way};
 use scumble::release::{Manifest, Release};
 use scumble::watch::{Stage, Watch};
 use serde_json::json;
@@ -45,7 +45,7 @@ pub(crate) struct EstimateArgs {
     )]
     question: Option<String>,
     /// A file with rows to classify by those of the release.
-    #[arg(long, value_name = "FILE", requires = "class", conflicts_with_all = ["way", "csv"])]
+    #[arg(long, value_name = "FILE", requires = "class", conflicts_with_all = ["way", "csv", "model"])]
     classify: Option<PathBuf>,
     /// The column that has the class.
     #[arg(long, value_name = "COLUMN", requires = "classify")]
@@ -56,6 +56,10 @@ pub(crate) struct EstimateArgs {
     /// How the noise of randomized columns is undone [default: inverse].
     #[arg(long, value_enum)]
     way: Option<WayName>,
+    /// What is taken for granted where the release leaves values open [default: what the
+    /// publisher measured, else learned].
+    #[arg(long, value_enum)]
+    model: Option<ModelName>,
     /// Print the result as JSON.
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -75,6 +79,23 @@ enum WayName {
     Iterative,
     /// The possible counts nearest to those of the inverse, each by its error.
     Simplex,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ModelName {
+    /// Rows are of classes that the release teaches; even where it teaches nothing.
+    Learned,
+    /// All values that a cell or a blur can stand for are as likely, columns independent.
+    Even,
+}
+
+impl ModelName {
+    fn model(self) -> Model {
+        match self {
+            Self::Learned => Model::Learned,
+            Self::Even => Model::Even,
+        }
+    }
 }
 
 impl WayName {
@@ -107,13 +128,18 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     progress.stage(Stage::Read, release.rows()?.bytes());
     let evidence = Evidence::read(&release, &progress);
     progress.finish();
-    let evidence = evidence?;
+    let mut evidence = evidence?;
+    if let Some(model) = args.model {
+        evidence = evidence.with_model(model.model());
+    }
     let watch: &dyn Watch = &progress;
     let mut answers = Vec::with_capacity(asked.len());
     for (name, query) in asked {
         let estimates = evidence
             .answer(watch.over(&query), way.map_or(Way::Inverse, WayName::way))?;
-        answers.push(Answer { name, query, estimates });
+        let open = Treatments::asked(&release.manifest, &query).are_open();
+        let model = open.then(|| evidence.model_of(&query)).transpose()?;
+        answers.push(Answer { name, query, estimates, model });
     }
     // Where errors were measured, answers are about rows that were left out, too.
     let left_out = match release.manifest.calibration {
@@ -147,6 +173,8 @@ struct Answer {
     name: String,
     query: Query,
     estimates: Vec<Estimate>,
+    /// What it takes for granted, if the release leaves something open.
+    model: Option<Model>,
 }
 
 /// The way to undo noise; nothing if there is none to choose.

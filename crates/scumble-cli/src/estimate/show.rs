@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scumble::estimate::{Basis, Estimate, Measure, Query};
+use scumble::estimate::{Basis, Estimate, Measure, Model, Query};
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
@@ -46,6 +46,7 @@ pub(super) fn as_json(
             "at_least": limit(estimate.at_least),
             "at_most": limit(at_most(&answer.query, estimate, left_out)),
             "basis": basis(estimate),
+            "model": answer.model.map(Model::name),
         });
         if several {
             object["number"] = json!(answer.name);

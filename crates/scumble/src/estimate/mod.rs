@@ -23,12 +23,14 @@ pub use laws::{
     LIKELIHOOD_GAP, MOST_CELLS, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
     reconstruct,
 };
+#[cfg(test)]
+pub(crate) use learn::latent::learn_even;
 pub use learn::{
     Accuracy, Classifier, ColumnScale, Cuts, DecisionTree, Examination, Growth,
     Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,
 };
-pub(crate) use query::question::FittedCondition;
 pub use model::Model;
+pub(crate) use query::question::FittedCondition;
 pub use query::{
     Check, Comparison, Condition, Guessed, Literal, Measure, Query, Test, Unknown,
 };

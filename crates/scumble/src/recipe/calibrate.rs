@@ -136,7 +136,8 @@ pub(super) fn calibrate(
     });
     let factors: Vec<CalibrationFactor> = factors.collect();
     let columns = public.columns.iter().map(|column| column.name.clone()).collect();
-    let found = Calibration { questions, columns, learned: evidence.teaches(), factors };
+    let found =
+        Calibration { questions, columns, learned: evidence.teaches(), factors };
     Ok((!found.factors.is_empty()).then_some(found))
 }
 

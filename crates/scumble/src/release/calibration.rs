@@ -110,6 +110,7 @@ mod tests {
         let calibration = Calibration {
             questions: 3,
             columns: ["age", "zip", "sex", "job"].map(str::to_owned).to_vec(),
+            learned: false,
             factors: vec![
                 factor(1, Some("age"), Some(0.1)),
                 factor(1, Some("zip"), None),

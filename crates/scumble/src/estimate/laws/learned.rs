@@ -215,11 +215,12 @@ impl Valuation<'_, '_> {
                 self.facets.iter().zip(combination).enumerate()
             {
                 let added = matches!(self.added, Added::Cells(own) if own == place);
-                let times = |product: &mut [f64; 3], [chance, first, second]: [f64; 3]| {
-                    product[0] *= chance;
-                    product[1] *= if added { first } else { chance };
-                    product[2] *= if added { second } else { chance };
-                };
+                let times =
+                    |product: &mut [f64; 3], [chance, first, second]: [f64; 3]| {
+                        product[0] *= chance;
+                        product[1] *= if added { first } else { chance };
+                        product[2] *= if added { second } else { chance };
+                    };
                 match facets.iter().find(|own| own.facet == place) {
                     Some(own) => {
                         let cell = own.cell_of[entry] as usize;
@@ -308,7 +309,9 @@ impl LearnedFacet {
                 }
             });
             for odds in &mut odds {
-                for (odd, all) in odds.iter_mut().zip(&all).filter(|(_, all)| **all > 0.0) {
+                for (odd, all) in
+                    odds.iter_mut().zip(&all).filter(|(_, all)| **all > 0.0)
+                {
                     odd.iter_mut().for_each(|number| *number /= all);
                 }
             }

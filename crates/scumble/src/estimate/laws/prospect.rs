@@ -92,8 +92,12 @@ impl<'a> Valuation<'_, 'a> {
                 continue;
             }
             n_cells += 1;
-            let worths =
-                self.enumerate(entry, &subtables, &joint, Given { cell, codes, lists: false })?;
+            let worths = self.enumerate(
+                entry,
+                &subtables,
+                &joint,
+                Given { cell, codes, lists: false },
+            )?;
             if worths.is_empty() {
                 continue;
             }

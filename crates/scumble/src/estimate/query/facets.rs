@@ -127,7 +127,17 @@ impl<'a> Facet<'a> {
         };
         let profiles = (0..).zip(&odds).map(profile).collect();
         let n_profiles = numbers.items.len();
-        let found = Self { cells, place, tests, truths, names, odds, profiles, n_profiles, labels };
+        let found = Self {
+            cells,
+            place,
+            tests,
+            truths,
+            names,
+            odds,
+            profiles,
+            n_profiles,
+            labels,
+        };
         Ok(found)
     }
 

@@ -37,9 +37,7 @@ impl<'l> LearnedCuts<'l> {
     /// Of these cuts; nothing if some column was not learned, or none is cut.
     pub(crate) fn of(learned: &'l Learned, cuts: &[CutColumn]) -> Option<Self> {
         let column = |cut: &CutColumn| {
-            let own = |values: &LearnedValues| {
-                matches!(values, LearnedValues::Noisy { number, .. } if *number == cut.column)
-            };
+            let own = |values: &LearnedValues| matches!(values, LearnedValues::Noisy { number, .. } if *number == cut.column);
             learned.columns.iter().position(|column| own(&column.values))
         };
         let columns: Vec<usize> = cuts.iter().map(column).collect::<Option<_>>()?;
@@ -147,8 +145,8 @@ impl Blurred {
                             false => others *= over.mass,
                         }
                     }
-                    let Over { mass, first, second } = moved
-                        .unwrap_or(Over { mass: 1.0, ..Over::default() });
+                    let Over { mass, first, second } =
+                        moved.unwrap_or(Over { mass: 1.0, ..Over::default() });
                     sum.add(Over {
                         mass: mass * others,
                         first: first * others,
@@ -173,7 +171,8 @@ impl Blurred {
         column: usize,
         moments: bool,
     ) -> Option<Vec<Vec<Over>>> {
-        let LearnedValues::Noisy { stretches, .. } = &learned.columns[column].values else {
+        let LearnedValues::Noisy { stretches, .. } = &learned.columns[column].values
+        else {
             return None;
         };
         let n = learned.n_classes();

@@ -13,8 +13,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::Result;
-use crate::estimate::learn::latent::em::{Mixture, Smoothing};
+use crate::estimate::learn::latent::em::Mixture;
 use crate::estimate::learn::latent::likelihood::Observed;
+use crate::estimate::learn::latent::smoothing::Smoothing;
 use crate::random::Randomness;
 use crate::watch::Watch;
 
@@ -64,8 +65,7 @@ pub(crate) fn choose(observed: &Observed, watch: &dyn Watch) -> Result<Choice> {
     let mut worse = 0;
     for classes in CLASSES {
         let mut random = stream("start", classes as u64);
-        let mut mixture =
-            Mixture::start(observed, &whole, classes, &rows, &mut random);
+        let mut mixture = Mixture::start(observed, &whole, classes, &rows, &mut random);
         let (mut own, mut idle) = (f64::NEG_INFINITY, 0);
         let before = most;
         for steps in 1..=MOST_STEPS {

@@ -30,19 +30,11 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::estimate::learn::latent::likelihood::{Observed, ObservedColumn};
+use crate::estimate::learn::latent::smoothing::{Smoothing, rake, smooth};
 use crate::watch::Watch;
 
 /// Distinct rows that are looked at at once.
 const BLOCK: usize = 1 << 10;
-
-/// Each class is drawn towards all rows as if it had so many rows like them.
-const PULL: f64 = 4.0;
-
-/// Every value is as likely as if so many rows were spread evenly over all.
-const FLOOR: f64 = 0.5;
-
-/// So many sweeps scale classes to the shares of a column.
-const SWEEPS: usize = 8;
 
 /// A mixture of classes.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,24 +54,12 @@ pub(crate) struct CellTable {
     scales: Vec<f64>,
 }
 
-/// How a mixture is smoothed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Smoothing {
-    pub(crate) pull: f64,
-    pub(crate) floor: f64,
-}
-
-impl Default for Smoothing {
-    fn default() -> Self {
-        Self { pull: PULL, floor: FLOOR }
-    }
-}
-
 impl Mixture {
     /// One class in which every value is as likely: what is taken for granted where nothing
     /// is learned.
     pub(crate) fn even(observed: &Observed) -> Self {
-        let values = observed.columns.iter().map(|column| column.even.clone()).collect();
+        let values =
+            observed.columns.iter().map(|column| column.even.clone()).collect();
         Self { weights: vec![1.0], values, factors: unknown_ends(observed) }
     }
 
@@ -166,9 +146,7 @@ impl Mixture {
         (place, n_values): (usize, usize),
     ) -> f64 {
         match observed.ends.get(cell) {
-            Some(Some(ends)) => {
-                self.factors[column][cell][ends.part(place, n_values)]
-            }
+            Some(Some(ends)) => self.factors[column][cell][ends.part(place, n_values)],
             _ => 1.0,
         }
     }
@@ -207,7 +185,9 @@ impl Mixture {
 
     fn tables(&self, observed: &Observed, used: &[Vec<bool>]) -> Vec<CellTable> {
         let columns = 0..observed.columns.len();
-        let table = |column: usize| self.table(&observed.columns[column], column, &used[column]);
+        let table = |column: usize| {
+            self.table(&observed.columns[column], column, &used[column])
+        };
         columns.map(table).collect()
     }
 
@@ -238,26 +218,29 @@ impl Mixture {
     ) -> Result<(Vec<f32>, f64)> {
         let n = self.n_classes();
         let mut found = vec![0f32; rows.len() * n];
-        let blocks = found.par_chunks_mut(BLOCK * n).enumerate().map(|(block, found)| {
-            watch.check()?;
-            let (mut sum, mut own) = (0.0, vec![0.0; n]);
-            for (row, found) in (block * BLOCK..).zip(found.chunks_exact_mut(n)) {
-                if rows[row] <= 0.0 {
-                    continue;
+        let blocks =
+            found.par_chunks_mut(BLOCK * n).enumerate().map(|(block, found)| {
+                watch.check()?;
+                let (mut sum, mut own) = (0.0, vec![0.0; n]);
+                for (row, found) in (block * BLOCK..).zip(found.chunks_exact_mut(n)) {
+                    if rows[row] <= 0.0 {
+                        continue;
+                    }
+                    own.copy_from_slice(&self.weights);
+                    let mut scale = 0.0;
+                    for (column, table) in observed.columns.iter().zip(tables) {
+                        let cell = column.cell_of[row] as usize;
+                        let shares = &table.shares[cell * n..][..n];
+                        own.iter_mut()
+                            .zip(shares)
+                            .for_each(|(own, share)| *own *= share);
+                        scale += table.scales[cell];
+                    }
+                    sum += rows[row] * (scale + normalized(&mut own).ln());
+                    found.iter_mut().zip(&own).for_each(|(to, own)| *to = *own as f32);
                 }
-                own.copy_from_slice(&self.weights);
-                let mut scale = 0.0;
-                for (column, table) in observed.columns.iter().zip(tables) {
-                    let cell = column.cell_of[row] as usize;
-                    let shares = &table.shares[cell * n..][..n];
-                    own.iter_mut().zip(shares).for_each(|(own, share)| *own *= share);
-                    scale += table.scales[cell];
-                }
-                sum += rows[row] * (scale + normalized(&mut own).ln());
-                found.iter_mut().zip(&own).for_each(|(to, own)| *to = *own as f32);
-            }
-            Ok(sum)
-        });
+                Ok(sum)
+            });
         let sums: Vec<f64> = blocks.collect::<Result<_>>()?;
         Ok((found, sums.iter().sum()))
     }
@@ -282,7 +265,9 @@ impl Mixture {
             pairs.for_each(|(sum, own)| *sum += rows * f64::from(*own));
         }
         let total: f64 = weights.iter().sum();
-        let weight = |weight: f64| (weight + smoothing.floor) / (total + smoothing.floor * n as f64);
+        let weight = |weight: f64| {
+            (weight + smoothing.floor) / (total + smoothing.floor * n as f64)
+        };
         let weights: Vec<f64> = weights.into_iter().map(weight).collect();
         let columns = (0..observed.columns.len()).into_par_iter().map(|column| {
             watch.check()?;
@@ -332,7 +317,8 @@ impl Mixture {
                 let value = (first + place) * n;
                 let values = &self.values[column][value..][..n];
                 let counts = &mut counts[value..][..n];
-                for ((count, value), ratio) in counts.iter_mut().zip(values).zip(&ratios)
+                for ((count, value), ratio) in
+                    counts.iter_mut().zip(values).zip(&ratios)
                 {
                     *count += weight * value * ratio;
                 }
@@ -409,54 +395,13 @@ fn cell_sums(
     n: usize,
 ) -> Vec<f64> {
     let mut sums = vec![0.0; column.cells.len() * n];
-    for ((of_row, rows), cell) in of_class.chunks_exact(n).zip(rows).zip(&column.cell_of)
+    for ((of_row, rows), cell) in
+        of_class.chunks_exact(n).zip(rows).zip(&column.cell_of)
     {
         let sums = &mut sums[*cell as usize * n..][..n];
-        sums.iter_mut().zip(of_row).for_each(|(sum, own)| *sum += rows * f64::from(*own));
+        sums.iter_mut()
+            .zip(of_row)
+            .for_each(|(sum, own)| *sum += rows * f64::from(*own));
     }
     sums
-}
-
-/// Makes counts of a column shares in each class, drawn towards those of all rows.
-fn smooth(counts: &mut [f64], even: &[f64], n: usize, smoothing: Smoothing) {
-    let Smoothing { pull, floor } = smoothing;
-    let total: f64 = counts.iter().sum();
-    let mut sums = vec![0.0; n];
-    for (counts, even) in counts.chunks_exact_mut(n).zip(even) {
-        let own: f64 = counts.iter().sum();
-        let all = match total > 0.0 {
-            true => (own + floor * even) / (total + floor),
-            false => *even,
-        };
-        for (count, sum) in counts.iter_mut().zip(&mut sums) {
-            *count += pull * all;
-            *sum += *count;
-        }
-    }
-    for (counts, even) in counts.chunks_exact_mut(n).zip(even) {
-        for (count, sum) in counts.iter_mut().zip(&sums) {
-            // A class that nobody is in is as if nothing were known.
-            *count = if *sum > 0.0 { *count / sum } else { *even };
-        }
-    }
-}
-
-/// Scales the values of each class so that all classes together have the shares of a column.
-fn rake(values: &mut [f64], weights: &[f64], margin: &[f64]) {
-    let n = weights.len();
-    for _ in 0..SWEEPS {
-        let mut sums = vec![0.0; n];
-        for (values, share) in values.chunks_exact_mut(n).zip(margin) {
-            let own: f64 = values.iter().zip(weights).map(|(f, w)| f * w).sum();
-            let scale = if own > 0.0 { share / own } else { 0.0 };
-            for (value, sum) in values.iter_mut().zip(&mut sums) {
-                *value *= scale;
-                *sum += *value;
-            }
-        }
-        for values in values.chunks_exact_mut(n) {
-            let pairs = values.iter_mut().zip(&sums).filter(|(_, sum)| **sum > 0.0);
-            pairs.for_each(|(value, sum)| *value /= sum);
-        }
-    }
 }

@@ -21,8 +21,11 @@
 
 mod choose;
 pub(crate) mod em;
+#[cfg(test)]
+mod em_tests;
 pub(crate) mod likelihood;
 pub(crate) mod read;
+mod smoothing;
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -31,7 +34,9 @@ use crate::error::Result;
 use crate::estimate::evidence::Evidence;
 use crate::estimate::learn::latent::choose::{choose, fit, stream};
 use crate::estimate::learn::latent::em::{CellTable, Mixture, normalized};
-use crate::estimate::learn::latent::likelihood::{Likelihoods, Observed, ObservedColumn};
+use crate::estimate::learn::latent::likelihood::{
+    Likelihoods, Observed, ObservedColumn,
+};
 use crate::estimate::learn::latent::read::{LearnedColumn, LearnedValues, Readout};
 use crate::estimate::model::Model;
 use crate::estimate::query::classes::refine;
@@ -58,13 +63,12 @@ pub(crate) struct Learned {
     pub(crate) columns: Vec<LearnedColumn>,
     /// The fits, which have equally many classes.
     pub(crate) fits: Vec<Mixture>,
-    /// What was learned about of each distinct row of the release: nothing if rows have
-    /// numbers one by one.
+    /// For each distinct row of the release, the number of what is told apart.
     pattern_of: Vec<u32>,
-    /// How likely each is of each class: for each fit its classes, which add up to 1.
-    of_classes: Vec<f32>,
-    /// ZZ
-    choice: Option<choose::Choice>,
+    /// How likely each of these is of each class: for each fit its classes, which add up to 1.
+    of_patterns: Vec<f32>,
+    /// The same of each row that has numbers of its own.
+    of_rows: Vec<f32>,
 }
 
 impl Learned {
@@ -81,13 +85,13 @@ impl Learned {
         };
         let observed = readout.observed(evidence, &patterns, watch)?;
         let choice = choose(&observed, watch)?;
-        let remembered = MOST_REMEMBERED / (patterns.rows.len() * choice.classes).max(1);
+        let remembered =
+            MOST_REMEMBERED / (patterns.rows.len() * choice.classes).max(1);
         let n_fits = if choice.steps == 0 { 1 } else { FITS.min(remembered).max(2) };
-        let fits = (0..n_fits as u64).map(|number| fit(&observed, choice, number, watch));
+        let fits =
+            (0..n_fits as u64).map(|number| fit(&observed, choice, number, watch));
         let fits: Vec<Mixture> = fits.collect::<Result<_>>()?;
-        let mut l = Self::new(evidence, readout, &patterns, fits, watch)?;
-        l.choice = Some(choice);
-        Ok(Some(l))
+        Self::new(evidence, readout, &patterns, fits, watch).map(Some)
     }
 
     /// With given mixtures.
@@ -98,7 +102,8 @@ impl Learned {
         fits: Vec<Mixture>,
         watch: &dyn Watch,
     ) -> Result<Self> {
-        let tables: Vec<Vec<CellTable>> = fits.iter().map(|fit| readout.tables(fit)).collect();
+        let tables: Vec<Vec<CellTable>> =
+            fits.iter().map(|fit| readout.tables(fit)).collect();
         let n: usize = fits.iter().map(Mixture::n_classes).sum();
         let mut of_classes = vec![0f32; patterns.rows.len() * n];
         let blocks = of_classes.par_chunks_mut(BLOCK * n).enumerate();
@@ -113,10 +118,15 @@ impl Learned {
                     for (fit, tables) in fits.iter().zip(&tables) {
                         let own = fit.n_classes();
                         let shares = readout.classes(
-                            evidence, (fit, tables), (entry, pattern), &mut scratch,
+                            evidence,
+                            (fit, tables),
+                            (entry, pattern),
+                            &mut scratch,
                         );
                         let to = &mut of_row[start..start + own];
-                        to.iter_mut().zip(&shares).for_each(|(to, own)| *to = *own as f32);
+                        to.iter_mut()
+                            .zip(&shares)
+                            .for_each(|(to, own)| *to = *own as f32);
                         start += own;
                     }
                 }
@@ -124,13 +134,26 @@ impl Learned {
             })
             .collect();
         done?;
-        let pattern_of = patterns.pattern_of.clone();
-        Ok(Self { columns: readout.columns, fits, pattern_of, of_classes, choice: None })
+        let columns = readout.columns;
+        if !patterns.own_numbers {
+            let (pattern_of, of_rows) = (patterns.pattern_of.clone(), Vec::new());
+            let of_patterns = of_classes;
+            return Ok(Self { columns, fits, pattern_of, of_patterns, of_rows });
+        }
+        // Of rows that differ in their numbers alone, the mean.
+        let mut of_patterns = vec![0f32; evidence.rows.len() * n];
+        for (of_row, entry) in of_classes.chunks_exact(n).zip(&patterns.entry_of) {
+            let rows = evidence.rows[*entry as usize] as f32;
+            let to = of_patterns[*entry as usize * n..][..n].iter_mut();
+            to.zip(of_row).for_each(|(to, own)| *to += own / rows);
+        }
+        let pattern_of = (0..evidence.rows.len() as u32).collect();
+        Ok(Self { columns, fits, pattern_of, of_patterns, of_rows: of_classes })
     }
 
     /// Nothing but that every value of a column is as likely.
     #[cfg(test)]
-    pub(crate) fn even(evidence: &Evidence, watch: &dyn Watch) -> Result<Option<Self>> {
+    fn even(evidence: &Evidence, watch: &dyn Watch) -> Result<Option<Self>> {
         let Some(readout) = Readout::of(evidence)? else { return Ok(None) };
         let patterns = match readout.has_noise() {
             true => Patterns::of_rows(evidence),
@@ -153,13 +176,14 @@ impl Learned {
 
     /// How likely a distinct row of the release is of each class of each fit.
     pub(crate) fn classes_of_entry(&self, entry: usize) -> &[f32] {
-        self.classes_of_row(self.pattern_of[entry] as usize)
+        let n = self.n_classes();
+        &self.of_patterns[self.pattern_of[entry] as usize * n..][..n]
     }
 
     /// The same of a row that has its own numbers.
     pub(crate) fn classes_of_row(&self, row: usize) -> &[f32] {
         let n = self.n_classes();
-        &self.of_classes[row * n..][..n]
+        &self.of_rows[row * n..][..n]
     }
 
     /// For each value of a cell, its place in the window and how likely it is in each class of
@@ -190,6 +214,14 @@ impl Learned {
     }
 }
 
+/// Has a release teach nothing but that every value of a column is as likely, and says whether
+/// it teaches something at all.
+#[cfg(test)]
+pub(crate) fn learn_even(evidence: &Evidence, watch: &dyn Watch) -> Result<bool> {
+    let learned = Learned::even(evidence, watch)?;
+    Ok(evidence.learned.get_or_init(|| learned).is_some())
+}
+
 impl Evidence {
     /// Learns what the release teaches, if that was not done yet: answers do it otherwise when
     /// they need it.
@@ -197,15 +229,6 @@ impl Evidence {
         match self.model {
             Model::Even => Ok(()),
             Model::Learned => self.learned(watch).map(|_| ()),
-        }
-    }
-
-    /// ZZ.
-    #[doc(hidden)]
-    pub fn choice(&self) -> String {
-        match self.learned.get() {
-            Some(Some(l)) => format!("{} fits of {:?}", l.fits.len(), l.choice),
-            _ => String::new(),
         }
     }
 
@@ -239,7 +262,8 @@ struct Patterns {
 impl Patterns {
     fn of_rows(evidence: &Evidence) -> Self {
         let blurred = evidence.blurred.as_ref();
-        let entry_of = blurred.map_or_else(Vec::new, |blurred| blurred.kinds().to_vec());
+        let entry_of =
+            blurred.map_or_else(Vec::new, |blurred| blurred.kinds().to_vec());
         let rows = vec![1.0; entry_of.len()];
         Self { entry_of, rows, pattern_of: Vec::new(), own_numbers: true }
     }
@@ -263,7 +287,9 @@ impl Patterns {
 
 impl Readout {
     fn has_noise(&self) -> bool {
-        let noisy = |column: &LearnedColumn| matches!(column.values, LearnedValues::Noisy { .. });
+        let noisy = |column: &LearnedColumn| {
+            matches!(column.values, LearnedValues::Noisy { .. })
+        };
         self.columns.iter().any(noisy)
     }
 
@@ -282,8 +308,9 @@ impl Readout {
         let n_units = if patterns.own_numbers { n_patterns } else { self.n_groups };
         let share = MOST_FITTED as f64 / n_patterns.max(1) as f64;
         let mut random = stream("fitted", 0);
-        let chosen: Vec<bool> =
-            (0..n_units).map(|_| share >= 1.0 || random.random::<f64>() < share).collect();
+        let chosen: Vec<bool> = (0..n_units)
+            .map(|_| share >= 1.0 || random.random::<f64>() < share)
+            .collect();
         let fitted = (0..n_patterns).filter(|pattern| chosen[unit(*pattern) as usize]);
         let fitted: Vec<usize> = fitted.collect();
         let mut columns = Vec::with_capacity(self.columns.len());
@@ -296,8 +323,12 @@ impl Readout {
                     let mut window = Vec::new();
                     let mut cells = Likelihoods::default();
                     for row in &fitted {
-                        let first = blurred.window(*row, *number, stretches, &mut window);
-                        cells.push(first, window.iter().map(|weight| f64::from(*weight)));
+                        let first =
+                            blurred.window(*row, *number, stretches, &mut window);
+                        cells.push(
+                            first,
+                            window.iter().map(|weight| f64::from(*weight)),
+                        );
                     }
                     observed.cell_of = (0..fitted.len() as u32).collect();
                     observed.cells = cells;

@@ -62,7 +62,8 @@ impl Coarsening {
             .any(|promise| matches!(&*promise.name, "delta-presence" | "k-map"));
         match &listed.treatment {
             Treatment::Coarse { cells: Form::Interval | Form::Set, .. }
-                if of_population || manifest.method_of(&listed.name).name != "mondrian" =>
+                if of_population
+                    || manifest.method_of(&listed.name).name != "mondrian" =>
             {
                 Self::Tight(None)
             }
@@ -133,8 +134,7 @@ impl Readout {
         for column in quasi.filter(|column| column.codes.len() == n_entries) {
             let cells = column.codes.iter().max().map_or(1, |most| *most as usize + 1);
             let labels: Vec<u32> = (0..cells as u32).collect();
-            n_groups =
-                refine(&mut group_of, n_groups, &column.codes, &labels, cells);
+            n_groups = refine(&mut group_of, n_groups, &column.codes, &labels, cells);
         }
         let mut sizes = vec![0.0; n_groups];
         for (group, rows) in group_of.iter().zip(&evidence.rows) {
@@ -187,9 +187,7 @@ fn shown(place: usize, column: &Column) -> Option<LearnedColumn> {
     let n_values = column.texts.len();
     match n_values {
         0 | 1 => None,
-        _ if n_values <= MOST_VALUES => {
-            Some(labelled(place, &column.codes, n_values))
-        }
+        _ if n_values <= MOST_VALUES => Some(labelled(place, &column.codes, n_values)),
         _ if column.reading.kind == Kind::Category => None,
         _ => {
             // Codes are in the order of values.
@@ -243,13 +241,20 @@ fn drawn(evidence: &Evidence, place: usize, noise: usize) -> Option<LearnedColum
     let even = vec![1.0 / numbers.len() as f64; numbers.len()];
     let codes = vec![0; cells.len()];
     let observed = ObservedColumn { even, cells, ..ObservedColumn::default() };
-    Some(LearnedColumn { place, values: LearnedValues::Shown, observed, cell_of, codes })
+    Some(LearnedColumn {
+        place,
+        values: LearnedValues::Shown,
+        observed,
+        cell_of,
+        codes,
+    })
 }
 
 /// Numbers with noise, whose likelihoods are made row by row.
 fn noisy(evidence: &Evidence, place: usize, number: usize) -> LearnedColumn {
     let lattice = evidence.lattice(number);
-    let blurred = evidence.blurred.as_ref().expect("the column was read with its noise");
+    let blurred =
+        evidence.blurred.as_ref().expect("the column was read with its noise");
     let mut published: Vec<f64> =
         blurred.published(number).filter(|z| !z.is_nan()).collect();
     published.sort_by(f64::total_cmp);
@@ -318,8 +323,7 @@ fn coarse(
             let (first, window, ends) = &windows[*code as usize];
             cells.push(*first, window.iter().copied());
             let ends = ends.filter(|_| known(*code));
-            let ends =
-                ends.map(|(first, last)| OccupiedEnds { rows, first, last });
+            let ends = ends.map(|(first, last)| OccupiedEnds { rows, first, last });
             of_ends.push(ends);
             codes.push(*code);
             codes.len() as u32 - 1
@@ -372,9 +376,7 @@ fn of_numbers(
         let span = grid.and_then(|grid| grid.step_around(number / lattice.scale));
         match span {
             // The first number of the step, and the last.
-            Some((from, to)) => {
-                (lattice.around(from).0 + 1.0, lattice.around(to).0)
-            }
+            Some((from, to)) => (lattice.around(from).0 + 1.0, lattice.around(to).0),
             None => (number, number),
         }
     };
@@ -394,9 +396,9 @@ fn of_numbers(
         let first = stretches.partition_point(|(_, to)| *to < low);
         let last = stretches.partition_point(|(from, _)| *from <= high);
         let met = &stretches[first..last];
-        let covered = met.iter().map(|(from, to)| {
-            (to.min(high) - from.max(low) + 1.0) / (to - from + 1.0)
-        });
+        let covered = met
+            .iter()
+            .map(|(from, to)| (to.min(high) - from.max(low) + 1.0) / (to - from + 1.0));
         let mut window: Vec<f64> = covered.collect();
         let (first_step, last_step) = (step(low), step(high));
         let known = !missing && first_step.1 < last_step.0;
@@ -429,7 +431,9 @@ fn with_others(
             (Some(window), _) => return window.clone(),
             (None, Meaning::Like(others)) => {
                 for (other, _) in others {
-                    let Some((first, window, _)) = &found[*other as usize] else { continue };
+                    let Some((first, window, _)) = &found[*other as usize] else {
+                        continue;
+                    };
                     let values = all[*first..].iter_mut().zip(window);
                     values.for_each(|(all, own)| *all = all.max(*own));
                 }
