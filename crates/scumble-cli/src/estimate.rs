@@ -11,7 +11,7 @@ use std::{fs, io};
 
 use clap::{Args, ValueEnum};
 use scumble::error::{Error, Result};
-use scumble::estimate::{Ask, Estimate, Evidence, Query, SortBy, SortKey, Way};
+use scumble::estimate::{Ask, Estimate, Evidence, Model, Query, SortBy, SortKey, Way};
 use scumble::release::{Manifest, Release};
 use scumble::watch::{Stage, Watch};
 
@@ -52,7 +52,7 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["classify", "csv"])]
     file: Option<PathBuf>,
     /// A file with rows to classify by those of the release.
-    #[arg(long, value_name = "FILE", requires = "class", conflicts_with_all = ["way", "csv"])]
+    #[arg(long, value_name = "FILE", requires = "class", conflicts_with_all = ["way", "csv", "model"])]
     classify: Option<PathBuf>,
     /// The column that has the class.
     #[arg(long, value_name = "COLUMN", requires = "classify")]
@@ -63,6 +63,10 @@ pub(crate) struct EstimateArgs {
     /// How the noise of randomized columns is undone [default: inverse].
     #[arg(long, value_enum)]
     way: Option<WayName>,
+    /// What is taken for granted where the release leaves values open [default: what the
+    /// publisher measured, else learned].
+    #[arg(long, value_enum)]
+    model: Option<ModelName>,
     /// Print the result as JSON.
     #[arg(long, conflicts_with = "csv")]
     json: bool,
@@ -82,6 +86,23 @@ enum WayName {
     Iterative,
     /// The possible counts nearest to those of the inverse, each by its error.
     Simplex,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ModelName {
+    /// Rows are of classes that the release teaches; even where it teaches nothing.
+    Learned,
+    /// All values that a cell or a blur can stand for are as likely, columns independent.
+    Even,
+}
+
+impl ModelName {
+    fn model(self) -> Model {
+        match self {
+            Self::Learned => Model::Learned,
+            Self::Even => Model::Even,
+        }
+    }
 }
 
 impl WayName {
@@ -114,7 +135,10 @@ pub(crate) fn run(args: &EstimateArgs) -> Result<ExitCode> {
     let way = chosen(args, &release.manifest)?;
     let progress = Progress::new(args.quiet || args.json || args.csv);
     progress.stage(Stage::Read, release.rows()?.bytes());
-    let evidence = Evidence::read(&release, &progress)?;
+    let mut evidence = Evidence::read(&release, &progress)?;
+    if let Some(model) = args.model {
+        evidence = evidence.with_model(model.model());
+    }
     // Where errors were measured, or shares are those of the table, answers are about rows that
     // were left out, too.
     let of_table =
@@ -202,9 +226,12 @@ impl Answered<'_> {
         }
         let (n_groups, shown) = ask.arrange(&mut estimates);
         let numbers = ask.numbers.iter().cloned().zip(estimates);
-        let answers: Vec<Answer> = numbers
-            .map(|((name, query), estimates)| Answer { name, query, estimates })
-            .collect();
+        let answers = numbers.map(|((name, query), estimates)| {
+            let open = Treatments::asked(self.manifest, &query).are_open();
+            let model = open.then(|| self.evidence.model_of(&query)).transpose()?;
+            Ok(Answer { name, query, estimates, model })
+        });
+        let answers: Vec<Answer> = answers.collect::<Result<_>>()?;
         let mut notes = notes(self.manifest, self.left_out, self.evidence, &answers)?;
         let by_number = |key: &SortKey| matches!(key.by, SortBy::Number(_));
         if shown < n_groups && ask.order.first().is_some_and(by_number) {
@@ -223,6 +250,8 @@ struct Answer {
     name: String,
     query: Query,
     estimates: Vec<Estimate>,
+    /// What it takes for granted, if the release leaves something open.
+    model: Option<Model>,
 }
 
 /// The way to undo noise; nothing if there is none to choose.

@@ -45,6 +45,11 @@ impl Treatments {
         }
     }
 
+    /// Whether only an assumption tells what values some column had.
+    pub(super) fn are_open(self) -> bool {
+        self.coarse || self.weighted || self.noisy || self.apart || self.redrawn
+    }
+
     /// Why there is no way to choose.
     pub(super) fn without_choice(self) -> &'static str {
         match self {

@@ -2,7 +2,8 @@
 
 use scumble::Unwatched;
 use scumble::error::Result;
-use scumble::estimate::{Basis, Check, Condition, Evidence, Measure, Query};
+use scumble::estimate::{Basis, Check, Condition, Evidence, Measure, Model, Query};
+use scumble::hierarchy::Cells;
 use scumble::release::{Manifest, PublishedColumn, Treatment};
 
 use crate::estimate::Answer;
@@ -88,6 +89,7 @@ pub(super) fn notes(
         );
     }
     even_ranges(manifest, answers, &mut notes);
+    learned(manifest, answers, &mut notes);
     match manifest.calibration {
         None => assumed(manifest, evidence, answers, &mut notes)?,
         Some(_) => measured(answers, &mut notes),
@@ -134,7 +136,42 @@ fn even_ranges(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>)
     }
 }
 
-/// What answers take for granted if nobody measured how far they are off.
+/// What answers were learned from, and where nothing was.
+fn learned(manifest: &Manifest, answers: &[Answer], notes: &mut Vec<String>) {
+    let open = |answer: &&Answer| {
+        answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+    };
+    let learned = |answer: &Answer| answer.model == Some(Model::Learned);
+    if !answers.iter().filter(open).any(learned) {
+        return;
+    }
+    let error = match manifest.calibration {
+        Some(_) => "",
+        None => ": where they do within a class, the error does not show it",
+    };
+    notes.push(format!(
+        "how values lie where the release leaves them open was learned from all its rows, in \
+         classes within which columns do not depend on each other{error}; `--model even` \
+         learns nothing"
+    ));
+    let wide = |column: &&PublishedColumn| {
+        let nodes = Some(Cells::Taxonomy);
+        let own = |name: &str| column.name.eq_ignore_ascii_case(name);
+        let mut asked = answers.iter().filter(open).filter(|answer| learned(answer));
+        column.cells() == nodes
+            && column.level() != Some(0)
+            && asked.any(|a| a.query.columns().into_iter().any(own))
+    };
+    for column in manifest.columns.iter().filter(wide) {
+        notes.push(format!(
+            "cells of `{}` are taken as even: nothing is learned from nodes of a hierarchy",
+            column.name
+        ));
+    }
+}
+
+/// What answers take for granted if nobody measured how far they are off, and nothing was
+/// learned.
 fn assumed(
     manifest: &Manifest,
     evidence: &Evidence,
@@ -142,7 +179,8 @@ fn assumed(
     notes: &mut Vec<String>,
 ) -> Result<()> {
     let open = |answer: &&Answer| {
-        answer.estimates.iter().any(|estimate| estimate.standard_error != Some(0.0))
+        answer.model != Some(Model::Learned)
+            && answer.estimates.iter().any(|e| e.standard_error != Some(0.0))
     };
     let open = || answers.iter().filter(open);
     let about = |answer: &Answer| Treatments::asked(manifest, &answer.query);

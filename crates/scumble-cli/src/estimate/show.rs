@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use scumble::estimate::{Basis, Estimate, Measure, Query};
+use scumble::estimate::{Basis, Estimate, Measure, Model, Query};
 use scumble::release::Manifest;
 use serde_json::{Map, Value, json};
 
@@ -83,6 +83,7 @@ fn estimates(about: &About, answers: &[Answer]) -> Vec<Value> {
             "at_least": limit(estimate.at_least),
             "at_most": limit(at_most(&answer.query, estimate, about.left_out)),
             "basis": basis(estimate),
+            "model": answer.model.map(Model::name),
         })
     });
     estimates.collect()

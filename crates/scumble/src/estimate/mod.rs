@@ -23,6 +23,8 @@ pub use laws::{
     LIKELIHOOD_GAP, MOST_CELLS, MOST_ROUNDS, Reconstruction, VarianceTerms, Way,
     reconstruct,
 };
+#[cfg(test)]
+pub(crate) use learn::latent::learn_even;
 pub use learn::{
     Accuracy, Classifier, ColumnScale, Cuts, DecisionTree, Examination, Growth,
     Impurity, Item, Leaf, Mining, MixedColumn, MixedTable, Rule, Rules, Vote,

@@ -54,8 +54,9 @@ impl Evidence {
     }
 
     /// Whether a question about columns at these places may be answered by what was learned:
-    /// it is about a learned column and about none whose noise is undone, whose values are
-    /// arranged within groups, or whose weights are counts.
+    /// it is about a learned column, and about none whose noise is undone, whose numbers were
+    /// turned or drawn anew, whose values are arranged within groups, or whose weights are
+    /// counts.
     pub(in crate::estimate) fn learned_for(
         &self,
         question: &Question<'_>,
@@ -64,7 +65,8 @@ impl Evidence {
     ) -> Result<Option<&Learned>> {
         let nature = |place: &usize| self.columns[*place].nature;
         let beside = |place: &usize| match nature(place) {
-            Nature::Kept | Nature::Number(_) => true,
+            Nature::Kept => true,
+            Nature::Number(_) => self.is_learnable(*place),
             Nature::Coarse(number) => !self.cells[number].counted.contains(&true),
             Nature::Drawn(..) | Nature::Apart => false,
         };

@@ -13,6 +13,8 @@ mod domains;
 mod follow;
 mod generalize;
 mod join;
+#[cfg(test)]
+mod learned_tests;
 mod ledger;
 mod made;
 mod method;

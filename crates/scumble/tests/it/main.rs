@@ -66,6 +66,7 @@ mod estimate {
     mod calibrated;
     mod every_method;
     mod generalized;
+    mod learned;
     mod mixtures;
     mod randomized;
     mod randomized_numbers;

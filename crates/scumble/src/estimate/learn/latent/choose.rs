@@ -13,8 +13,9 @@ use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
 
 use crate::error::Result;
-use crate::estimate::learn::latent::em::{Mixture, Smoothing};
+use crate::estimate::learn::latent::em::Mixture;
 use crate::estimate::learn::latent::likelihood::Observed;
+use crate::estimate::learn::latent::smoothing::Smoothing;
 use crate::random::Randomness;
 use crate::watch::Watch;
 

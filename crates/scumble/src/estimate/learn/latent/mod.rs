@@ -21,8 +21,11 @@
 
 mod choose;
 pub(crate) mod em;
+#[cfg(test)]
+mod em_tests;
 pub(crate) mod likelihood;
 pub(crate) mod read;
+mod smoothing;
 
 use rand::RngExt;
 use rayon::prelude::*;
@@ -60,13 +63,12 @@ pub(crate) struct Learned {
     pub(crate) columns: Vec<LearnedColumn>,
     /// The fits, which have equally many classes.
     pub(crate) fits: Vec<Mixture>,
-    /// What was learned about of each distinct row of the release: nothing if rows have
-    /// numbers one by one.
+    /// For each distinct row of the release, the number of what is told apart.
     pattern_of: Vec<u32>,
-    /// How likely each is of each class: for each fit its classes, which add up to 1.
-    of_classes: Vec<f32>,
-    /// ZZ
-    choice: Option<choose::Choice>,
+    /// How likely each of these is of each class: for each fit its classes, which add up to 1.
+    of_patterns: Vec<f32>,
+    /// The same of each row that has numbers of its own.
+    of_rows: Vec<f32>,
 }
 
 impl Learned {
@@ -89,9 +91,7 @@ impl Learned {
         let fits =
             (0..n_fits as u64).map(|number| fit(&observed, choice, number, watch));
         let fits: Vec<Mixture> = fits.collect::<Result<_>>()?;
-        let mut l = Self::new(evidence, readout, &patterns, fits, watch)?;
-        l.choice = Some(choice);
-        Ok(Some(l))
+        Self::new(evidence, readout, &patterns, fits, watch).map(Some)
     }
 
     /// With given mixtures.
@@ -134,19 +134,26 @@ impl Learned {
             })
             .collect();
         done?;
-        let pattern_of = patterns.pattern_of.clone();
-        Ok(Self {
-            columns: readout.columns,
-            fits,
-            pattern_of,
-            of_classes,
-            choice: None,
-        })
+        let columns = readout.columns;
+        if !patterns.own_numbers {
+            let (pattern_of, of_rows) = (patterns.pattern_of.clone(), Vec::new());
+            let of_patterns = of_classes;
+            return Ok(Self { columns, fits, pattern_of, of_patterns, of_rows });
+        }
+        // Of rows that differ in their numbers alone, the mean.
+        let mut of_patterns = vec![0f32; evidence.rows.len() * n];
+        for (of_row, entry) in of_classes.chunks_exact(n).zip(&patterns.entry_of) {
+            let rows = evidence.rows[*entry as usize] as f32;
+            let to = of_patterns[*entry as usize * n..][..n].iter_mut();
+            to.zip(of_row).for_each(|(to, own)| *to += own / rows);
+        }
+        let pattern_of = (0..evidence.rows.len() as u32).collect();
+        Ok(Self { columns, fits, pattern_of, of_patterns, of_rows: of_classes })
     }
 
     /// Nothing but that every value of a column is as likely.
     #[cfg(test)]
-    pub(crate) fn even(evidence: &Evidence, watch: &dyn Watch) -> Result<Option<Self>> {
+    fn even(evidence: &Evidence, watch: &dyn Watch) -> Result<Option<Self>> {
         let Some(readout) = Readout::of(evidence)? else { return Ok(None) };
         let patterns = match readout.has_noise() {
             true => Patterns::of_rows(evidence),
@@ -169,13 +176,14 @@ impl Learned {
 
     /// How likely a distinct row of the release is of each class of each fit.
     pub(crate) fn classes_of_entry(&self, entry: usize) -> &[f32] {
-        self.classes_of_row(self.pattern_of[entry] as usize)
+        let n = self.n_classes();
+        &self.of_patterns[self.pattern_of[entry] as usize * n..][..n]
     }
 
     /// The same of a row that has its own numbers.
     pub(crate) fn classes_of_row(&self, row: usize) -> &[f32] {
         let n = self.n_classes();
-        &self.of_classes[row * n..][..n]
+        &self.of_rows[row * n..][..n]
     }
 
     /// For each value of a cell, its place in the window and how likely it is in each class of
@@ -206,6 +214,14 @@ impl Learned {
     }
 }
 
+/// Has a release teach nothing but that every value of a column is as likely, and says whether
+/// it teaches something at all.
+#[cfg(test)]
+pub(crate) fn learn_even(evidence: &Evidence, watch: &dyn Watch) -> Result<bool> {
+    let learned = Learned::even(evidence, watch)?;
+    Ok(evidence.learned.get_or_init(|| learned).is_some())
+}
+
 impl Evidence {
     /// Learns what the release teaches, if that was not done yet: answers do it otherwise when
     /// they need it.
@@ -213,15 +229,6 @@ impl Evidence {
         match self.model {
             Model::Even => Ok(()),
             Model::Learned => self.learned(watch).map(|_| ()),
-        }
-    }
-
-    /// ZZ.
-    #[doc(hidden)]
-    pub fn choice(&self) -> String {
-        match self.learned.get() {
-            Some(Some(l)) => format!("{} fits of {:?}", l.fits.len(), l.choice),
-            _ => String::new(),
         }
     }
 
