@@ -15,7 +15,7 @@ fn people() -> String {
     let mut text = "id,name,age,zip,born,sex,diagnosis,notes,site\n".to_owned();
     for row in 0..200 {
         let (age, zip) = (row * 7 % 80 + 10, row * 13 % 30 + 1060);
-        let (sex, month) = (["f", "m"][row % 2], row % 12 + 1);
+        let (sex, month) = (["f", "m"][row / 7 % 2], row % 12 + 1);
         let illness = ["flu", "cough", "cold"][row % 3];
         text += &format!(
             "{},Person {row},{age},0{zip},{month:02}/17/1980,{sex},{illness},\

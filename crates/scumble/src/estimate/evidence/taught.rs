@@ -16,13 +16,12 @@
 //! # Source
 //! docs/methods.md, "Learned arrangements".
 
-use std::sync::OnceLock;
-
 use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::{Column, Evidence, Nature};
+use crate::estimate::model::Model;
 use crate::learn::arrangements::{Alike, deal};
 use crate::learn::{Groups, Learned, SeenColumn, SeenTexts, half_of};
 use crate::table::Kind;
@@ -53,6 +52,9 @@ impl Evidence {
         groups: &'e GroupMembers,
         watch: &dyn Watch,
     ) -> Result<Option<&'e Taught>> {
+        if self.model == Model::Even {
+            return Ok(None);
+        }
         if let Some(known) = groups.taught.get() {
             return Ok(known.as_ref());
         }
@@ -69,15 +71,6 @@ impl Evidence {
         let own = self.groups.iter().find(|groups| groups.sensitive == place);
         let taught = own.map(|groups| self.taught(groups, watch)).transpose()?;
         Ok(taught.flatten().is_some())
-    }
-
-    /// For comparison only: the same, as if groups taught nothing.
-    #[must_use]
-    pub fn untaught(mut self) -> Self {
-        for groups in &mut self.groups {
-            groups.taught = OnceLock::from(None);
-        }
-        self
     }
 
     /// What is seen of rows in a column; nothing in those that say nothing about a row.

@@ -103,7 +103,7 @@ fn truths_are_those_of_the_table() {
 #[test]
 fn a_release_is_asked_them() {
     let (folder, yardstick) = asked(
-        "SELECT COUNT(*);\nSELECT ill, COUNT(*) GROUP BY ill;\nSELECT COUNT(*) WHERE age = 27;",
+        "SELECT COUNT(*);\nSELECT ill, COUNT(*) GROUP BY ill;\nSELECT COUNT(*) WHERE age = 27 AND ill = 'yes';",
     )
     .unwrap();
     assert!(yardstick.ends().own_questions);

@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use rand_distr::{Distribution, StandardNormal};
 use scumble::Unwatched;
-use scumble::estimate::{DrawnTable, Evidence};
+use scumble::estimate::{DrawnTable, Evidence, Model};
 use serde_json::json;
 
 use crate::builder::{ByHand, ask, column};
@@ -138,7 +138,7 @@ fn what_groups_teach_makes_answers_better() {
     let mut off = [0.0; 2];
     let mut covered = [0; 2];
     let questions = questions();
-    let both = [evidence, release(6_000, 0.6, 1).1.untaught()];
+    let both = [evidence, release(6_000, 0.6, 1).1.with_model(Model::Even)];
     for (what, counts) in &questions {
         let truth = people.iter().filter(|person| counts(person)).count() as f64;
         for (place, evidence) in both.iter().enumerate() {
@@ -203,9 +203,9 @@ fn where_groups_teach_nothing_answers_are_as_before() {
     assert!(!evidence.teaches("disease", &Unwatched).unwrap());
     let asked = "SELECT COUNT(*) WHERE town = 't1' AND disease = 'flu'";
     let found = ask(&evidence, asked);
-    assert_eq!(found, ask(&self::evidence(&groups).untaught(), asked));
+    assert_eq!(found, ask(&self::evidence(&groups).with_model(Model::Even), asked));
     let draw = |evidence: &Evidence| evidence.draw(1).unwrap();
-    assert_eq!(draw(&evidence), draw(&self::evidence(&groups).untaught()));
+    assert_eq!(draw(&evidence), draw(&self::evidence(&groups).with_model(Model::Even)));
 }
 
 /// The rows of a design and what it is to explain.
@@ -312,7 +312,7 @@ fn draws_keep_what_groups_teach() {
     for seed in 0..6 {
         let (people, evidence) = release(3_000, 0.6, 50 + seed);
         let (found, kept) = covered(&evidence, &people);
-        let (even, weakened) = covered(&evidence.untaught(), &people);
+        let (even, weakened) = covered(&evidence.with_model(Model::Even), &people);
         // Effects of diseases, and of age and town on gout, were much too weak.
         for place in 1..5 {
             let [kept, weak] = [kept[place], weakened[place]];

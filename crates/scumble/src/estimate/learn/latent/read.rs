@@ -14,12 +14,14 @@
 use hashbrown::HashMap;
 
 use crate::error::Result;
-use crate::estimate::evidence::cells::{ColumnCells, Meaning};
+use crate::estimate::evidence::cells::ColumnCells;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::evidence::{Column, Evidence, Nature};
 use crate::estimate::learn::latent::likelihood::{
     Likelihoods, ObservedColumn, OccupiedEnds,
 };
+use crate::estimate::learn::latent::margin::ColumnMargin;
+use crate::estimate::learn::latent::windows::{CellWindows, of_numbers, of_words};
 use crate::estimate::query::classes::refine;
 use crate::hierarchy::{Cells as Form, Grid};
 use crate::release::{Manifest, PublishedColumn, Treatment};
@@ -148,8 +150,14 @@ impl Readout {
                 Nature::Drawn(noise, 0) => drawn(evidence, place, noise),
                 Nature::Coarse(number) => match &evidence.coarsened[number] {
                     Coarsening::Tight(ends) => {
-                        let cells = &evidence.cells[number];
-                        Some(coarse(place, column, cells, ends, &group_of, &sizes))
+                        let own = Coarse {
+                            place,
+                            column,
+                            cells: &evidence.cells[number],
+                            ends,
+                            margin: evidence.margin(&column.name),
+                        };
+                        Some(own.read(&group_of, &sizes))
                     }
                     Coarsening::Levels | Coarsening::Nodes => {
                         let n_cells = evidence.cells[number].texts.len();
@@ -271,7 +279,7 @@ fn noisy(evidence: &Evidence, place: usize, number: usize) -> LearnedColumn {
 }
 
 /// The numbers of a lattice, one by one if they are few, else in stretches that begin there.
-fn cut(lattice: &Lattice, mut starts: Vec<f64>) -> Vec<(f64, f64)> {
+pub(super) fn cut(lattice: &Lattice, mut starts: Vec<f64>) -> Vec<(f64, f64)> {
     let n = lattice.high - lattice.low + 1.0;
     if n <= MOST_NUMBERS {
         let numbers = (0..n as u64).map(|step| lattice.low + step as f64);
@@ -290,7 +298,7 @@ fn cut(lattice: &Lattice, mut starts: Vec<f64>) -> Vec<(f64, f64)> {
 }
 
 /// Every number as likely, and "not known" as one more.
-fn even_over(stretches: &[(f64, f64)]) -> Vec<f64> {
+pub(super) fn even_over(stretches: &[(f64, f64)]) -> Vec<f64> {
     let widths = stretches.iter().map(|(low, high)| high - low + 1.0).chain([1.0]);
     let widths: Vec<f64> = widths.collect();
     let all: f64 = widths.iter().sum();
@@ -298,19 +306,47 @@ fn even_over(stretches: &[(f64, f64)]) -> Vec<f64> {
 }
 
 /// A column of cells that stand for several values.
-fn coarse(
+struct Coarse<'a> {
     place: usize,
-    column: &Column,
-    own: &ColumnCells,
-    ends: &Option<Option<Grid>>,
+    column: &'a Column,
+    cells: &'a ColumnCells,
+    /// Whether both ends of cells are somebody's, and on which grid.
+    ends: &'a Option<Option<Grid>>,
+    /// How often its values occur, if the release says so.
+    margin: Option<ColumnMargin<'a>>,
+}
+
+impl Coarse<'_> {
+    fn read(&self, group_of: &[u32], sizes: &[f64]) -> LearnedColumn {
+        let Self { column, cells: own, ends, .. } = *self;
+        let (windows, margin) = match &own.lattice {
+            None => {
+                let n_values = column.texts.len();
+                let margin = self.margin.as_ref().map(|own| own.of_words(n_values));
+                (of_words(own, n_values), margin)
+            }
+            Some(lattice) => {
+                let (windows, stretches) =
+                    of_numbers(own, lattice, ends.as_ref(), self.margin.as_ref());
+                let margin = self.margin.as_ref();
+                (windows, margin.map(|own| own.of_stretches(&stretches)))
+            }
+        };
+        coarse(self, windows, margin, group_of, sizes)
+    }
+}
+
+/// What is learned of a column from its cells; where its shares are known, from these on.
+fn coarse(
+    own: &Coarse<'_>,
+    windows: CellWindows,
+    margin: Option<Vec<f64>>,
     group_of: &[u32],
     sizes: &[f64],
 ) -> LearnedColumn {
-    let windows = match &own.lattice {
-        None => of_words(own, column.texts.len()),
-        Some(lattice) => of_numbers(own, lattice, ends.as_ref()),
-    };
+    let Coarse { place, column, ends, .. } = *own;
     let CellWindows { values, even, windows } = windows;
+    let even = margin.clone().unwrap_or(even);
     // Groups of other sizes know something else of their ends.
     let known = |code: u32| ends.is_some() && windows[code as usize].2.is_some();
     let mut numbers: HashMap<(u32, u64), u32> = HashMap::new();
@@ -330,117 +366,17 @@ fn coarse(
         });
         cell_of.push(number);
     }
-    let observed =
-        ObservedColumn { even, cells, ends: of_ends, ..ObservedColumn::default() };
+    let observed = ObservedColumn {
+        even,
+        cells,
+        ends: of_ends,
+        margin,
+        ..ObservedColumn::default()
+    };
     LearnedColumn { place, values, observed, cell_of, codes }
 }
 
 /// Sizes of groups that are told apart: all small ones.
 fn rung(rows: f64) -> f64 {
     if rows <= 32.0 { rows } else { 1.25f64.powf(rows.log(1.25).round()).round() }
-}
-
-/// A cell's first value, how likely it is given each from there on, and how many values are in
-/// its first and last step.
-type Window = (usize, Vec<f64>, Option<(usize, usize)>);
-
-/// What the cells of a column stand for, in order.
-struct CellWindows {
-    values: LearnedValues,
-    even: Vec<f64>,
-    windows: Vec<Window>,
-}
-
-fn of_words(own: &ColumnCells, n_values: usize) -> CellWindows {
-    let plain = |meaning: &Meaning| -> Option<Window> {
-        let Meaning::Values(values) = meaning else { return None };
-        let low = values.iter().map(|(code, _)| *code as usize).min()?;
-        let high = values.iter().map(|(code, _)| *code as usize).max()?;
-        let mut window = vec![0.0; high - low + 1];
-        values.iter().for_each(|(code, _)| window[*code as usize - low] = 1.0);
-        let whole = window.len() == values.len() && window.len() > 1;
-        Some((low, window, whole.then_some((1, 1))))
-    };
-    let windows = with_others(own, n_values, plain);
-    let even = vec![1.0 / n_values.max(1) as f64; n_values];
-    CellWindows { values: LearnedValues::Words, even, windows }
-}
-
-fn of_numbers(
-    own: &ColumnCells,
-    lattice: &Lattice,
-    ends: Option<&Option<Grid>>,
-) -> CellWindows {
-    let step = |number: f64| -> (f64, f64) {
-        let grid = ends.and_then(Option::as_ref);
-        let span = grid.and_then(|grid| grid.step_around(number / lattice.scale));
-        match span {
-            // The first number of the step, and the last.
-            Some((from, to)) => (lattice.around(from).0 + 1.0, lattice.around(to).0),
-            None => (number, number),
-        }
-    };
-    let mut starts = Vec::new();
-    for meaning in &own.meanings {
-        if let Meaning::Numbers { low, high, .. } = meaning {
-            starts.extend([*low, high + 1.0, step(*low).1 + 1.0, step(*high).0]);
-        }
-    }
-    let stretches = cut(lattice, starts);
-    let plain = |meaning: &Meaning| -> Option<Window> {
-        let (low, high, missing) = match meaning {
-            Meaning::Numbers { low, high, missing } => (*low, *high, *missing),
-            Meaning::Missing => return Some((stretches.len(), vec![1.0], None)),
-            _ => return None,
-        };
-        let first = stretches.partition_point(|(_, to)| *to < low);
-        let last = stretches.partition_point(|(from, _)| *from <= high);
-        let met = &stretches[first..last];
-        let covered = met
-            .iter()
-            .map(|(from, to)| (to.min(high) - from.max(low) + 1.0) / (to - from + 1.0));
-        let mut window: Vec<f64> = covered.collect();
-        let (first_step, last_step) = (step(low), step(high));
-        let known = !missing && first_step.1 < last_step.0;
-        let ends = known.then(|| {
-            let in_first = met.iter().filter(|(_, to)| *to <= first_step.1).count();
-            let in_last = met.iter().filter(|(from, _)| *from >= last_step.0).count();
-            (in_first, in_last)
-        });
-        if missing {
-            window.resize(stretches.len() - first, 0.0);
-            window.push(1.0);
-        }
-        Some((first, window, ends.filter(|(a, b)| *a > 0 && *b > 0)))
-    };
-    let windows = with_others(own, stretches.len() + 1, plain);
-    let even = even_over(&stretches);
-    CellWindows { values: LearnedValues::Numbers(stretches), even, windows }
-}
-
-/// The windows of all cells; what is like others may be all that they may be.
-fn with_others(
-    own: &ColumnCells,
-    n_values: usize,
-    plain: impl Fn(&Meaning) -> Option<Window>,
-) -> Vec<Window> {
-    let found: Vec<Option<Window>> = own.meanings.iter().map(plain).collect();
-    let windows = own.meanings.iter().zip(&found).map(|(meaning, window)| {
-        let mut all = vec![0f64; n_values];
-        match (window, meaning) {
-            (Some(window), _) => return window.clone(),
-            (None, Meaning::Like(others)) => {
-                for (other, _) in others {
-                    let Some((first, window, _)) = &found[*other as usize] else {
-                        continue;
-                    };
-                    let values = all[*first..].iter_mut().zip(window);
-                    values.for_each(|(all, own)| *all = all.max(*own));
-                }
-            }
-            (None, _) => all.fill(1.0),
-        }
-        (0, all, None)
-    });
-    windows.collect()
 }
