@@ -1,6 +1,7 @@
 //! The published rows of a release, in memory, and what its manifest says of their columns.
 
 pub(crate) mod cells;
+mod distinct;
 mod drawn;
 pub(crate) mod groups;
 pub(crate) mod lattice;
@@ -18,6 +19,7 @@ use hashbrown::{HashMap, HashSet};
 
 use crate::error::{Error, Result};
 use crate::estimate::evidence::cells::{ColumnCells, Margin};
+use crate::estimate::evidence::distinct::Distinct;
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::lattice::Lattice;
 use crate::estimate::laws::numbers::{Blurred, NumberColumns};
@@ -30,9 +32,7 @@ use crate::release::{
     Calibration, Class, DataColumn, Parameters, PublishedColumn, Release, Seen,
     Treatment,
 };
-use crate::table::{
-    Code, Kind, Numbers, NumbersTask, Reading, Role, Scan, parse_number,
-};
+use crate::table::{Kind, NumbersTask, Reading, Role, parse_number};
 use crate::watch::Watch;
 use crate::words::nearest;
 
@@ -328,34 +328,6 @@ impl Evidence {
 
 fn no_column(name: &str) -> Error {
     Error::input(format!("there is no column `{name}`"))
-}
-
-/// Distinct rows: how often each occurs, and for each column its texts and their codes.
-struct Distinct {
-    rows: Vec<u64>,
-    columns: Vec<(Vec<Box<str>>, Vec<u32>)>,
-}
-
-impl Distinct {
-    fn of_scan(found: Scan) -> Self {
-        let texts = found.dictionaries.into_iter().map(|found| found.texts.into_vec());
-        let codes = found.counts.columns.into_iter();
-        let codes = codes.map(|codes| codes.into_iter().map(Code::get).collect());
-        let columns = texts.zip(codes).collect();
-        Self { rows: found.counts.rows, columns }
-    }
-
-    /// The same of what rows have beside their numbers.
-    fn of_numbers(read: &Numbers, n_columns: usize) -> Self {
-        let mut rows = vec![0; read.kind_cells.len()];
-        read.kinds.iter().for_each(|kind| rows[*kind as usize] += 1);
-        let codes: Vec<u32> = (0..rows.len() as u32).collect();
-        let column = |place: usize| {
-            let texts = read.kind_cells.iter().map(|cells| cells[place].clone());
-            (texts.collect(), codes.clone())
-        };
-        Self { columns: (0..n_columns).map(column).collect(), rows }
-    }
 }
 
 /// How the texts of a column of the data are read.
