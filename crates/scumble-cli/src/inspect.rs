@@ -335,19 +335,7 @@ fn percent(share: f64, exact: bool) -> String {
 /// What a program reads.
 fn as_json(findings: &Findings) -> Value {
     let columns = findings.columns.iter().map(|column| {
-        let hierarchy = column.coarsening.as_ref().map(|coarsening| match coarsening {
-            Coarsening::Widths(widths) => {
-                let widths =
-                    widths.iter().filter_map(|width| width.parse::<f64>().ok());
-                json!({ "widths": widths.collect::<Vec<_>>() })
-            }
-            Coarsening::Mask => json!({ "mask": "right" }),
-            Coarsening::Dates => json!({ "dates": ["month", "quarter", "year"] }),
-            Coarsening::Order(order) => json!({ "order": order }),
-            Coarsening::Template(template, lacking) => {
-                json!({ "template": template.name(), "other": lacking })
-            }
-        });
+        let hierarchy = column.coarsening.as_ref().map(Coarsening::as_key);
         json!({
             "name": column.name,
             "type": column.kind.name(),

@@ -29,14 +29,7 @@ pub(crate) fn inspect(
 
 fn as_json(findings: &Findings) -> Value {
     let columns = findings.columns.iter().map(|column| {
-        let hierarchy = column.coarsening.as_ref().map(|coarsening| match coarsening {
-            Coarsening::Widths(widths) => {
-                let widths = widths.iter().filter_map(|w| w.parse::<f64>().ok());
-                json!({ "widths": widths.collect::<Vec<_>>() })
-            }
-            Coarsening::Mask => json!({ "mask": "right" }),
-            Coarsening::Dates => json!({ "dates": ["month", "quarter", "year"] }),
-        });
+        let hierarchy = column.coarsening.as_ref().map(Coarsening::as_key);
         json!({
             "name": column.name,
             "type": column.kind.name(),

@@ -232,7 +232,7 @@ fn assumed(
     let values = match open().any(|answer| about(answer).weighted) {
         true => Some("columns are taken as independent within a group"),
         false if !open().any(|answer| about(answer).coarse) => None,
-        false if asked().any(|column| is_even(column)) => Some(
+        false if asked().any(is_even) => Some(
             "a cell is taken as even over the values it stands for, and columns as \
              independent within their cells",
         ),

@@ -131,8 +131,8 @@ fn run(data: &Data) -> Result<Outcome> {
     }
     let mut all = Vec::new();
     for (number, table) in tables.iter().enumerate() {
-        for family in 0..FAMILIES.len() {
-            let measured = match measured(table, &FAMILIES[family]) {
+        for (family, own) in FAMILIES.iter().enumerate() {
+            let measured = match measured(table, own) {
                 Ok(measured) => Some(measured),
                 Err(error) if cannot_be_met(&error) => None,
                 Err(error) => return Err(error),

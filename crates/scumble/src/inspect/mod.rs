@@ -25,6 +25,8 @@ mod words;
 pub use propose::{Proposal, propose, template_names};
 pub use uniqueness::Uniqueness;
 
+use serde_json::json;
+
 use crate::error::{Error, Result};
 use crate::hierarchy::Template;
 use crate::inspect::follows::RowSample;
@@ -159,6 +161,25 @@ pub enum Coarsening {
     Order(Vec<String>),
     /// A hierarchy that everybody knows; and whether some values have no place in it.
     Template(Template, bool),
+}
+
+impl Coarsening {
+    /// The `hierarchy` key of a recipe that says so.
+    pub fn as_key(&self) -> serde_json::Value {
+        match self {
+            Self::Widths(widths) => {
+                let widths =
+                    widths.iter().filter_map(|width| width.parse::<f64>().ok());
+                json!({ "widths": widths.collect::<Vec<_>>() })
+            }
+            Self::Mask => json!({ "mask": "right" }),
+            Self::Dates => json!({ "dates": ["month", "quarter", "year"] }),
+            Self::Order(order) => json!({ "order": order }),
+            Self::Template(template, lacking) => {
+                json!({ "template": template.name(), "other": lacking })
+            }
+        }
+    }
 }
 
 /// A table may have so many quasi columns before most are proposed to be dropped.

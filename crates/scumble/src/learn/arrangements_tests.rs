@@ -53,7 +53,7 @@ fn group(random: &mut ChaCha20Rng) -> (Vec<Alike>, Vec<f64>) {
     (rows.collect(), counts)
 }
 
-fn each<'a>(rows: &'a [Alike]) -> (Vec<&'a [f64]>, Vec<usize>) {
+fn each(rows: &[Alike]) -> (Vec<&[f64]>, Vec<usize>) {
     let kinds = rows.iter().zip(0..).flat_map(|((n, fits), kind)| {
         std::iter::repeat_n((fits.as_slice(), kind), *n as usize)
     });
@@ -173,7 +173,7 @@ fn large_groups_come_near_and_stay_below() {
 #[test]
 fn the_spread_of_large_groups_is_hoeffdings() {
     let adds = |kind: usize, value: usize| {
-        [f64::from(u8::from((kind + value) % 3 == 0)), (kind * value) as f64]
+        [f64::from(u8::from((kind + value).is_multiple_of(3))), (kind * value) as f64]
     };
     let counts = [2.0, 1.0, 3.0];
     let even: Vec<Alike> = (0..3).map(|_| (2.0, vec![1.0; 3])).collect();

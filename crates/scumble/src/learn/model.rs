@@ -367,9 +367,8 @@ impl<'a> Learner<'a> {
                 let own = code * n_values..(code + 1) * n_values;
                 let all = ratios[own.clone()].iter().zip(base).map(|(r, b)| r * b);
                 let all: f64 = all.sum();
-                for value in 0..n_values {
-                    let place = own.start + value;
-                    let lent = SLOWNESS * base[value];
+                for (place, base) in own.zip(base) {
+                    let lent = SLOWNESS * base;
                     let moved = (have[place] + lent)
                         / (expected[place] + lent * ratios[place] / all);
                     let ratio = (ratios[place] * moved).clamp(1e-6, 1e6);

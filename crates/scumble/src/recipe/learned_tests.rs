@@ -22,6 +22,9 @@ const RANGES: &str = r#"
     [method]
     name = "mondrian"
     cells = "interval"
+    [release]
+    shares = "none"
+    calibration = "none"
 "#;
 
 const BLUR: &str = r#"

@@ -122,7 +122,8 @@ mod tests {
     #[test]
     fn a_column_with_a_value_for_everybody_is_named() {
         let row = |row: usize| {
-            let note = if row % 9 == 0 { String::new() } else { format!("n{row}") };
+            let note =
+                if row.is_multiple_of(9) { String::new() } else { format!("n{row}") };
             format!("{},{},{note},{}\n", row % 3, row / 2, row.max(5))
         };
         let text: String = (0..3000).map(row).collect();

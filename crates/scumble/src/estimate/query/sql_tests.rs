@@ -324,7 +324,8 @@ fn answers_have_an_order_and_an_end() {
         (keys, ask.limit)
     };
     let (value, number) = (SortBy::Value, SortBy::Number);
-    let expected: [(&str, Vec<(SortBy, bool)>, Option<usize>); 7] = [
+    type Arranged<'a> = (&'a str, Vec<(SortBy, bool)>, Option<usize>);
+    let expected: [Arranged<'_>; 7] = [
         ("", vec![], None),
         ("ORDER BY COUNT(*) DESC LIMIT 3;", vec![(number(0), true)], Some(3)),
         ("ORDER BY count(*)", vec![(number(0), false)], None),

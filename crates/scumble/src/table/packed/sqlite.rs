@@ -52,8 +52,7 @@ impl Answer {
 
 /// The columns of a statement that reads.
 fn header(prepared: &Statement<'_>) -> Result<Vec<String>> {
-    let header: Vec<String> =
-        prepared.column_names().into_iter().map(str::to_owned).collect();
+    let header: Vec<String> = prepared.column_names().map(str::to_owned).collect();
     match prepared.readonly() && !header.is_empty() {
         true => Ok(header),
         false => Err(Error::recipe("`query` does not ask for a table")

@@ -31,9 +31,10 @@ struct Case {
 
 const BREACH: &str = "breach = { prior = 0.3, posterior = 0.7 }";
 const DRAWN: &[&str] = &["inference", "corruption", "averaging"];
-const APART: &[&str] = &["homogeneity", "background-knowledge", "corruption"];
-const CELLS: &[&str] = &["linkage", "homogeneity"];
-const CUTS: &[&str] = &["linkage", "singling-out", "homogeneity"];
+const APART: &[&str] =
+    &["homogeneity", "background-knowledge", "learned", "corruption"];
+const CELLS: &[&str] = &["linkage", "homogeneity", "learned"];
+const CUTS: &[&str] = &["linkage", "singling-out", "homogeneity", "learned"];
 
 /// All methods that there are.
 const CASES: [Case; 12] = [
@@ -89,7 +90,7 @@ const CASES: [Case; 12] = [
         method: "anatomy",
         recipe: "l-diversity = 2",
         with_original: APART,
-        alone: &["homogeneity", "corruption"],
+        alone: &["homogeneity", "learned", "corruption"],
     },
     Case {
         method: "robust",

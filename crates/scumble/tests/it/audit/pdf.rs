@@ -290,7 +290,7 @@ fn without_a_population_weights_are_the_tables() {
     assert!(near(made.audit.loss["kl"] / kl(&made.directory, &table), 1.0));
     let names: Vec<&str> =
         made.audit.attacks.iter().map(|attack| attack.name.as_str()).collect();
-    assert_eq!(names, ["linkage", "homogeneity"]);
+    assert_eq!(names, ["linkage", "homogeneity", "learned"]);
 }
 
 /// If the attack knows the search, whoever it finds for certain is really found.

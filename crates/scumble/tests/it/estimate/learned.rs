@@ -68,6 +68,9 @@ const RANGES: &str = r#"
     [method]
     name = "mondrian"
     cells = "interval"
+    [release]
+    shares = "none"
+    calibration = "none"
 "#;
 
 const BLUR: &str = r#"
@@ -80,6 +83,8 @@ const BLUR: &str = r#"
     expected-anonymity = 10
     [method]
     name = "blur"
+    [release]
+    calibration = "none"
 "#;
 
 /// Questions about one column and two, with their true answers.

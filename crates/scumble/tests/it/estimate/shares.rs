@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
-use scumble::estimate::{Estimate, Evidence, Query, Way};
+use scumble::estimate::{Estimate, Evidence, Model, Query, Way};
 use scumble::recipe::Published;
 use scumble::watch::Unwatched;
 use serde_json::{Value, json};
@@ -194,7 +194,8 @@ fn raked_answers_are_nearer_to_the_truth_and_no_limit_is_left() {
         let none = format!("{method}release.shares = \"none\"\n");
         let (_even, without) = published(&people, &none);
         let evidence = |published: &Published| {
-            Evidence::read(&published.release, &Unwatched).unwrap()
+            let evidence = Evidence::read(&published.release, &Unwatched).unwrap();
+            evidence.with_model(Model::Even)
         };
         let (raked, even) = (evidence(&with), evidence(&without));
         let (mut off, mut off_even) = (0.0, 0.0);

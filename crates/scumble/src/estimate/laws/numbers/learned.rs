@@ -183,8 +183,8 @@ impl Blurred {
         };
         let (shape, z, spread, (low, high)) = met.law;
         let mut all = vec![0.0; n];
-        for place in met.first..met.last {
-            let (from, to) = stretches[place];
+        let reached = stretches.iter().enumerate().take(met.last).skip(met.first);
+        for (place, (from, to)) in reached {
             for (class, own) in cut.classes.iter().enumerate() {
                 let mut sum = Over::default();
                 for (a, b) in own {

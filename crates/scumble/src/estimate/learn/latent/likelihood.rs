@@ -113,7 +113,7 @@ mod tests {
         let shares = [0.2, 0.5, 0.3];
         let ends = OccupiedEnds { rows: 3.0, first: 1, last: 1 };
         let found = ends.factors(shares[0], shares[2]);
-        for own in 0..3 {
+        for (own, found) in found.into_iter().enumerate() {
             let mut sum = 0.0;
             for one in 0..3 {
                 for other in 0..3 {
@@ -123,7 +123,7 @@ mod tests {
                     }
                 }
             }
-            assert!((found[own] - sum).abs() < 1e-12, "{own}");
+            assert!((found - sum).abs() < 1e-12, "{own}");
         }
         let alone = OccupiedEnds { rows: 1.0, first: 1, last: 1 };
         assert_eq!(alone.factors(0.4, 0.1), [1.0; 3]);
