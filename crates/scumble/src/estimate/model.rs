@@ -1,5 +1,7 @@
 //! What is taken for granted where a release leaves values open.
 
+use std::sync::OnceLock;
+
 use crate::error::Result;
 use crate::estimate::evidence::{Evidence, Nature};
 use crate::estimate::learn::latent::Learned;
@@ -29,12 +31,12 @@ impl Model {
 }
 
 impl Evidence {
-    /// What is taken for granted unless somebody asks for something else: what is learned,
-    /// where coarsening can be ignored, unless the publisher measured even answers.
+    /// What is taken for granted unless somebody asks for something else: even, unless the
+    /// publisher measured what was learned.
     pub(in crate::estimate) fn own_model(&self) -> Model {
         match &self.calibration {
-            Some(calibration) if !calibration.learned => Model::Even,
-            _ => Model::Learned,
+            Some(calibration) if calibration.learned => Model::Learned,
+            _ => Model::Even,
         }
     }
 
@@ -42,6 +44,12 @@ impl Evidence {
     #[must_use]
     pub fn with_model(mut self, model: Model) -> Self {
         self.model = model;
+        if model == Model::Even {
+            // Nor is anything learned of arrangements within groups.
+            for groups in &mut self.groups {
+                groups.taught = OnceLock::from(None);
+            }
+        }
         self
     }
 

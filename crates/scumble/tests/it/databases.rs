@@ -131,10 +131,7 @@ fn what_sqlite_cannot_answer_is_said() {
         told(opened.and_then(|source| rows(&source)))
     };
     for (query, message) in [
-        (
-            "SELECT nothing FROM patient",
-            "`query` is no valid SQL: no such column: nothing",
-        ),
+        ("SELECT nope FROM patient", "`query` is no valid SQL: no such column: nope"),
         ("SELECT * FROM people", "`query` is no valid SQL: no such table: people"),
         ("SELEKT 1", "`query` is no valid SQL: near \"SELEKT\": syntax error"),
         ("DELETE FROM patient", "`query` does not ask for a table"),

@@ -66,7 +66,6 @@ mod estimate {
     mod calibrated;
     mod every_method;
     mod generalized;
-    mod learned;
     mod mixtures;
     mod randomized;
     mod randomized_numbers;

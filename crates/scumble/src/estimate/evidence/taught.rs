@@ -21,7 +21,6 @@ use rayon::prelude::*;
 use crate::error::Result;
 use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::evidence::{Column, Evidence, Nature};
-use crate::estimate::model::Model;
 use crate::learn::arrangements::{Alike, deal};
 use crate::learn::{Groups, Learned, SeenColumn, SeenTexts, half_of};
 use crate::table::Kind;
@@ -52,9 +51,6 @@ impl Evidence {
         groups: &'e GroupMembers,
         watch: &dyn Watch,
     ) -> Result<Option<&'e Taught>> {
-        if self.model == Model::Even {
-            return Ok(None);
-        }
         if let Some(known) = groups.taught.get() {
             return Ok(known.as_ref());
         }

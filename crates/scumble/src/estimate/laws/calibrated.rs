@@ -176,9 +176,7 @@ impl Evidence {
     fn measured_so(&self, query: &Query) -> Result<bool> {
         let question = Question::new(self, Watched::from(query))?;
         let mut places = question.places(&query.measure)?.into_iter();
-        let learnable = places.any(|place| {
-            self.columns[place].nature == Nature::Apart || self.is_learnable(place)
-        });
+        let learnable = places.any(|place| self.is_learnable(place));
         Ok(!learnable || self.model == self.own_model())
     }
 

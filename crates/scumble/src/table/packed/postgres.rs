@@ -178,7 +178,7 @@ fn unreachable(error: &postgres::Error) -> Error {
         Some(code) => {
             Error::input(format!("the server refuses (SQLSTATE {})", code.code()))
         }
-        None if error.to_string().contains("password missing") => {
+        None if says(error, "password missing") => {
             Error::input("the database asks for a password")
                 .with_hint("name a file that has it: `password-file = \"...\"`")
         }
@@ -218,6 +218,13 @@ fn interrupted(error: io::Error) -> Error {
         || Error::input("the connection to the database broke off"),
         |error: Box<postgres::Error>| told(&error),
     )
+}
+
+/// Whether an error, or what caused it, says so.
+fn says(error: &postgres::Error, what: &str) -> bool {
+    let first: &dyn std::error::Error = error;
+    let mut causes = std::iter::successors(Some(first), |error| error.source());
+    causes.any(|error| error.to_string().contains(what))
 }
 
 #[cfg(test)]

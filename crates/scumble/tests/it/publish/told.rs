@@ -26,7 +26,7 @@ fn directory(recipe: &str, rows: &[[String; 7]]) -> Option<BTreeMap<String, Vec<
 }
 
 /// The files that have rows, groups or distributions.
-const ROWS: [&str; 3] = ["data.csv", "cells.csv", "sensitive.csv"];
+const ROWS: [&str; 4] = ["data.csv", "cells.csv", "sensitive.csv", "shares.csv"];
 
 fn assert_equal(
     way: &Way,

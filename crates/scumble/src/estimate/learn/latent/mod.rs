@@ -34,7 +34,6 @@ use rayon::prelude::*;
 
 use crate::error::Result;
 use crate::estimate::evidence::Evidence;
-use crate::estimate::evidence::groups::GroupMembers;
 use crate::estimate::learn::latent::choose::{choose, fit, stream};
 use crate::estimate::learn::latent::em::{CellTable, Mixture, normalized};
 use crate::estimate::learn::latent::likelihood::{
@@ -235,12 +234,9 @@ impl Evidence {
         }
     }
 
-    /// Whether the release taught something, of rows or of groups.
+    /// Whether the release taught something of rows.
     pub(crate) fn has_learned(&self) -> bool {
-        let of_groups =
-            |groups: &GroupMembers| groups.taught.get().is_some_and(Option::is_some);
         self.learned.get().is_some_and(Option::is_some)
-            || self.groups.iter().any(of_groups)
     }
 
     /// What the release teaches, learned once.
