@@ -131,9 +131,9 @@ fn what_sqlite_cannot_answer_is_said() {
         told(opened.and_then(|source| rows(&source)))
     };
     for (query, message) in [
-        ("SELECT nope FROM patient", "`query` is no valid SQL: no such column: nope"),
-        ("SELECT * FROM people", "`query` is no valid SQL: no such table: people"),
-        ("SELEKT 1", "`query` is no valid SQL: near \"SELEKT\": syntax error"),
+        ("SELECT nope FROM patient", "`query`: no such column: nope"),
+        ("SELECT * FROM people", "`query`: no such table: people"),
+        ("SELEKT 1", "`query`: near \"SELEKT\": syntax error"),
         ("DELETE FROM patient", "`query` does not ask for a table"),
         ("DELETE FROM patient RETURNING id", "`query` does not ask for a table"),
         ("SELECT 1; SELECT 2", "`query` has several statements"),

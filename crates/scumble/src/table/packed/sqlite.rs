@@ -139,7 +139,7 @@ fn told(error: &rusqlite::Error) -> Error {
     let busy = "the database is locked by another program";
     match error {
         rusqlite::Error::SqlInputError { msg, .. } => {
-            Error::recipe(format!("`query` is no valid SQL: {msg}"))
+            Error::recipe(format!("`query`: {msg}"))
         }
         rusqlite::Error::MultipleStatement => {
             Error::recipe("`query` has several statements")
