@@ -72,7 +72,7 @@ fn visits_to_hospitals_are_proposed_as_an_expert_would() {
         ("weight", "nearly empty"),
         ("examide", "constant"),
         ("metformin-pioglitazone", "nearly constant"),
-        ("tolazamide", "nearly constant"),
+        ("tolazamide", "constant"),
     ] {
         assert_eq!(of(&found, column)["role"], "drop");
         let reason = of(&found, column)["reason"].as_str().unwrap();

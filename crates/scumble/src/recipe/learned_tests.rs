@@ -62,7 +62,8 @@ fn one_even_class_answers_as_nothing_learned() {
         let request = Request { seed: Some(3), ..Request::in_memory(&spec, given) };
         let published = publish(request, &Unwatched).unwrap();
         let read = || Evidence::read(&published.release, &Unwatched).unwrap();
-        let (even, learned) = (read().with_model(Model::Even), read());
+        let (even, learned) =
+            (read().with_model(Model::Even), read().with_model(Model::Learned));
         assert!(learn_even(&learned, &Unwatched).unwrap());
         for question in [
             "SELECT COUNT(*) WHERE age BETWEEN 33 AND 47",
