@@ -40,6 +40,7 @@ const BLUR: &str = r#"
     [method]
     name = "blur"
     shape = "SHAPE"
+    missing = "keep"
 "#;
 
 #[test]
